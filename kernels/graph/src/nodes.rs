@@ -1,0 +1,108 @@
+//! Which nodes there are and what each is used for.
+
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
+
+/// What a node is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    /// Its label trains.
+    Train = 0,
+    /// Its label chooses the model.
+    Validation = 1,
+    /// Its label scores.
+    Test = 2,
+    /// Its label is unknown or unused.
+    None = 3,
+}
+
+/// The nodes of a dataset and their split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nodes {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// Number of classes; 0 without labels. Public: the server must know the size of the output layer.
+    pub n_classes: usize,
+    /// One entry per node.
+    pub splits: Vec<Split>,
+}
+
+/// The name that each node had in the user's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeMap {
+    /// One name per node.
+    pub names: Vec<String>,
+}
+
+impl Nodes {
+    /// Nodes used for `split`, ascending.
+    #[must_use]
+    pub fn members(&self, split: Split) -> Vec<u32> {
+        (0..self.splits.len() as u32).filter(|&node| self.splits[node as usize] == split).collect()
+    }
+}
+
+// The set of nodes and which labels the server holds are known to everybody.
+impl Public for Nodes {}
+
+impl Artifact for Nodes {
+    const NAME: &'static str = "nodes";
+    const ZONE: Zone = Zone::Public;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("node", ColumnType::U32), ("split", ColumnType::U8)];
+
+    fn facts(&self) -> Facts {
+        Facts::default().with("dataset", &self.dataset).with("n_classes", self.n_classes)
+    }
+
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        let nodes = (0..self.splits.len() as u32).collect();
+        let splits = self.splits.iter().map(|&split| split as u8).collect();
+        Box::new(std::iter::once(vec![Column::U32(nodes), Column::U8(splits)]))
+    }
+
+    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        let mut splits = Vec::new();
+        for block in blocks {
+            let mut columns = block.into_iter();
+            let _nodes: Vec<u32> = take(&mut columns)?;
+            for code in take::<u8>(&mut columns)? {
+                splits.push(match code {
+                    0 => Split::Train,
+                    1 => Split::Validation,
+                    2 => Split::Test,
+                    3 => Split::None,
+                    other => return Err(Invalid(format!("row {}: {other} is no split", splits.len()))),
+                });
+            }
+        }
+        Ok(Self { dataset: facts.get("dataset")?, n_classes: facts.get("n_classes")?, splits })
+    }
+}
+
+// Names of nodes are public in link-local privacy: only who is linked with whom is hidden.
+impl Public for NodeMap {}
+
+impl Artifact for NodeMap {
+    const NAME: &'static str = "node_map";
+    const ZONE: Zone = Zone::Public;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("node", ColumnType::U32), ("name", ColumnType::Utf8)];
+
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        let nodes = (0..self.names.len() as u32).collect();
+        Box::new(std::iter::once(vec![Column::U32(nodes), Column::Utf8(self.names.clone())]))
+    }
+
+    fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        let mut names = Vec::new();
+        for block in blocks {
+            let mut columns = block.into_iter().skip(1);
+            names.extend(take::<String>(&mut columns)?);
+        }
+        Ok(Self { names })
+    }
+}

@@ -1,0 +1,38 @@
+use super::*;
+
+fn matrix() -> SparseMatrix {
+    SparseMatrix::from_rows(3, [vec![(0, 1.0), (2, 2.0)], vec![], vec![(1, -1.0)]]).expect("valid")
+}
+
+#[test]
+fn the_product_is_the_textbook_one() {
+    let x = [1.0, 10.0, 2.0, 20.0, 3.0, 30.0];
+    assert_eq!(matrix().multiply(&x, 2), [7.0, 70.0, 0.0, 0.0, -2.0, -20.0]);
+}
+
+#[test]
+fn the_transposed_product_is_the_adjoint() {
+    let (x, y) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let left = dot(&matrix().multiply(&x, 1), &y);
+    let right = dot(&x, &matrix().transposed().multiply(&y, 1));
+    assert!((left - right).abs() < 1e-6, "{left} is not {right}");
+}
+
+#[test]
+fn bad_entries_are_refused_with_their_row() {
+    for (rows, word) in [
+        (vec![vec![], vec![(3, 1.0)]], "width"),
+        (vec![vec![], vec![(1, 1.0), (1, 1.0)]], "twice"),
+        (vec![vec![], vec![(0, f32::NAN)]], "finite"),
+    ] {
+        let error = SparseMatrix::from_rows(3, rows).expect_err(word);
+        assert!(error.0.contains("row 1") && error.0.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn blocks_give_the_features_back() {
+    let features = Features(matrix());
+    assert_eq!(Features::from_blocks(&features.facts(), &mut features.blocks()).expect("round trip"), features);
+}

@@ -1,0 +1,175 @@
+//! Sums of a logistic kernel over all nodes, in near-linear time.
+//!
+//! `Σ_h w_h k(x + b_h) = e^x H(x)` with `H` analytic in a strip of half-width π around the real line,
+//! so a short Chebyshev series gives it everywhere (algorithms.md, section A).
+
+use rayon::prelude::*;
+
+/// Distinct parameters, ascending, with the nodes that share each.
+pub struct Atoms {
+    values: Vec<f64>,
+    counts: Vec<f64>,
+    group: Vec<u32>,
+}
+
+/// A kernel of the sum of two parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// `σ(s) = 1 / (1 + e^{-s})`.
+    Logistic,
+    /// `σ'(s) = σ(s) σ(-s)`.
+    LogisticSlope,
+    /// `ln(1 + e^s)`.
+    Softplus,
+}
+
+impl Kernel {
+    /// `k(x + b) e^{-x}`, from `e^x` and `e^{-b}`: smooth, and nearly constant for sparse graphs.
+    fn scaled(self, exp_x: f64, exp_minus_b: f64) -> f64 {
+        let sum = exp_minus_b + exp_x;
+        match self {
+            Self::Logistic => 1.0 / sum,
+            Self::LogisticSlope => exp_minus_b / (sum * sum),
+            Self::Softplus => libm::log1p(exp_x / exp_minus_b) / exp_x,
+        }
+    }
+
+    /// `k(s)`.
+    #[must_use]
+    pub fn at(self, s: f64) -> f64 {
+        match self {
+            Self::Logistic => 1.0 / (1.0 + libm::exp(-s)),
+            Self::LogisticSlope => {
+                let half = 1.0 / (1.0 + libm::exp(-s.abs()));
+                half * (1.0 - half)
+            }
+            Self::Softplus => s.max(0.0) + libm::log1p(libm::exp(-s.abs())),
+        }
+    }
+}
+
+impl Atoms {
+    /// Groups nodes with equal parameters.
+    #[must_use]
+    pub fn new(parameters: &[f64]) -> Self {
+        let mut order: Vec<u32> = (0..parameters.len() as u32).collect();
+        order.sort_by(|&a, &b| parameters[a as usize].total_cmp(&parameters[b as usize]));
+        let (mut values, mut counts, mut group) = (Vec::new(), Vec::new(), vec![0; parameters.len()]);
+        for node in order {
+            let value = parameters[node as usize];
+            if values.last() != Some(&value) {
+                values.push(value);
+                counts.push(0.0);
+            }
+            group[node as usize] = values.len() as u32 - 1;
+            counts[values.len() - 1] += 1.0;
+        }
+        Self { values, counts, group }
+    }
+
+    /// Distinct values, ascending.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// How many nodes share each value.
+    #[must_use]
+    pub fn counts(&self) -> &[f64] {
+        &self.counts
+    }
+
+    /// Index of the value of each node.
+    #[must_use]
+    pub fn group(&self) -> &[u32] {
+        &self.group
+    }
+
+    /// The same groups at other values (one per group).
+    #[must_use]
+    pub fn moved(&self, values: Vec<f64>) -> Self {
+        Self { values, counts: self.counts.clone(), group: self.group.clone() }
+    }
+
+    /// For every atom `g`, `Σ_h weights_h k(b_g + b_h + shift)`.
+    ///
+    /// # Complexity
+    /// `O(atoms · rank)` with a rank of some 30 to 60; `O(atoms²)` where the series does not converge.
+    #[must_use]
+    pub fn sums(&self, kernel: Kernel, shift: f64, weights: &[f64]) -> Vec<f64> {
+        const DIRECT: usize = 48;
+        if shift == f64::NEG_INFINITY {
+            return vec![0.0; self.values.len()];
+        }
+        let exp_minus_b: Vec<f64> = self.values.iter().map(|&b| libm::exp(-b)).collect();
+        let scaled_sum = |x: f64| -> f64 {
+            let exp_x = libm::exp(x);
+            exp_minus_b.iter().zip(weights).map(|(&u, &w)| w * kernel.scaled(exp_x, u)).sum()
+        };
+        let evaluate = |series: &(dyn Fn(f64) -> f64 + Sync)| -> Vec<f64> {
+            self.values.par_iter().map(|&b| libm::exp(b + shift) * series(b + shift)).collect()
+        };
+        let (low, high) = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let series = if self.values.len() <= DIRECT { None } else { Chebyshev::fit(low + shift, high + shift, &scaled_sum) };
+        match series {
+            Some(series) => evaluate(&|x| series.at(x)),
+            None => evaluate(&scaled_sum),
+        }
+    }
+
+    /// `Σ_{i<j} k(b_i + b_j + shift)` over all pairs of nodes.
+    #[must_use]
+    pub fn pair_sum(&self, kernel: Kernel, shift: f64) -> f64 {
+        if shift == f64::NEG_INFINITY {
+            return 0.0;
+        }
+        let sums = self.sums(kernel, shift, &self.counts);
+        let ordered: f64 = sums.iter().zip(&self.counts).map(|(&sum, &count)| count * sum).sum();
+        let own: f64 = self.values.iter().zip(&self.counts).map(|(&b, &count)| count * kernel.at(2.0 * b + shift)).sum();
+        (ordered - own) / 2.0
+    }
+}
+
+/// A function on an interval as a Chebyshev series.
+struct Chebyshev {
+    middle: f64,
+    half_width: f64,
+    coefficients: Vec<f64>,
+}
+
+impl Chebyshev {
+    /// Doubles the rank until the last coefficients vanish; `None` if 256 do not suffice.
+    fn fit(low: f64, high: f64, function: &(impl Fn(f64) -> f64 + Sync)) -> Option<Self> {
+        let (middle, half_width) = (f64::midpoint(low, high), ((high - low) / 2.0).max(1e-9));
+        for rank in [16, 32, 64, 128, 256] {
+            let angle = |k: usize| std::f64::consts::PI * (k as f64 + 0.5) / rank as f64;
+            let samples: Vec<f64> =
+                (0..rank).into_par_iter().map(|k| function(middle + half_width * libm::cos(angle(k)))).collect();
+            let coefficients: Vec<f64> = (0..rank)
+                .map(|m| {
+                    let sum: f64 = samples.iter().enumerate().map(|(k, &y)| y * libm::cos(m as f64 * angle(k))).sum();
+                    sum * if m == 0 { 1.0 } else { 2.0 } / rank as f64
+                })
+                .collect();
+            let size = coefficients.iter().fold(0.0, |size: f64, c| size.max(c.abs()));
+            let tail = coefficients[rank - 3..].iter().fold(0.0, |size: f64, c| size.max(c.abs()));
+            if tail <= 4e-15 * size {
+                return Some(Self { middle, half_width, coefficients });
+            }
+        }
+        None
+    }
+
+    /// Value at `x`, by Clenshaw's recurrence.
+    fn at(&self, x: f64) -> f64 {
+        let t = (x - self.middle) / self.half_width;
+        let (mut next, mut after) = (0.0, 0.0);
+        for &c in self.coefficients[1..].iter().rev() {
+            (next, after) = (2.0 * t * next - after + c, next);
+        }
+        t * next - after + self.coefficients[0]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,18 @@
+//! What does the server believe about each pair of nodes?
+//!
+//! The whole posterior is `logit P_ij = β_i + β_j + 2 (claims_ij − 1) ε_links`, so it is held as one
+//! number per node and one row per pair that somebody claimed. *Invariant:* nothing here has `n²`
+//! entries; sums over all pairs go through one-dimensional kernel sums.
+
+mod evidence;
+mod kernel_sum;
+mod model;
+mod operator;
+mod pairs;
+mod ranking;
+
+pub use evidence::{LinkEvidence, ScoredEvidence};
+pub use kernel_sum::{Atoms, Kernel};
+pub use model::{LinkModel, Posterior, sigmoid};
+pub use operator::SoftOperator;
+pub use ranking::Ranking;

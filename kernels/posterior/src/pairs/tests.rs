@@ -1,0 +1,72 @@
+use crate::{Kernel, LinkEvidence, LinkModel, Posterior, Ranking, sigmoid};
+
+/// Forty nodes, a third of all pairs claimed, by a fixed arithmetic rule.
+pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
+    let n = 40_u32;
+    let beta: Vec<f64> = (0..n).map(|i| f64::from(i * 7 % 13) * 0.4 - 3.0).collect();
+    let rows = (0..n).map(|i| {
+        (i + 1..n).filter(|j| (i * 31 + j * 17) % 3 == 0).map(|j| (j, 1 + u8::from((i + j) % 4 == 0))).collect()
+    });
+    let model = LinkModel { degrees: vec![0.0; n as usize], beta, epsilon_links, residual: 0.0, iterations: 0 };
+    Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
+}
+
+fn dense(posterior: &Posterior) -> Vec<(u32, u32, f64)> {
+    let n = posterior.n_nodes() as u32;
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    pairs.map(|(i, j)| (i, j, posterior.logit(i, j, posterior.evidence().claims(i, j)))).collect()
+}
+
+#[test]
+fn enumeration_finds_what_a_dense_scan_finds() {
+    for epsilon in [0.0, 0.3, 2.0, 9.0] {
+        let posterior = posterior(epsilon);
+        for threshold in [-30.0, -3.0, 0.0, 1.5, 40.0] {
+            let mut found = Vec::new();
+            posterior.visit_pairs(|logit| logit > threshold, |i, j, logit| found.push((i, j, logit)));
+            found.sort_by_key(|&(i, j, _)| (i, j));
+            let expected: Vec<_> = dense(&posterior).into_iter().filter(|pair| pair.2 > threshold).collect();
+            assert_eq!(found, expected, "ε {epsilon}, threshold {threshold}");
+        }
+    }
+}
+
+#[test]
+fn pair_sums_equal_the_dense_ones() {
+    for epsilon in [0.0, 0.3, 2.0, 9.0] {
+        let posterior = posterior(epsilon);
+        for kernel in [Kernel::Logistic, Kernel::LogisticSlope, Kernel::Softplus] {
+            let direct: f64 = dense(&posterior).iter().map(|pair| kernel.at(pair.2)).sum();
+            let fast = posterior.pair_sum(kernel);
+            assert!((fast / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {fast} {direct}");
+        }
+    }
+}
+
+#[test]
+fn ranks_equal_the_dense_ones() {
+    for epsilon in [0.0, 0.3, 2.0] {
+        let posterior = posterior(epsilon);
+        let ranking = Ranking::new(&posterior);
+        for &(_, _, threshold) in dense(&posterior).iter().step_by(11) {
+            let at_least = dense(&posterior).iter().filter(|pair| pair.2 >= threshold).count() as u64;
+            assert_eq!(ranking.count_at_least(threshold), at_least, "ε {epsilon}, threshold {threshold}");
+        }
+    }
+}
+
+/// `(1 − p) E[P | no link] + p E[P | link] = p`: the posterior is calibrated (specs, section 1).
+#[test]
+fn the_posterior_is_calibrated_over_the_reports() {
+    let epsilon: f64 = 1.7;
+    let flip = 1.0 / (1.0 + epsilon.exp());
+    let claims_given_link = [flip * flip, 2.0 * flip * (1.0 - flip), (1.0 - flip) * (1.0 - flip)];
+    for prior_logit in [-6.0, -1.0, 0.0, 2.5] {
+        let p = sigmoid(prior_logit);
+        let posterior = |claims: usize| sigmoid(prior_logit + 2.0 * (claims as f64 - 1.0) * epsilon);
+        let with: f64 = (0..3).map(|claims| claims_given_link[claims] * posterior(claims)).sum();
+        let without: f64 = (0..3).map(|claims| claims_given_link[2 - claims] * posterior(claims)).sum();
+        assert!(((1.0 - p) * without + p * with - p).abs() < 1e-12, "prior {p}");
+        assert!(without <= p + 1e-15 && 1.0 - with <= 1.0 - p + 1e-15, "pointwise claims of theorem 4.4");
+    }
+}

@@ -1,0 +1,108 @@
+//! Privacy budgets.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Privacy budget in nats, positive; `inf` means no privacy.
+///
+/// The unit is one bit of one node's list of neighbours (Blink, definition 3.1). An undirected link
+/// stands in two lists, so it costs twice as much.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Epsilon(f64);
+
+/// Share of the budget that a node spends on its degree, in `[0, 1]`.
+///
+/// The paper calls it delta. It is unrelated to the delta of approximate differential privacy.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct DegreeFraction(f64);
+
+/// The two parts of a node's budget, in nats; a part of 0 means that nothing is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Spent on the list of neighbours.
+    pub links: f64,
+    /// Spent on the degree.
+    pub degree: f64,
+}
+
+/// A budget that cannot be spent.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum BudgetError {
+    /// Not a positive number.
+    #[error("epsilon must be a positive number of nats (or inf for no privacy), not {0}")]
+    Epsilon(f64),
+    /// Outside the unit interval.
+    #[error("degree_fraction must lie in [0, 1], not {0}")]
+    DegreeFraction(f64),
+}
+
+impl Epsilon {
+    /// The budget in nats.
+    #[must_use]
+    pub fn nats(self) -> f64 {
+        self.0
+    }
+
+    /// Splits the budget between the degree and the list of neighbours.
+    ///
+    /// An infinite budget gives both parts an infinite share, unless a part gets none.
+    #[must_use]
+    pub fn split(self, fraction: DegreeFraction) -> Budget {
+        let share = |fraction: f64| if fraction == 0.0 { 0.0 } else { self.0 * fraction };
+        let degree = share(fraction.0);
+        let links = if self.0.is_infinite() { share(1.0 - fraction.0) } else { self.0 - degree };
+        Budget { links, degree }
+    }
+}
+
+impl DegreeFraction {
+    /// The share, in `[0, 1]`.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Epsilon {
+    type Error = BudgetError;
+    fn try_from(nats: f64) -> Result<Self, BudgetError> {
+        if nats > 0.0 { Ok(Self(nats)) } else { Err(BudgetError::Epsilon(nats)) }
+    }
+}
+
+impl TryFrom<f64> for DegreeFraction {
+    type Error = BudgetError;
+    fn try_from(share: f64) -> Result<Self, BudgetError> {
+        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(BudgetError::DegreeFraction(share)) }
+    }
+}
+
+impl From<Epsilon> for f64 {
+    fn from(epsilon: Epsilon) -> Self {
+        epsilon.0
+    }
+}
+
+impl From<DegreeFraction> for f64 {
+    fn from(fraction: DegreeFraction) -> Self {
+        fraction.0
+    }
+}
+
+impl fmt::Display for Epsilon {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl fmt::Display for DegreeFraction {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests;

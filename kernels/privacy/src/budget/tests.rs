@@ -1,0 +1,34 @@
+use super::*;
+
+fn split(epsilon: f64, fraction: f64) -> Budget {
+    Epsilon::try_from(epsilon).expect("epsilon").split(DegreeFraction::try_from(fraction).expect("fraction"))
+}
+
+#[test]
+fn the_parts_add_up() {
+    for epsilon in [0.1, 1.0, 8.0] {
+        for fraction in [0.0, 0.1, 0.5, 1.0] {
+            let budget = split(epsilon, fraction);
+            assert!((budget.links + budget.degree - epsilon).abs() < 1e-15, "{budget:?}");
+        }
+    }
+}
+
+#[test]
+fn degenerate_splits_are_exact() {
+    assert_eq!(split(2.0, 0.0), Budget { links: 2.0, degree: 0.0 });
+    assert_eq!(split(2.0, 1.0), Budget { links: 0.0, degree: 2.0 });
+    assert_eq!(split(f64::INFINITY, 0.0), Budget { links: f64::INFINITY, degree: 0.0 });
+    assert_eq!(split(f64::INFINITY, 0.5), Budget { links: f64::INFINITY, degree: f64::INFINITY });
+    assert_eq!(split(f64::INFINITY, 1.0), Budget { links: 0.0, degree: f64::INFINITY });
+}
+
+#[test]
+fn wrong_budgets_cannot_be_built() {
+    for nats in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
+        assert!(Epsilon::try_from(nats).is_err(), "{nats}");
+    }
+    for share in [-0.1, 1.1, f64::NAN] {
+        assert!(DegreeFraction::try_from(share).is_err(), "{share}");
+    }
+}

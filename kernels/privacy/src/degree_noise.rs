@@ -1,0 +1,119 @@
+//! Noise on a node's degree.
+
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Distribution of the noise on degrees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DegreeNoise {
+    /// Integer noise, exact: the default.
+    #[default]
+    DiscreteLaplace,
+    /// Continuous noise as in the published code. Its floating-point bits leak (Mironov 2012), so it
+    /// serves to reproduce published figures and is never deployable.
+    Laplace,
+}
+
+/// Why no noise can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a degree budget of {0} nats lies outside what integer noise can represent, [2^-20, 2^11]; change epsilon or degree_fraction")]
+pub struct DegreeBudgetError(f64);
+
+impl DegreeNoise {
+    /// Name as in a config.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DiscreteLaplace => "discrete-laplace",
+            Self::Laplace => "laplace",
+        }
+    }
+}
+
+/// The noisy degree that a node sends.
+///
+/// # Privacy
+/// `epsilon`-differentially private for any one bit of the list (a bit moves the degree by one) with
+/// [`DegreeNoise::DiscreteLaplace`]; with [`DegreeNoise::Laplace`] only in exact arithmetic.
+/// An infinite budget sends the degree itself.
+///
+/// # Errors
+/// When the budget is too small or too large for integer noise.
+pub fn noisy_degree(degree: usize, epsilon: f64, noise: DegreeNoise, rng: &mut impl Rng) -> Result<f64, DegreeBudgetError> {
+    if epsilon.is_infinite() {
+        return Ok(degree as f64);
+    }
+    match noise {
+        DegreeNoise::Laplace => Ok(degree as f64 + laplace(1.0 / epsilon, rng)),
+        DegreeNoise::DiscreteLaplace => {
+            let rate = Rate::at_most(epsilon).ok_or(DegreeBudgetError(epsilon))?;
+            Ok((degree as i64 + discrete_laplace(rate, rng)) as f64)
+        }
+    }
+}
+
+/// A decay rate as a fraction of `2^20`: what integer sampling can represent exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    numerator: u64,
+}
+
+const DENOMINATOR: u64 = 1 << 20;
+
+impl Rate {
+    /// The largest representable rate that is at most `epsilon`, so that the budget is never exceeded.
+    #[must_use]
+    pub fn at_most(epsilon: f64) -> Option<Self> {
+        let numerator = (epsilon * DENOMINATOR as f64).floor();
+        (1.0..=2_147_483_648.0).contains(&numerator).then_some(Self { numerator: numerator as u64 })
+    }
+
+    /// The rate in nats.
+    #[must_use]
+    pub fn nats(self) -> f64 {
+        self.numerator as f64 / DENOMINATOR as f64
+    }
+}
+
+/// One draw with `P(x) ∝ exp(-|x| · rate)`, by integer arithmetic alone.
+///
+/// # Source
+/// Canonne, Kamath, Steinke (2020), The discrete Gaussian, algorithm 2.
+pub fn discrete_laplace(rate: Rate, rng: &mut impl Rng) -> i64 {
+    loop {
+        let remainder = rng.random_range(0..DENOMINATOR);
+        if !bernoulli_exp(remainder, rng) {
+            continue;
+        }
+        let mut quotient = 0;
+        while bernoulli_exp(DENOMINATOR, rng) {
+            quotient += 1;
+        }
+        let magnitude = ((remainder + DENOMINATOR * quotient) / rate.numerator) as i64;
+        match (rng.random::<bool>(), magnitude) {
+            // Zero has one sign only, or it would be drawn twice as often.
+            (true, 0) => {}
+            (true, magnitude) => return -magnitude,
+            (false, magnitude) => return magnitude,
+        }
+    }
+}
+
+/// True with probability `exp(-numerator / 2^20)` for `numerator <= 2^20` (von Neumann's series).
+fn bernoulli_exp(numerator: u64, rng: &mut impl Rng) -> bool {
+    let mut terms = 1;
+    while rng.random_range(0..DENOMINATOR * terms) < numerator {
+        terms += 1;
+    }
+    terms % 2 == 1
+}
+
+/// One draw from a centered Laplace distribution, by inversion.
+fn laplace(scale: f64, rng: &mut impl Rng) -> f64 {
+    let uniform: f64 = rng.random::<f64>() - 0.5;
+    -scale * uniform.signum() * libm::log1p(-2.0 * uniform.abs())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+
+use super::*;
+
+/// Exact cost of a threshold, `ln((2^64 - t) / t)`.
+fn cost(threshold: u64) -> f64 {
+    let t = threshold as f64 / 2.0_f64.powi(64);
+    ((1.0 - t) / t).ln()
+}
+
+#[test]
+fn the_cost_never_exceeds_the_budget() {
+    for step in 1..=400 {
+        let epsilon = f64::from(step) * 0.05;
+        let short = epsilon - cost(threshold(epsilon));
+        // The two logarithms are each off by a few ulp; the bound is the one in the documentation.
+        assert!(short > -4e-15 * epsilon.max(1.0), "ε {epsilon}: {short}");
+        assert!(short < 2.0_f64.powi(-48) * (1.0 + epsilon.cosh()) + 4e-15 * epsilon, "ε {epsilon}: {short}");
+    }
+}
+
+#[test]
+fn an_infinite_budget_keeps_the_list_and_a_null_one_hides_it() {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    assert_eq!(noisy_list(200, 3, &[0, 63, 64, 199], f64::INFINITY, &mut rng), [0, 63, 64, 199]);
+    assert_eq!(threshold(0.0), 1 << 63);
+}
+
+#[test]
+fn the_own_bit_is_never_set() {
+    for node in [0, 63, 64, 99] {
+        let mut rng = ChaCha20Rng::seed_from_u64(u64::from(node));
+        for _ in 0..50 {
+            let ones = noisy_list(100, node, &[], 0.01, &mut rng);
+            assert!(!ones.contains(&node) && ones.iter().all(|&one| one < 100), "{ones:?}");
+            assert!(ones.is_sorted());
+        }
+    }
+}
+
+/// False alarm 1e-9 per threshold: 6.1 standard deviations of a normal approximation.
+#[test]
+fn lanes_flip_as_often_as_they_should() {
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    for epsilon in [0.1, 1.0, 3.6, 7.2] {
+        let words = 200_000;
+        let count: u32 = (0..words).map(|_| flips(threshold(epsilon), &mut rng).count_ones()).sum();
+        let (n, p) = (64.0 * f64::from(words), flip_probability(epsilon));
+        let score = (f64::from(count) - n * p) / (n * p * (1.0 - p)).sqrt();
+        assert!(score.abs() < 6.1, "ε {epsilon}: {score} standard deviations");
+    }
+}
+
+/// On a threshold of one high byte every lane must equal "a uniform byte lies below it", by enumeration.
+#[test]
+fn lanes_compare_words_with_the_threshold_exactly() {
+    struct Bytes {
+        level: u32,
+    }
+    // Lane `l` of round `r` sends bit `7 - r` of `l + offset`: 64 lanes enumerate 64 of the 256 bytes.
+    impl rand::TryRng for Bytes {
+        type Error = std::convert::Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!("flips draws 64-bit words")
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            let (offset, round) = (self.level / 8 * 64, self.level % 8);
+            self.level += 1;
+            Ok((0..64).map(|lane| u64::from((lane + offset) >> (7 - round) & 1) << lane).sum())
+        }
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            unreachable!("flips draws 64-bit words")
+        }
+    }
+    for byte in 1..=128_u64 {
+        let mut below = 0;
+        for offset in 0..4 {
+            below += flips(byte << 56, &mut Bytes { level: offset * 8 }).count_ones();
+        }
+        assert_eq!(u64::from(below), byte, "threshold byte {byte}");
+    }
+}
+
+/// Blink's guarantee by enumeration: every output of 4 nodes, every pair of lists that differ in one bit.
+#[test]
+fn the_worst_likelihood_ratio_is_e_to_epsilon() {
+    let epsilon: f64 = 1.3;
+    let flip = flip_probability(epsilon);
+    let likelihood = |list: u32, output: u32| {
+        (0..3).map(|bit| if (list ^ output) >> bit & 1 == 1 { flip } else { 1.0 - flip }).product::<f64>()
+    };
+    let mut worst: f64 = 0.0;
+    for list in 0..8 {
+        for bit in 0..3 {
+            for output in 0..8 {
+                worst = worst.max((likelihood(list, output) / likelihood(list ^ 1 << bit, output)).ln());
+            }
+        }
+    }
+    assert!((worst - epsilon).abs() < 1e-12, "worst {worst}");
+}

@@ -1,0 +1,32 @@
+//! What a release costs, for the ledger.
+
+use serde::{Deserialize, Serialize};
+
+/// When two inputs are neighbours (specs: section 0.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// One bit of one node's list differs.
+    ListBit,
+    /// One undirected link is there or not: one bit in each of two lists.
+    Edge,
+}
+
+/// One release of protected data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Release {
+    /// Mechanism, with the noise it draws.
+    pub mechanism: String,
+    /// What it protects: `link` or `degree`.
+    pub target: String,
+    /// `local` (each node randomizes its own data) or `central`.
+    pub model: String,
+    /// Neighbouring relation of `epsilon`.
+    pub relation: Relation,
+    /// Cost in nats.
+    pub epsilon: f64,
+    /// The delta of (epsilon, delta)-differential privacy.
+    pub dp_delta: f64,
+    /// Whether the guarantee holds as executed (false for floating-point noise).
+    pub sound: bool,
+}

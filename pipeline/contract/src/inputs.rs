@@ -1,0 +1,156 @@
+//! How the runner fills a stage's inputs and takes its outputs, whatever their number.
+
+use crate::artifact::Artifact;
+use crate::side::{Owner, ReadableBy, Side};
+
+/// Reads artifacts that the runner points at.
+pub trait Loader {
+    /// A stored artifact or raw file.
+    type Handle;
+    /// Why it could not be read.
+    type Error;
+    /// Reads one artifact.
+    ///
+    /// # Errors
+    /// When it is absent, corrupt or of another schema.
+    fn load<A: Artifact>(&self, handle: &Self::Handle) -> Result<A, Self::Error>;
+    /// Reads one raw file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn raw(&self, handle: &Self::Handle) -> Result<RawFile, Self::Error>;
+    /// The error for a slot with the wrong number of artifacts.
+    fn miscounted(&self, name: &str, found: usize) -> Self::Error;
+}
+
+/// Writes artifacts.
+pub trait Saver {
+    /// Why it could not be written.
+    type Error;
+    /// Writes one artifact.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), Self::Error>;
+}
+
+/// A file as a user or a data host gave it.
+pub struct RawFile {
+    /// Path as the config names it.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// One slot of a stage's inputs: an artifact, an optional one, or one per trial.
+pub trait Input<S: Side>: Sized {
+    /// Name of the artifact.
+    const NAME: &'static str;
+    /// Fills the slot.
+    ///
+    /// # Errors
+    /// Those of the loader, or a wrong number of handles.
+    fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error>;
+}
+
+impl<S: Side, A: ReadableBy<S>> Input<S> for A {
+    const NAME: &'static str = A::NAME;
+    fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
+        match handles {
+            [handle] => loader.load(handle),
+            _ => Err(loader.miscounted(A::NAME, handles.len())),
+        }
+    }
+}
+
+impl<S: Side, A: ReadableBy<S>> Input<S> for Option<A> {
+    const NAME: &'static str = A::NAME;
+    fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
+        match handles {
+            [] => Ok(None),
+            [handle] => loader.load(handle).map(Some),
+            _ => Err(loader.miscounted(A::NAME, handles.len())),
+        }
+    }
+}
+
+impl<S: Side, A: ReadableBy<S>> Input<S> for Vec<A> {
+    const NAME: &'static str = A::NAME;
+    fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
+        handles.iter().map(|handle| loader.load(handle)).collect()
+    }
+}
+
+impl Input<Owner> for Vec<RawFile> {
+    const NAME: &'static str = "raw";
+    fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
+        handles.iter().map(|handle| loader.raw(handle)).collect()
+    }
+}
+
+/// All slots of a stage.
+pub trait Inputs<S: Side>: Sized {
+    /// Names of the slots.
+    fn names() -> Vec<&'static str>;
+    /// Fills the slots in order.
+    ///
+    /// # Errors
+    /// Those of the loader.
+    fn read<L: Loader>(loader: &L, slots: &[Vec<L::Handle>]) -> Result<Self, L::Error>;
+}
+
+/// One output: an artifact, or one that the data may not have.
+pub trait Output {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of the saver.
+    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error>;
+}
+
+impl<A: Artifact> Output for A {
+    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
+        saver.save(self)
+    }
+}
+
+impl<A: Artifact> Output for Option<A> {
+    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
+        self.as_ref().map_or(Ok(()), |artifact| saver.save(artifact))
+    }
+}
+
+/// All outputs of a stage.
+pub trait Outputs {
+    /// Writes them.
+    ///
+    /// # Errors
+    /// Those of the saver.
+    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error>;
+}
+
+macro_rules! tuples {
+    ($($slot:ident $index:tt),+) => {
+        impl<S: Side, $($slot: Input<S>),+> Inputs<S> for ($($slot,)+) {
+            fn names() -> Vec<&'static str> {
+                vec![$($slot::NAME),+]
+            }
+            fn read<L: Loader>(loader: &L, slots: &[Vec<L::Handle>]) -> Result<Self, L::Error> {
+                Ok(($($slot::read(loader, slots.get($index).map_or(&[], Vec::as_slice))?,)+))
+            }
+        }
+        impl<$($slot: Output),+> Outputs for ($($slot,)+) {
+            fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
+                $(self.$index.write(saver)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);

@@ -1,0 +1,15 @@
+//! What a stage, an artifact and a side are: traits and the few values that cross between crates.
+//!
+//! This crate knows no file, no clock, no configuration and no mathematics.
+
+mod artifact;
+mod inputs;
+mod random;
+mod side;
+mod stage;
+
+pub use artifact::{Artifact, Attachment, Column, ColumnType, Facts, Invalid, take};
+pub use inputs::{Input, Inputs, Loader, Output, Outputs, RawFile, Saver};
+pub use random::StageRng;
+pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
+pub use stage::{Progress, Stage};

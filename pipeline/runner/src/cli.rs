@@ -1,0 +1,135 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::engine::SideChoice;
+
+/// Learning on graphs whose links stay private.
+///
+/// Exit status: 0 done, 1 failed, 2 wrong usage or config.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Print nothing but results and errors.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Print more (twice: everything).
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Folder of the artifacts.
+    #[arg(long, global = true, default_value = "artifacts", env = "VEILGRAPH_STORE")]
+    pub store: PathBuf,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment; what is fresh is not run again.
+    Run(RunArguments),
+    /// Say what `run` would do and why, and what it would spend.
+    Plan(RunArguments),
+    /// Inspect an artifact with Polars: schema, metadata, rows, SQL.
+    Show(ShowArguments),
+    /// List the entries of the store.
+    Ls {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare every file of the store with its recorded digest.
+    Verify {
+        /// Remove entries that differ; the next run makes them anew.
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Remove entries that the last run of no config uses.
+    Gc {
+        /// Only say what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Print the privacy ledger: what was released, and what it cost.
+    Ledger {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a page with the tables and plots of an experiment that has run.
+    Report(RunArguments),
+    /// Download a dataset from its original host and check it.
+    Fetch {
+        /// Name of the dataset (see configs/datasets.toml).
+        dataset: String,
+        /// Folder to put it into.
+        #[arg(long, default_value = "data", env = "DATA_DIR")]
+        data_dir: PathBuf,
+        /// Take the files from below this address instead of their original host.
+        #[arg(long)]
+        mirror: Option<String>,
+    },
+    /// Check this machine: version, memory, disk, devices, data.
+    Doctor {
+        /// Folder of the datasets.
+        #[arg(long, env = "DATA_DIR")]
+        data_dir: Option<PathBuf>,
+    },
+    /// Print a completion script.
+    Completions {
+        /// The shell to complete for.
+        shell: Shell,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct RunArguments {
+    /// The experiment.
+    pub config: PathBuf,
+    /// Stop after this stage.
+    #[arg(long, value_parser = crate::tasks::STAGES)]
+    pub until: Option<String>,
+    /// Folder of the datasets (default: the config's own folder).
+    #[arg(long, env = "DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Where to train.
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
+    pub device: DeviceChoice,
+    /// Tasks at a time (default: one per core).
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Run only the part of one side.
+    #[arg(long, value_enum, default_value_t = SideChoice::All)]
+    pub side: SideChoice,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where to train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceChoice {
+    /// CUDA if it is there, else the processor.
+    Auto,
+    /// The processor.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArguments {
+    /// A Parquet file, or a name below `runs/` such as `cora/privatize/trial-0/noisy_links`.
+    pub artifact: PathBuf,
+    /// Query it; the table is called `artifact`.
+    #[arg(long)]
+    pub sql: Option<String>,
+    /// Number of rows to print.
+    #[arg(long, default_value_t = 10)]
+    pub head: u32,
+}

@@ -1,0 +1,58 @@
+//! `doctor`: what this machine offers, for people and for bug reports.
+
+use std::fs;
+use std::path::Path;
+
+use veilgraph_store::Store;
+use veilgraph_train::Device;
+
+use crate::commands::fetch::sha256;
+use crate::datasets;
+use crate::output;
+
+/// Prints what a run depends on; fails if a run could not work.
+pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()> {
+    let line = |name: &str, text: &str| output::line(&format!("{name:<10} {text}"));
+    line("version", env!("CARGO_PKG_VERSION"));
+    line("cores", &std::thread::available_parallelism().map_or(0, usize::from).to_string());
+    if let Ok(mut system) = sysinfo::System::new() {
+        system.refresh_memory();
+        line("memory", &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20));
+    }
+    line("cuda", &Device::Cuda.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
+    for (stage, code, _) in crate::code::CODE {
+        line("code", &format!("{stage} {}", &code[..12]));
+    }
+    let writable = writable(store);
+    let place = store.root().display();
+    line("store", &writable.as_ref().map_or_else(|error| format!("{place}: not writable ({error})"), |()| format!("{place}: writable")));
+    match store.entries() {
+        Ok(entries) => line("entries", &entries.len().to_string()),
+        Err(error) => line("entries", &error.to_string()),
+    }
+    if let Some(data_dir) = data_dir {
+        for (name, dataset) in datasets::all() {
+            let folder = data_dir.join(dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(""));
+            let states: Vec<Option<bool>> = dataset
+                .files
+                .iter()
+                .map(|(file, source)| fs::read(folder.join(file)).ok().map(|bytes| sha256(&bytes) == source.sha256))
+                .collect();
+            let text = match (states.iter().all(|state| *state == Some(true)), states.contains(&Some(false))) {
+                (true, _) => "complete, checksums right",
+                (false, true) => "a file has another checksum",
+                (false, false) => "incomplete or absent",
+            };
+            line("data", &format!("{name}: {text}"));
+        }
+    }
+    anyhow::ensure!(writable.is_ok(), "{place}: make the store writable, or choose another --store");
+    Ok(())
+}
+
+fn writable(store: &Store) -> std::io::Result<()> {
+    let probe = store.root().join(format!(".doctor-{}", std::process::id()));
+    fs::create_dir_all(store.root())?;
+    fs::write(&probe, b"")?;
+    fs::remove_file(&probe)
+}

@@ -1,0 +1,149 @@
+//! The plots of a report, as SVG.
+
+use std::collections::BTreeMap;
+
+use anyhow::anyhow;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use crate::commands::summary::Row;
+
+/// A plot with its caption.
+pub(crate) struct Plot {
+    pub title: String,
+    pub svg: String,
+}
+
+/// A line of a plot: `(x, mean, low, high)`.
+type Series = Vec<(f64, f64, f64, f64)>;
+
+const SIZE: (u32, u32) = (640, 400);
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 90, 90),
+    RGBColor(160, 120, 0),
+];
+
+/// Accuracy, link error and density against epsilon, for each dataset.
+pub(crate) fn all(rows: &[Row]) -> anyhow::Result<Vec<Plot>> {
+    let mut datasets: Vec<&String> = rows.iter().map(|row| &row.dataset).collect();
+    datasets.sort();
+    datasets.dedup();
+    let mut plots = Vec::new();
+    for dataset in datasets {
+        let mine: Vec<&Row> = rows.iter().filter(|row| row.dataset == *dataset).collect();
+        let accuracy = series(&mine, &[("accuracy", "")], 100.0);
+        let error = series(&mine, &[("mae", "MAE"), ("expected_mae", "MAE the model expects"), ("mae_bound", "bound (theorem 4.4)")], 1.0);
+        let density = series(&mine, &[("graph_entries", "entries"), ("graph_true_positives", "true positives")], 1.0);
+        for (title, unit, lines, is_log) in [
+            ("Accuracy of test nodes", "%", accuracy, false),
+            ("Mean absolute error of link probabilities", "MAE", error, true),
+            ("Links that the graph keeps, in both directions", "entries", density, false),
+        ] {
+            if !lines.is_empty() {
+                plots.push(Plot { title: format!("{title}: {dataset}"), svg: draw(unit, &lines, is_log)? });
+            }
+        }
+    }
+    Ok(plots)
+}
+
+/// Means with 95 % intervals by epsilon, one line per score, graph, model and fraction.
+fn series(rows: &[&Row], scores: &[(&str, &str)], factor: f64) -> BTreeMap<String, Series> {
+    let mut fractions: Vec<f64> = rows.iter().map(|row| row.degree_fraction).collect();
+    fractions.sort_by(f64::total_cmp);
+    fractions.dedup();
+    let mut lines: BTreeMap<String, Series> = BTreeMap::new();
+    for row in rows {
+        for (score, label) in scores {
+            let Some(summary) = row.summary(score) else { continue };
+            let fraction = if fractions.len() > 1 { format!("fraction {}", row.degree_fraction) } else { String::new() };
+            let parts = [row.variant.as_str(), &row.model, label, &fraction];
+            let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+            let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
+            let (mean, half) = (factor * summary.mean, factor * half);
+            lines.entry(name).or_default().push((row.epsilon, mean, mean - half, mean + half));
+        }
+    }
+    for line in lines.values_mut() {
+        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    lines
+}
+
+fn draw(unit: &str, lines: &BTreeMap<String, Series>, is_log: bool) -> anyhow::Result<String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let points = || lines.values().flatten();
+        let extent = |values: Vec<f64>| values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let (left, right) = extent(points().map(|point| point.0).collect());
+        let margin = if right > left { (right - left) * 0.04 } else { 0.5 };
+        let x = left - margin..right + margin;
+        let (low, high) = extent(points().flat_map(|point| [point.1, point.2, point.3]).collect());
+        if is_log {
+            let least = points().map(|point| point.1).filter(|&mean| mean > 0.0).fold(f64::INFINITY, f64::min);
+            chart(&area, unit, x, (least / 1.5..high * 1.5).log_scale(), lines, least / 1.5)?;
+        } else {
+            let pad = ((high - low) * 0.06).max(high.abs() * 0.005).max(1e-12);
+            chart(&area, unit, x, low - pad..high + pad, lines, f64::NEG_INFINITY)?;
+        }
+        area.present().map_err(|error| anyhow!("cannot draw a plot: {error}"))?;
+    }
+    Ok(svg)
+}
+
+fn chart<Y>(
+    area: &DrawingArea<SVGBackend, Shift>,
+    unit: &str,
+    x: std::ops::Range<f64>,
+    y: Y,
+    lines: &BTreeMap<String, Series>,
+    floor: f64,
+) -> anyhow::Result<()>
+where
+    Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
+    Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,
+{
+    let wrong = |error: String| anyhow!("cannot draw a plot: {error}");
+    area.fill(&WHITE).map_err(|error| wrong(error.to_string()))?;
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(70)
+        .build_cartesian_2d(x, y)
+        .map_err(|error| wrong(error.to_string()))?;
+    let number = |value: &f64| if *value != 0.0 && value.abs() < 0.01 { format!("{value:.0e}") } else { format!("{value}") };
+    chart
+        .configure_mesh()
+        .x_desc("epsilon, nats per list bit (twice that per undirected link)")
+        .y_desc(unit)
+        .y_label_formatter(&number)
+        .light_line_style(WHITE)
+        .draw()
+        .map_err(|error| wrong(error.to_string()))?;
+    for (line, (name, points)) in lines.iter().enumerate() {
+        let colour = COLOURS[line % COLOURS.len()];
+        let means = points.iter().map(|point| (point.0, point.1.max(floor)));
+        chart
+            .draw_series(LineSeries::new(means.clone(), colour.stroke_width(2)))
+            .map_err(|error| wrong(error.to_string()))?
+            .label(name.as_str())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        chart.draw_series(means.map(|point| Circle::new(point, 3, colour.filled()))).map_err(|error| wrong(error.to_string()))?;
+        let bars = points.iter().filter(|point| point.3 > point.2);
+        let bars = bars.map(|point| PathElement::new([(point.0, point.2.max(floor)), (point.0, point.3.max(floor))], colour.stroke_width(1)));
+        chart.draw_series(bars).map_err(|error| wrong(error.to_string()))?;
+    }
+    chart
+        .configure_series_labels()
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .draw()
+        .map_err(|error| wrong(error.to_string()))
+}

@@ -1,0 +1,138 @@
+//! `run` and `plan`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use veilgraph_evaluate::Metrics;
+use veilgraph_privacy::Relation;
+use veilgraph_store::Store;
+use veilgraph_train::Device;
+
+use crate::cli::{DeviceChoice, RunArguments};
+use crate::commands::summary;
+use crate::config::Config;
+use crate::engine::{Done, Engine, Status};
+use crate::ledger;
+use crate::output;
+use crate::progress::Display;
+use crate::runs::{self, RunRecord};
+use crate::tasks::{self, Options, Task};
+
+/// Runs what is not fresh, then prints the scores.
+pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyhow::Result<()> {
+    let (config, tasks) = prepare(arguments)?;
+    let done = bring(store, &config, &tasks, arguments, false, quiet)?;
+    runs::publish(store, &config.name, &tasks, &done)?;
+    let metrics = read_metrics(&done)?;
+    if arguments.json {
+        let document = json!({
+            "stages": stages_json(&tasks, &done), "metrics": summary::json(&metrics), "spent": spent_json(&tasks, &done),
+        });
+        output::line(&serde_json::to_string_pretty(&document)?);
+    } else {
+        output::line(&summary::tables(&metrics));
+    }
+    Ok(())
+}
+
+/// Says what would run and why, and what it would spend.
+pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
+    let (config, tasks) = prepare(arguments)?;
+    if !arguments.json {
+        print_cost(&config, &tasks);
+    }
+    let done = bring(store, &config, &tasks, arguments, true, arguments.json)?;
+    if arguments.json {
+        let document = json!({"stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
+        output::line(&serde_json::to_string_pretty(&document)?);
+    }
+    Ok(())
+}
+
+/// The config and its tasks.
+pub(crate) fn prepare(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
+    let config = Config::load(&arguments.config, &arguments.sets)?;
+    let device = match arguments.device {
+        DeviceChoice::Cpu => Device::Cpu,
+        DeviceChoice::Cuda => Device::Cuda,
+        DeviceChoice::Auto if Device::Cuda.check().is_ok() => Device::Cuda,
+        DeviceChoice::Auto => Device::Cpu,
+    };
+    device.check()?;
+    let options = Options { data_dir: arguments.data_dir.as_deref(), until: arguments.until.as_deref(), device };
+    let tasks = tasks::list(&config, &options)?;
+    Ok((config, tasks))
+}
+
+/// Brings all tasks to their end (or only says how).
+pub(crate) fn bring(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    arguments: &RunArguments,
+    is_plan: bool,
+    quiet: bool,
+) -> anyhow::Result<Vec<Done>> {
+    let record = RunRecord::load(store, &config.name)?;
+    let display = Display::new(tasks.len(), quiet);
+    let engine = Engine { config, store, tasks, record: &record, side: arguments.side, is_plan, display: &display };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if is_plan { 1 } else { arguments.jobs.unwrap_or(cores) };
+    let done = engine.run(jobs);
+    display.close();
+    done
+}
+
+/// Scores of every evaluation of a run, in its order.
+pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
+    let entries = done.iter().filter_map(|done| done.entry.as_ref());
+    let scored = entries.filter(|entry| entry.manifest.outputs.contains_key("metrics") && entry.is_complete());
+    scored.map(|entry| Ok(entry.read("metrics")?)).collect()
+}
+
+/// What one run of the experiment costs a node, before any data is read.
+fn print_cost(config: &Config, tasks: &[Task]) {
+    let mut costs: BTreeMap<&str, BTreeMap<Relation, f64>> = BTreeMap::new();
+    for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
+        let cell = task.label.rsplit_once("trial-").map_or(task.label.as_str(), |(cell, _)| cell.trim_end_matches(','));
+        costs.insert(cell, ledger::totals(&task.releases));
+    }
+    for (cell, totals) in costs {
+        let of = |relation| totals.get(&relation).copied().unwrap_or(0.0);
+        let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
+        let (list_bit, edge) = (of(Relation::ListBit), of(Relation::Edge));
+        output::line(&format!("cost of one release{cell}: {list_bit} nats per list bit, {edge} per undirected link"));
+    }
+    if config.trials > 1 {
+        output::line(&format!("{} trials are {} releases: a simulation, not a deployment", config.trials, config.trials));
+    }
+}
+
+fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
+    let rows = tasks.iter().zip(done).map(|(task, done)| {
+        let (status, why, seconds) = match &done.status {
+            Status::Fresh => ("fresh", Vec::new(), None),
+            Status::Ran { why, took } => ("ran", why.clone(), Some(took.as_secs_f64())),
+            Status::WouldRun { why } => ("would run", why.clone(), None),
+            Status::MayRun => ("may run", vec!["its inputs may change".to_owned()], None),
+            Status::Elsewhere => ("elsewhere", Vec::new(), None),
+        };
+        let outputs: BTreeMap<&str, Value> = done.entry.iter().flat_map(|entry| {
+            entry.manifest.outputs.iter().map(move |(name, output)| {
+                let owner = output.zone == "owner";
+                (name.as_str(), json!({"path": entry.path(output), "digest": output.digest, "owner": owner}))
+            })
+        }).collect();
+        let key = done.entry.as_ref().map(|entry| &entry.manifest.key);
+        json!({
+            "stage": task.runnable.stage(), "label": task.label, "trial": task.trial, "key": key,
+            "status": status, "why": why, "seconds": seconds, "outputs": outputs,
+        })
+    });
+    rows.collect()
+}
+
+fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
+    let ran = tasks.iter().zip(done).filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
+    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label, "release": release}))).collect()
+}

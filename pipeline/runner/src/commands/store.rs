@@ -1,0 +1,88 @@
+//! `ls`, `verify` and `gc`.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use anyhow::Context;
+use comfy_table::Table;
+use comfy_table::presets;
+use serde_json::json;
+use veilgraph_store::{Store, StoreError};
+
+use crate::output;
+use crate::runs::{self, RunRecord};
+
+/// Prints every entry.
+pub(crate) fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
+    let entries = store.entries()?;
+    if as_json {
+        let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
+        output::line(&serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(["stage", "key", "trial", "KiB", "artifacts"]);
+    for entry in &entries {
+        let manifest = &entry.manifest;
+        let size: u64 = manifest.outputs.values().map(|output| output.bytes).sum();
+        let trial = manifest.recipe.trial.map_or("-".to_owned(), |trial| trial.to_string());
+        let names: Vec<&str> = manifest.outputs.keys().map(String::as_str).collect();
+        table.add_row([&manifest.recipe.stage, &manifest.key, &trial, &(size / 1024).to_string(), &names.join(" ")]);
+    }
+    output::line(&table.to_string());
+    Ok(())
+}
+
+/// Compares every file with its digest.
+pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
+    let (mut files, mut elsewhere, mut corrupt) = (0, 0, Vec::new());
+    for entry in store.entries()? {
+        for output in entry.manifest.outputs.values() {
+            match entry.checked_bytes(output) {
+                Ok(_) => files += 1,
+                // A copy for the server has no owner files; that is no damage.
+                Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => elsewhere += 1,
+                Err(error) => {
+                    output::error_line(&error.to_string());
+                    corrupt.push((entry.manifest.recipe.stage.clone(), entry.manifest.key.clone()));
+                }
+            }
+        }
+    }
+    corrupt.dedup();
+    if remove {
+        corrupt.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
+        output::line(&format!("{files} files are as recorded; removed {} damaged entries", corrupt.len()));
+        return Ok(());
+    }
+    output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
+    anyhow::ensure!(corrupt.is_empty(), "{} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew", corrupt.len());
+    Ok(())
+}
+
+/// Removes entries that no config's last run uses, and what killed processes left.
+pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()> {
+    let mut used = BTreeSet::new();
+    for name in runs::names(store) {
+        let record = RunRecord::load(store, &name)?;
+        used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
+    }
+    let mut removed = 0;
+    for entry in store.entries()? {
+        let (stage, key) = (entry.manifest.recipe.stage.clone(), entry.manifest.key.clone());
+        if used.contains(&(stage.clone(), key.clone())) {
+            continue;
+        }
+        output::line(&format!("{} {stage} {key}", if dry_run { "would remove" } else { "removed" }));
+        removed += 1;
+        if !dry_run {
+            store.remove(&stage, &key)?;
+        }
+    }
+    let leftovers = store.root().join("tmp");
+    if !dry_run && leftovers.is_dir() {
+        fs::remove_dir_all(&leftovers).with_context(|| format!("{}: cannot remove what killed runs left", leftovers.display()))?;
+    }
+    output::line(&format!("{removed} unused entries; the privacy ledger is never touched"));
+    Ok(())
+}

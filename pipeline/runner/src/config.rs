@@ -1,0 +1,310 @@
+//! An experiment: one TOML file, overlaid by `--set`, expanded into cells.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use crate::datasets;
+
+/// A config that cannot be used: wrong usage, exit status 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ConfigError(pub String);
+
+/// A parsed config; the tables of the stages are typed when they are expanded into cells.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub name: String,
+    pub seed: u64,
+    pub trials: u32,
+    pub metrics: Vec<MetricGroup>,
+    pub ingest: Table,
+    pub privatize: Table,
+    pub estimate: Table,
+    pub construct: Table,
+    pub train: Table,
+    source: Source,
+}
+
+/// Which scores `[evaluate] metrics` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MetricGroup {
+    Accuracy,
+    LinkError,
+    Density,
+}
+
+/// Where the text came from, to name lines in messages.
+#[derive(Debug, Clone)]
+struct Source {
+    path: PathBuf,
+    text: String,
+    overlaid: Vec<String>,
+}
+
+/// The file as a whole; stage tables stay untyped.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outline {
+    name: Option<String>,
+    #[serde(default = "default_seed")]
+    seed: u64,
+    #[serde(default = "default_trials")]
+    trials: u32,
+    #[serde(default)]
+    ingest: Table,
+    #[serde(default)]
+    privatize: PrivatizeTables,
+    #[serde(default)]
+    estimate: Table,
+    #[serde(default)]
+    construct: Table,
+    #[serde(default)]
+    train: Table,
+    #[serde(default)]
+    evaluate: EvaluateTable,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct PrivatizeTables {
+    #[serde(default)]
+    links: Table,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EvaluateTable {
+    #[serde(default = "all_metrics")]
+    metrics: Vec<MetricGroup>,
+}
+
+impl Default for EvaluateTable {
+    fn default() -> Self {
+        Self { metrics: all_metrics() }
+    }
+}
+
+fn all_metrics() -> Vec<MetricGroup> {
+    vec![MetricGroup::Accuracy, MetricGroup::LinkError, MetricGroup::Density]
+}
+
+fn default_seed() -> u64 {
+    42
+}
+
+fn default_trials() -> u32 {
+    1
+}
+
+/// One combination of swept values: its label parts, and the typed table.
+pub(crate) struct Cell<P> {
+    pub label: Vec<String>,
+    pub params: P,
+}
+
+impl Config {
+    /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
+    pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display())))?;
+        Self::parse(path, text, sets)
+    }
+
+    fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
+        let source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
+        let mut table: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
+        let mut source = source;
+        for set in sets {
+            source.overlaid.push(overlay(&mut table, set)?);
+        }
+        let outline: Outline = typed(table, "", &source)?;
+        if outline.trials == 0 {
+            return Err(source.at("trials", "trials must be at least 1"));
+        }
+        let stem = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
+        let name = outline.name.unwrap_or(stem);
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) || name.starts_with('.') {
+            return Err(source.at("name", &format!("name `{name}` must consist of letters, digits, `-`, `_` and `.`")));
+        }
+        let ingest = datasets::resolved(outline.ingest).map_err(|problem| source.at("ingest.dataset", &problem))?;
+        Ok(Self {
+            name,
+            seed: outline.seed,
+            trials: outline.trials,
+            metrics: outline.evaluate.metrics,
+            ingest,
+            privatize: outline.privatize.links,
+            estimate: outline.estimate,
+            construct: outline.construct,
+            train: outline.train,
+            source,
+        })
+    }
+
+    /// Folder of the config file.
+    pub(crate) fn folder(&self) -> &Path {
+        self.source.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    /// The cells of a stage's table: one for each combination of its lists.
+    ///
+    /// `grid` names the fields whose lists belong to one cell.
+    pub(crate) fn cells<P: DeserializeOwned>(&self, name: &str, table: &Table, grid: &[&str]) -> Result<Vec<Cell<P>>, ConfigError> {
+        let mut cells = vec![(Vec::new(), table.clone())];
+        for (path, values) in axes(table, grid) {
+            if values.is_empty() {
+                return Err(self.source.at(&format!("{name}.{}", path.join(".")), "an empty list sweeps over nothing"));
+            }
+            cells = cells
+                .into_iter()
+                .flat_map(|(label, table)| {
+                    let path = path.clone();
+                    values.iter().map(move |value| {
+                        let mut label: Vec<String> = label.clone();
+                        // No `=`: Polars would take `trial=0` in a path for a partition and add a column.
+                        label.push(format!("{}-{}", path[path.len() - 1], plain(value)));
+                        (label, with(table.clone(), &path, value.clone()))
+                    })
+                })
+                .collect();
+        }
+        let cells = cells.into_iter().map(|(label, table)| Ok(Cell { label, params: typed(table, name, &self.source)? }));
+        cells.collect()
+    }
+
+    /// An error about a field of this config.
+    pub(crate) fn error(&self, field: &str, problem: &str) -> ConfigError {
+        self.source.at(field, problem)
+    }
+}
+
+impl Source {
+    fn syntax(&self, error: &toml::de::Error) -> ConfigError {
+        let line = error.span().map_or(1, |span| self.line(span.start));
+        ConfigError(format!("{}:{line}: {}; correct the TOML", self.path.display(), error.message()))
+    }
+
+    /// An error about `field`, with its line if the file has it.
+    fn at(&self, field: &str, problem: &str) -> ConfigError {
+        if self.overlaid.iter().any(|set| set == field) {
+            return ConfigError(format!("--set {field}: {problem}"));
+        }
+        let line = self.find(field).map_or(String::new(), |line| format!("{line}:"));
+        let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
+        ConfigError(format!("{}:{line} {name}{problem}", self.path.display()))
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        self.text[..offset.min(self.text.len())].matches('\n').count() + 1
+    }
+
+    /// Line of a dotted field.
+    fn find(&self, field: &str) -> Option<usize> {
+        let root = toml::de::DeTable::parse(&self.text).ok()?;
+        let mut table = root.get_ref();
+        let mut line = None;
+        for part in field.split('.') {
+            let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
+            line = Some(self.line(key.span().start));
+            match value.get_ref() {
+                toml::de::DeValue::Table(inner) => table = inner,
+                _ => break,
+            }
+        }
+        line
+    }
+}
+
+/// Types a table; an error names the field, its line and the nearest valid name.
+fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Result<T, ConfigError> {
+    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
+        let inside = error.path().to_string();
+        let message = error.inner().message().to_owned();
+        let mut path: Vec<&str> = [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
+        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        let is_field = message.starts_with("unknown field") || message.starts_with("missing field");
+        if is_field && !inside.ends_with(quoted[0]) {
+            path.push(quoted[0]);
+        }
+        let hint = if message.starts_with("unknown") { nearest(quoted[0], &quoted[1..]) } else { None };
+        let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        source.at(&path.join("."), &format!("{message}{hint}"))
+    })
+}
+
+/// The candidate most like `word`, if any is alike.
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let likeness = |candidate: &str| strsim::jaro_winkler(word, candidate);
+    let best = candidates.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) > 0.75).then_some(*best)
+}
+
+/// Lays `table.key=value` over the config; returns the dotted field.
+fn overlay(table: &mut Table, set: &str) -> Result<String, ConfigError> {
+    let wrong = |problem: &str| ConfigError(format!("--set {set}: {problem}; write --set table.key=value"));
+    let (field, text) = set.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
+    let path: Vec<&str> = field.trim().split('.').collect();
+    if path.iter().any(|part| part.is_empty()) {
+        return Err(wrong("a part of the field's name is empty"));
+    }
+    // What is not TOML is a word without quotes.
+    let value = toml::from_str::<Table>(&format!("value = {text}"))
+        .ok()
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| Value::String(text.to_owned()));
+    let mut inner = table;
+    for part in &path[..path.len() - 1] {
+        let next = inner.entry((*part).to_owned()).or_insert_with(|| Value::Table(Table::new()));
+        inner = next.as_table_mut().ok_or_else(|| wrong(&format!("`{part}` is no table")))?;
+    }
+    inner.insert(path[path.len() - 1].to_owned(), value);
+    Ok(path.join("."))
+}
+
+/// Every list of a table with the path of its field, depth first.
+fn axes(table: &Table, grid: &[&str]) -> Vec<(Vec<String>, Vec<Value>)> {
+    let mut found = Vec::new();
+    for (key, value) in table {
+        match value {
+            Value::Array(values) if !grid.contains(&key.as_str()) => found.push((vec![key.clone()], values.clone())),
+            Value::Table(inner) => found.extend(axes(inner, grid).into_iter().map(|(mut path, values)| {
+                path.insert(0, key.clone());
+                (path, values)
+            })),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn with(mut table: Table, path: &[String], value: Value) -> Table {
+    match path {
+        [key] => {
+            table.insert(key.clone(), value);
+        }
+        [key, rest @ ..] => {
+            if let Some(Value::Table(inner)) = table.remove(key) {
+                table.insert(key.clone(), Value::Table(with(inner, rest, value)));
+            }
+        }
+        [] => {}
+    }
+    table
+}
+
+/// A value as it looks in a label: short, and fit for a folder's name.
+fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        other => other.to_string(),
+    };
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! `veilgraph`: learning on graphs whose links stay private, as a pipeline of cached stages.
+
+mod cli;
+mod code;
+mod commands;
+mod config;
+mod datasets;
+mod engine;
+mod ledger;
+mod output;
+mod progress;
+mod runnable;
+mod runs;
+mod tasks;
+mod why;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let level = match (cli.quiet, cli.verbose) {
+        (true, _) => "error",
+        (false, 0) => "veilgraph=info,veilgraph_ingest=info,warn",
+        (false, 1) => "info",
+        (false, _) => "debug",
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(level))
+        .with_writer(std::io::stderr)
+        .with_ansi(std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .without_time()
+        .init();
+    match commands::dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            // A cause that its error already quotes says nothing new.
+            let mut lines: Vec<&String> = Vec::new();
+            for cause in &causes {
+                if !lines.iter().any(|line| line.contains(cause.as_str())) {
+                    lines.push(cause);
+                }
+            }
+            let text: Vec<&str> = lines.into_iter().map(String::as_str).collect();
+            output::error_line(&format!("error: {}", text.join("\n  because: ")));
+            let is_usage = error.downcast_ref::<config::ConfigError>().is_some();
+            ExitCode::from(if is_usage { 2 } else { 1 })
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Readable names: `runs/<config>/<stage>/<label>/` links to the entries of the last run of a config.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use veilgraph_store::Store;
+
+use crate::engine::{Done, Status};
+use crate::tasks::Task;
+
+/// Which entries the last run of a config used.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RunRecord {
+    /// Stage and label to key.
+    entries: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl RunRecord {
+    /// The record of the config `name`; empty if it never ran.
+    pub(crate) fn load(store: &Store, name: &str) -> anyhow::Result<Self> {
+        let path = folder(store, name).join("run.json");
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read(&path).with_context(|| format!("{}: cannot read the record of the last run", path.display()))?;
+        serde_json::from_slice(&text).with_context(|| format!("{}: damaged; remove it and run again", path.display()))
+    }
+
+    /// Key of the entry that the run `label` of `stage` used.
+    pub(crate) fn key(&self, stage: &str, label: &str) -> Option<&str> {
+        self.entries.get(stage)?.get(label).map(String::as_str)
+    }
+
+    /// Stage and key of every entry.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().flat_map(|(stage, labels)| labels.values().map(move |key| (stage.as_str(), key.as_str())))
+    }
+}
+
+/// Folder of the readable names of the config `name`.
+pub(crate) fn folder(store: &Store, name: &str) -> PathBuf {
+    store.root().join("runs").join(name)
+}
+
+/// Names of the configs that have run.
+pub(crate) fn names(store: &Store) -> Vec<String> {
+    let items = fs::read_dir(store.root().join("runs")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = items.filter(|item| item.path().join("run.json").is_file()).map(|item| item.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Writes the readable names of a finished run, and a line to its log.
+pub(crate) fn publish(store: &Store, name: &str, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
+    let place = folder(store, name);
+    let wrong = || format!("{}: cannot write the readable names of the run", place.display());
+    let draft = store.root().join("runs").join(format!(".{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&draft);
+    fs::create_dir_all(&draft).with_context(wrong)?;
+    let mut record = RunRecord::load(store, name).unwrap_or_default();
+    for (task, done) in tasks.iter().zip(done) {
+        let Some(entry) = &done.entry else { continue };
+        let stage = task.runnable.stage();
+        record.entries.entry(stage.to_owned()).or_default().insert(task.label.clone(), entry.manifest.key.clone());
+        let labelled = draft.join(stage).join(&task.label);
+        fs::create_dir_all(&labelled).with_context(wrong)?;
+        for output in entry.manifest.outputs.values() {
+            let inside = entry.path(output).strip_prefix(store.root()).map(Path::to_owned).with_context(wrong)?;
+            symlink(Path::new("../../../..").join(inside), labelled.join(&output.file)).with_context(wrong)?;
+        }
+    }
+    fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?).with_context(wrong)?;
+    let log = place.join("log.jsonl");
+    if log.is_file() {
+        fs::copy(&log, draft.join("log.jsonl")).with_context(wrong)?;
+    }
+    append_log(&draft.join("log.jsonl"), tasks, done).with_context(wrong)?;
+    let _ = fs::remove_dir_all(&place);
+    match fs::rename(&draft, &place) {
+        // Another run of the same config published in between: its names are as good as ours.
+        Err(_) if place.is_dir() => fs::remove_dir_all(&draft).with_context(wrong),
+        other => other.with_context(wrong),
+    }
+}
+
+/// What keys must not know: time, machine, version, durations.
+fn append_log(path: &Path, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
+    use std::io::Write;
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let ran: Vec<_> = tasks
+        .iter()
+        .zip(done)
+        .filter_map(|(task, done)| match &done.status {
+            Status::Ran { why, took } => Some(serde_json::json!({
+                "stage": task.runnable.stage(), "label": task.label, "seconds": took.as_secs_f64(), "why": why,
+            })),
+            _ => None,
+        })
+        .collect();
+    let host = fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let line = serde_json::json!({"time": time, "host": host.trim(), "version": env!("CARGO_PKG_VERSION"), "ran": ran});
+    let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
+    writeln!(file, "{line}")?;
+    Ok(())
+}

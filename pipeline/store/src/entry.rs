@@ -1,0 +1,305 @@
+//! Entries: found by key, drafted aside, published by rename, read with their digest checked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use veilgraph_contract::{Artifact, Saver, Zone};
+
+use crate::error::StoreError;
+use crate::files;
+use crate::lock::KeyLock;
+use crate::manifest::{Manifest, OutputRecord, Recipe};
+use crate::table;
+
+const MANIFEST: &str = "manifest.json";
+/// Private data live below these, apart from what the server may see.
+const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
+
+/// A folder of entries.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A published entry.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    store: Store,
+    /// What it holds.
+    pub manifest: Manifest,
+}
+
+/// An entry being made: private to this process until published.
+pub struct Draft {
+    store: Store,
+    recipe: Recipe,
+    key: String,
+    folder: PathBuf,
+    outputs: BTreeMap<String, OutputRecord>,
+    _lock: KeyLock,
+}
+
+/// Writes artifacts into a draft.
+pub struct StoreSaver<'a>(pub &'a mut Draft);
+
+impl Store {
+    /// The store below `root`, which need not exist yet.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Folder of the files of `zone` in the entry `key` of `stage`.
+    #[must_use]
+    pub fn folder(&self, zone: &str, stage: &str, key: &str) -> PathBuf {
+        let apart = APART.iter().any(|apart| apart.name() == zone);
+        let base = if apart { self.root.join(zone) } else { self.root.clone() };
+        base.join(stage).join(key)
+    }
+
+    /// The entry `key` of `stage`, if it is complete. Owner files may be elsewhere.
+    ///
+    /// # Errors
+    /// When its manifest is unreadable.
+    pub fn find(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
+        let path = self.folder("server", stage, key).join(MANIFEST);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let wrong = |problem: String| StoreError::Manifest { path: path.clone(), problem };
+        let manifest: Manifest = serde_json::from_slice(&files::read(&path)?).map_err(|error| wrong(error.to_string()))?;
+        if manifest.key != key || manifest.recipe.key() != key {
+            return Err(wrong("its recipe does not hash to its key".to_owned()));
+        }
+        Ok(Some(Entry { store: self.clone(), manifest }))
+    }
+
+    /// All entries, by stage and key.
+    ///
+    /// # Errors
+    /// When a folder or manifest is unreadable.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        for stage in names(&self.root)? {
+            let folder = self.root.join(&stage);
+            if !folder.is_dir() || ["owner", "auditor", "runs", "reports", "tmp", "locks"].contains(&stage.as_str()) {
+                continue;
+            }
+            for key in names(&folder)? {
+                entries.extend(self.find(&stage, &key)?);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// A keyed digest of private bytes, as hexadecimal text.
+    ///
+    /// # Errors
+    /// When the secret of the store cannot be read or made.
+    pub fn keyed_digest(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        Ok(blake3::keyed_hash(&self.secret()?, bytes).to_hex().to_string())
+    }
+
+    /// Waits for the right to make the entry of this recipe.
+    ///
+    /// # Errors
+    /// When the store is not writable.
+    pub fn lock(&self, recipe: &Recipe) -> Result<KeyLock, StoreError> {
+        KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()))
+    }
+
+    /// Begins an entry; what an earlier, killed process left of it is removed.
+    ///
+    /// # Errors
+    /// When the store is not writable.
+    pub fn draft(&self, recipe: Recipe, lock: KeyLock) -> Result<Draft, StoreError> {
+        let key = recipe.key();
+        let folder = self.root.join("tmp").join(format!("{}-{key}", recipe.stage));
+        files::remove_folder(&folder)?;
+        files::create_folder(&folder, true)?;
+        Ok(Draft { store: self.clone(), recipe, key, folder, outputs: BTreeMap::new(), _lock: lock })
+    }
+
+    /// Removes an entry, its manifest first.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn remove(&self, stage: &str, key: &str) -> Result<(), StoreError> {
+        files::remove_folder(&self.folder("server", stage, key))?;
+        APART.iter().try_for_each(|zone| files::remove_folder(&self.folder(zone.name(), stage, key)))
+    }
+
+    /// The secret that keys digests of private data; made at first use.
+    fn secret(&self) -> Result<[u8; 32], StoreError> {
+        let folder = self.root.join("owner");
+        let path = folder.join(".key");
+        if !path.exists() {
+            files::create_folder(&folder, true)?;
+            let _lock = KeyLock::acquire(&self.root.join("locks"), "secret")?;
+            if !path.exists() {
+                let mut secret = [0; 32];
+                let no_entropy = |error: getrandom::Error| StoreError::io("draw a secret for", &path, error.into());
+                getrandom::fill(&mut secret).map_err(no_entropy)?;
+                let draft = folder.join(".key.draft");
+                let _ = fs::remove_file(&draft);
+                files::write_synced(&draft, &secret, true)?;
+                fs::rename(&draft, &path).map_err(|error| StoreError::io("publish", &path, error))?;
+            }
+        }
+        let bytes = files::read(&path)?;
+        bytes.try_into().map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
+    }
+
+    /// Digest of a file's bytes, keyed if its zone is private.
+    fn digest(&self, zone: &str, bytes: &[u8]) -> Result<String, StoreError> {
+        if APART.iter().any(|apart| apart.name() == zone) {
+            self.keyed_digest(bytes)
+        } else {
+            Ok(blake3::hash(bytes).to_hex().to_string())
+        }
+    }
+}
+
+impl Entry {
+    /// Path of an artifact's file.
+    #[must_use]
+    pub fn path(&self, output: &OutputRecord) -> PathBuf {
+        self.store.folder(&output.zone, &self.manifest.recipe.stage, &self.manifest.key).join(&output.file)
+    }
+
+    /// Whether every file is there (its content is checked when it is read).
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.manifest.outputs.values().all(|output| self.path(output).is_file())
+    }
+
+    /// Reads an artifact after checking its digest.
+    ///
+    /// # Errors
+    /// When it is missing or not what the manifest says.
+    pub fn read<A: Artifact>(&self, name: &str) -> Result<A, StoreError> {
+        let missing = || StoreError::Missing { path: self.store.folder("server", &self.manifest.recipe.stage, &self.manifest.key).join(name) };
+        let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
+        let bytes = self.checked_bytes(output)?;
+        table::read_table(bytes).map_err(|invalid| StoreError::Corrupt { path: self.path(output), problem: invalid.0 })
+    }
+
+    /// Bytes of a file, if they are what the manifest says.
+    ///
+    /// # Errors
+    /// When the file is missing or differs.
+    pub fn checked_bytes(&self, output: &OutputRecord) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(output);
+        if !path.is_file() {
+            return Err(StoreError::Missing { path });
+        }
+        let bytes = files::read(&path)?;
+        let digest = self.store.digest(&output.zone, &bytes)?;
+        if digest == output.digest {
+            Ok(bytes)
+        } else {
+            Err(StoreError::Corrupt { path, problem: format!("digest {}, manifest {}", &digest[..12], &output.digest[..12.min(output.digest.len())]) })
+        }
+    }
+}
+
+impl Draft {
+    /// Publishes the entry: private files first, the manifest with the rest last.
+    ///
+    /// # Errors
+    /// When the file system refuses; then nothing is published.
+    pub fn publish(mut self) -> Result<Entry, StoreError> {
+        let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
+        let outputs = std::mem::take(&mut self.outputs);
+        let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs };
+        let main = self.folder.join("main");
+        files::create_folder(&main, false)?;
+        let json = serde_json::to_vec_pretty(&manifest).unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"));
+        files::write_synced(&main.join(MANIFEST), &json, false)?;
+        for zone in APART {
+            let from = self.folder.join(zone.name());
+            if from.is_dir() {
+                self.place(&from, &self.store.folder(zone.name(), &stage, &key), true)?;
+            }
+        }
+        self.place(&main, &self.store.folder("server", &stage, &key), false)?;
+        Ok(Entry { store: self.store.clone(), manifest })
+    }
+
+    /// Moves a folder to its place; what stands there belongs to no complete entry.
+    fn place(&self, from: &Path, to: &Path, private: bool) -> Result<(), StoreError> {
+        let parent = to.parent().unwrap_or(Path::new("."));
+        if private && let Some(zone) = parent.parent() {
+            files::create_folder(zone, true)?;
+        }
+        files::create_folder(parent, private)?;
+        files::remove_folder(to)?;
+        files::publish_folder(from, to)
+    }
+
+    fn write(&mut self, zone: Zone, name: &str, file: String, bytes: &[u8]) -> Result<(), StoreError> {
+        let apart = APART.contains(&zone);
+        let folder = self.folder.join(if apart { zone.name() } else { "main" });
+        files::create_folder(&folder, apart)?;
+        files::write_synced(&folder.join(&file), bytes, apart)?;
+        let digest = self.store.digest(zone.name(), bytes)?;
+        let size = if apart { 0 } else { bytes.len() as u64 };
+        self.outputs.insert(name.to_owned(), OutputRecord { file, zone: zone.name().to_owned(), digest, bytes: size });
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    /// Leaves nothing half-written behind; after publishing, the folder holds nothing of worth.
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Saver for StoreSaver<'_> {
+    type Error = StoreError;
+
+    fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), StoreError> {
+        let draft = &mut *self.0;
+        let metadata = BTreeMap::from([
+            ("artifact".to_owned(), A::NAME.to_owned()),
+            ("schema_version".to_owned(), "1".to_owned()),
+            ("stage".to_owned(), draft.recipe.stage.clone()),
+            ("zone".to_owned(), A::ZONE.name().to_owned()),
+            ("params".to_owned(), draft.recipe.params.to_string()),
+        ]);
+        let mut bytes = Vec::new();
+        let file = format!("{}.parquet", A::NAME);
+        table::write_table(artifact, &metadata, &mut bytes)
+            .map_err(|error| StoreError::Corrupt { path: draft.folder.join(&file), problem: error.to_string() })?;
+        draft.write(A::ZONE, A::NAME, file, &bytes)?;
+        if let Some(attachment) = artifact.attachment() {
+            draft.write(A::ZONE, attachment.name, attachment.name.to_owned(), &attachment.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names in a folder, sorted; none if it does not exist.
+fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let wrong = |error| StoreError::io("list", folder, error);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for item in fs::read_dir(folder).map_err(wrong)? {
+        names.push(item.map_err(wrong)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests;

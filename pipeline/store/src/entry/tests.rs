@@ -1,0 +1,130 @@
+use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, take};
+
+use super::*;
+
+#[derive(Debug, PartialEq)]
+struct Counts(Vec<u32>);
+impl Public for Counts {}
+impl Artifact for Counts {
+    const NAME: &'static str = "counts";
+    const ZONE: Zone = Zone::Server;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("count", ColumnType::U32)];
+    fn facts(&self) -> Facts {
+        Facts::default().with("total", self.0.iter().sum::<u32>())
+    }
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        Box::new(self.0.chunks(3).map(|rows| vec![Column::U32(rows.to_vec())]))
+    }
+    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        let mut counts = Vec::new();
+        for block in blocks {
+            counts.extend(take::<u32>(&mut block.into_iter())?);
+        }
+        let total: u32 = facts.get("total")?;
+        if total == counts.iter().sum() { Ok(Self(counts)) } else { Err(Invalid("the total is wrong".into())) }
+    }
+}
+
+fn recipe(trial: u32) -> Recipe {
+    Recipe {
+        layout: crate::LAYOUT_VERSION,
+        stage: "count".into(),
+        side: "server".into(),
+        code: "c".into(),
+        dependencies: "d".into(),
+        params: serde_json::json!({"a": 1}),
+        seed: None,
+        trial: Some(trial),
+        inputs: BTreeMap::new(),
+    }
+}
+
+fn publish(store: &Store, trial: u32) -> Entry {
+    let lock = store.lock(&recipe(trial)).expect("lock");
+    let mut draft = store.draft(recipe(trial), lock).expect("draft");
+    StoreSaver(&mut draft).save(&Counts(vec![5, 6, 7, 8])).expect("written");
+    draft.publish().expect("published")
+}
+
+#[test]
+fn an_entry_is_found_read_and_removed() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let key = recipe(0).key();
+    assert!(store.find("count", &key).expect("readable").is_none());
+    publish(&store, 0);
+    let entry = store.find("count", &key).expect("readable").expect("published");
+    assert!(entry.is_complete());
+    assert_eq!(store.entries().expect("readable").len(), 1);
+    store.remove("count", &key).expect("removed");
+    assert!(store.find("count", &key).expect("readable").is_none());
+    assert!(!store.folder("owner", "count", &key).exists());
+}
+
+#[test]
+fn equal_artifacts_have_equal_bytes() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let digest = |trial| publish(&store, trial).manifest.outputs["counts"].digest.clone();
+    assert_eq!(digest(0), digest(1));
+}
+
+#[test]
+fn private_files_live_apart_and_have_keyed_digests() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let lock = store.lock(&recipe(0)).expect("lock");
+    let mut draft = store.draft(recipe(0), lock).expect("draft");
+    StoreSaver(&mut draft).save(&Private(Counts(vec![1]))).expect("written");
+    let entry = draft.publish().expect("published");
+    let output = &entry.manifest.outputs["counts"];
+    let bytes = fs::read(entry.path(output)).expect("owner file");
+    assert!(entry.path(output).starts_with(folder.path().join("owner")));
+    assert_ne!(output.digest, blake3::hash(&bytes).to_hex().to_string(), "a plain hash could be guessed");
+    let mode = fs::metadata(folder.path().join("owner")).expect("folder").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+/// Every byte of the file, one flipped bit each.
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let folder = tempfile::tempdir().expect("folder");
+    let entry = publish(&Store::new(folder.path()), 0);
+    let path = entry.path(&entry.manifest.outputs["counts"]);
+    let whole = fs::read(&path).expect("file");
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at % 8);
+        fs::write(&path, &flipped).expect("written");
+        assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Corrupt { .. })), "byte {at}");
+    }
+    fs::write(&path, &whole[..whole.len() - 1]).expect("written");
+    assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Corrupt { .. })), "truncated");
+    fs::remove_file(&path).expect("removed");
+    assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Missing { .. })));
+    assert!(!entry.is_complete());
+}
+
+#[test]
+fn a_forged_manifest_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let key = publish(&store, 0).manifest.key;
+    let path = store.folder("server", "count", &key).join(MANIFEST);
+    let text = fs::read_to_string(&path).expect("manifest").replace("\"trial\": 0", "\"trial\": 1");
+    fs::write(&path, text).expect("written");
+    assert!(matches!(store.find("count", &key), Err(StoreError::Manifest { .. })));
+}
+
+#[test]
+fn an_abandoned_draft_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let lock = store.lock(&recipe(0)).expect("lock");
+    let mut draft = store.draft(recipe(0), lock).expect("draft");
+    StoreSaver(&mut draft).save(&Counts(vec![1])).expect("written");
+    drop(draft);
+    assert!(names(&folder.path().join("tmp")).expect("readable").is_empty());
+    assert!(store.find("count", &recipe(0).key()).expect("readable").is_none());
+}

@@ -1,0 +1,16 @@
+//! Where artifacts live: content-hashed Parquet entries, written once and published by one rename.
+//!
+//! *Invariant:* an entry is complete or absent. Nothing here knows what a stage computes.
+
+mod entry;
+mod error;
+mod files;
+mod lock;
+mod manifest;
+mod table;
+
+pub use entry::{Draft, Entry, Store, StoreSaver};
+pub use error::StoreError;
+pub use lock::KeyLock;
+pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};
+pub use table::{metadata_of, read_table};

@@ -1,0 +1,21 @@
+//! One writer per key.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::error::StoreError;
+use crate::files;
+
+/// Held while an entry is made; the kernel releases it when the process ends, however it ends.
+pub struct KeyLock(#[expect(dead_code, reason = "the open file is the lock")] File);
+
+impl KeyLock {
+    /// Waits for the lock `name` in `folder`.
+    pub(crate) fn acquire(folder: &Path, name: &str) -> Result<Self, StoreError> {
+        files::create_folder(folder, false)?;
+        let path = folder.join(format!("{name}.lock"));
+        let file = File::create(&path).map_err(|error| StoreError::io("open the lock", &path, error))?;
+        file.lock().map_err(|error| StoreError::io("lock", &path, error))?;
+        Ok(Self(file))
+    }
+}

@@ -1,0 +1,102 @@
+//! The server builds a graph from link probabilities.
+
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_graph::{Construction, WeightedGraph};
+use veilgraph_posterior::{Kernel, LinkModel, Posterior, ScoredEvidence, sigmoid};
+
+/// Turns the posterior into a graph.
+pub struct Construct;
+
+/// The `[construct]` table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// How probabilities become links.
+    #[serde(default = "default_variant")]
+    pub variant: Construction,
+}
+
+fn default_variant() -> Construction {
+    Construction::Hybrid
+}
+
+impl Stage for Construct {
+    const NAME: &'static str = "construct";
+    const RANDOM: bool = false;
+    type Side = Server;
+    type Params = Params;
+    type Inputs = (LinkModel, ScoredEvidence);
+    type Outputs = (WeightedGraph,);
+    type Error = Invalid;
+
+    fn run(
+        (model, scored): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Invalid> {
+        let posterior = Posterior::new(&model, scored.evidence)?;
+        let mut links = match params.variant {
+            Construction::Hard => hard(&posterior),
+            Construction::Soft => Vec::new(),
+            Construction::Hybrid => hybrid(&posterior),
+        };
+        links.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        Ok((WeightedGraph { construction: params.variant, n_nodes: posterior.n_nodes(), links },))
+    }
+}
+
+/// Pairs more likely linked than not: `P > ½`, strictly (Blink, section 4.4).
+fn hard(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
+    let mut links = Vec::new();
+    posterior.visit_pairs(|logit| logit > 0.0, |i, j, _| links.push((i, j, 1.0)));
+    links
+}
+
+/// The most likely ordered pairs, `⌊Σ P⌋` of them, with their probabilities; ties are all kept.
+fn hybrid(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
+    let expected_links = posterior.pair_sum(Kernel::Logistic);
+    // The rank counts ordered pairs and P is symmetric: unordered, it is half of that, rounded up.
+    let rank = ((2.0 * expected_links).floor() as usize).div_ceil(2);
+    if rank == 0 {
+        return Vec::new();
+    }
+    let floor = enough(posterior, rank);
+    let mut found = Vec::new();
+    posterior.visit_pairs(|logit| logit >= floor, |i, j, logit| found.push((i, j, sigmoid(logit))));
+    let rank = rank.min(found.len());
+    // Ties are decided on the probability itself, which saturates where the logit still grows.
+    let (_, &mut (_, _, least), _) = found.select_nth_unstable_by(rank - 1, |a, b| b.2.total_cmp(&a.2));
+    found.retain(|&(_, _, probability)| probability >= least);
+    found.into_iter().map(|(i, j, probability)| (i, j, probability as f32)).collect()
+}
+
+/// A logit that at least `rank` pairs reach, and not many more.
+fn enough(posterior: &Posterior, rank: usize) -> f64 {
+    let mut claimed: Vec<f64> = posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims)).collect();
+    let among_claimed = if claimed.len() >= rank {
+        *claimed.select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a)).1
+    } else {
+        f64::NEG_INFINITY
+    };
+    // Among unclaimed pairs: a threshold that holds even if all claimed pairs were counted with them.
+    let sorted = posterior.sorted_beta();
+    let needed = (rank + claimed.len()) as u64;
+    let (mut low, mut high) = (-800.0, 800.0);
+    if posterior.count_as_if_unclaimed(&sorted, low) < needed {
+        return among_claimed;
+    }
+    while high - low > 1e-3 {
+        let middle = f64::midpoint(low, high);
+        if posterior.count_as_if_unclaimed(&sorted, middle) >= needed {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    among_claimed.max(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! From everyone's list to the claims of every pair.
+
+use veilgraph_contract::Invalid;
+use veilgraph_posterior::LinkEvidence;
+use veilgraph_privacy::NoisyLinks;
+
+/// Pairs `(i, j)` that one or both of their nodes reported.
+///
+/// # Complexity
+/// Linear in the number of reported ones.
+///
+/// # Errors
+/// When the reports break an invariant.
+pub fn pair_claims(links: &NoisyLinks) -> Result<LinkEvidence, Invalid> {
+    let n_nodes = links.n_nodes();
+    // Who below the diagonal reported each node: lists arrive in ascending order of the reporter.
+    let mut reporters: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
+    for reporter in 0..n_nodes {
+        for &one in links.ones(reporter).iter().take_while(|&&one| (one as usize) < reporter) {
+            reporters[one as usize].push(reporter as u32);
+        }
+    }
+    LinkEvidence::from_rows((0..n_nodes).map(|i| {
+        let own = links.ones(i);
+        merge(&own[own.partition_point(|&one| one as usize <= i)..], &reporters[i])
+    }))
+}
+
+/// Merges two ascending lists; what stands in both has two claims.
+fn merge(mut a: &[u32], mut b: &[u32]) -> Vec<(u32, u8)> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    loop {
+        match (a, b) {
+            ([x, rest_a @ ..], [y, rest_b @ ..]) if x == y => {
+                merged.push((*x, 2));
+                (a, b) = (rest_a, rest_b);
+            }
+            ([x, rest @ ..], [y, ..]) if x < y => {
+                merged.push((*x, 1));
+                a = rest;
+            }
+            (_, [y, rest @ ..]) => {
+                merged.push((*y, 1));
+                b = rest;
+            }
+            ([x, rest @ ..], []) => {
+                merged.push((*x, 1));
+                a = rest;
+            }
+            ([], []) => return merged,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+use veilgraph_contract::Progress;
+use veilgraph_privacy::{Budget, ReportFacts};
+
+use super::*;
+
+fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
+    let degree = degree_fraction * epsilon;
+    ReportFacts {
+        mechanism: "blink".to_owned(),
+        epsilon,
+        degree_fraction,
+        budget: Budget { links: epsilon - degree, degree },
+        degree_noise: "laplace".to_owned(),
+    }
+}
+
+fn params() -> Params {
+    Params { prior: Prior::BetaModel, solver: Solver::Newton, ridge: 0.0 }
+}
+
+/// Skewed degrees of a sparse graph, many of them equal.
+fn degrees(n: u32) -> Vec<f64> {
+    (0..n).map(|i| (1.0 + 40.0 / (1.0 + f64::from(i % 97))).round()).collect()
+}
+
+fn expected_degrees(beta: &[f64]) -> Vec<f64> {
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let sum = |i: usize| beta.iter().enumerate().filter(|&(j, _)| j != i).map(|(_, b)| sigmoid(beta[i] + b)).sum();
+    (0..beta.len()).map(sum).collect()
+}
+
+/// At the optimum the model expects of every node the degree it was given.
+#[test]
+fn newton_reproduces_the_degrees() {
+    let extra: Vec<f64> = (0..400).map(|i| 1.0 + f64::from(i) * 0.37).collect();
+    for given in [degrees(500), extra, vec![3.0; 8], vec![1.0, 2.0, 2.5, 1.5, 2.0]] {
+        let fitted = fit(&given, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists");
+        assert!(fitted.iterations < 12, "{} steps", fitted.iterations);
+        for (expected, given) in expected_degrees(&fitted.beta).iter().zip(&given) {
+            assert!((expected / given - 1.0).abs() < 1e-9, "{expected} for {given}");
+        }
+    }
+}
+
+/// The parity mode is the textbook iteration, run densely.
+#[test]
+fn two_hundred_fixed_point_steps_equal_the_dense_ones() {
+    let given: Vec<f64> = (0..400).map(|i| 1.0 + f64::from(i % 5) * 0.3).collect();
+    let mut beta = vec![0.0_f64; given.len()];
+    for _ in 0..200 {
+        beta = (0..given.len())
+            .map(|i| {
+                let others = beta.iter().enumerate().filter(|&(j, _)| j != i);
+                given[i].ln() - others.map(|(_, b)| 1.0 / ((-b).exp() + beta[i].exp())).sum::<f64>().ln()
+            })
+            .collect();
+    }
+    let fitted = fit(&given, Solver::FixedPoint200, 0.0, &Progress::none()).expect("always runs");
+    for (fast, dense) in fitted.beta.iter().zip(&beta) {
+        assert!((fast - dense).abs() < 1e-10, "{fast} {dense}");
+    }
+    assert!(fitted.residual > 1e-3, "the published iteration has not converged: {}", fitted.residual);
+}
+
+/// Ten nodes, two of degree 8 and eight of degree 1: inside the box, outside the polytope (specs, section 1).
+#[test]
+fn degrees_without_a_fit_are_refused_and_a_ridge_helps() {
+    let given = [8.0, 8.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let error = fit(&given, Solver::Newton, 0.0, &Progress::none()).expect_err("no fit");
+    assert!(matches!(error, FitError::NoFit(2, _)) && error.to_string().contains("ridge"), "{error}");
+    assert!(fit(&given, Solver::Newton, 0.1, &Progress::none()).is_ok());
+}
+
+#[test]
+fn claims_are_counted_per_pair() {
+    let lists = vec![vec![1, 3], vec![0], vec![3], vec![0]];
+    let evidence = pair_claims(&NoisyLinks::new(facts(1.0, 0.1), lists).expect("valid")).expect("valid");
+    assert_eq!(evidence.pairs().collect::<Vec<_>>(), [(0, 1, 2), (0, 3, 2), (2, 3, 1)]);
+}
+
+/// The closed form against Bayes' rule written out with likelihoods.
+#[test]
+fn the_posterior_is_bayes_rule() {
+    let epsilon = 2.0;
+    let lists = vec![vec![1, 2], vec![0, 3], vec![3], vec![1], vec![]];
+    let links = NoisyLinks::new(facts(epsilon, 0.1), lists).expect("valid");
+    let given = NoisyDegrees { facts: links.facts.clone(), n_nodes: 5, degrees: vec![2.2, 1.7, 1.1, -4.0, 90.0] };
+    let rng = StageRng::new(0, "estimate", 0);
+    let (model, scored) =
+        Estimate::run((links.clone(), given), &params(), &rng, &Progress::none()).expect("valid reports");
+    assert_eq!(model.degrees, [2.2, 1.7, 1.1, 1.0, 3.0], "clipped to [1, n - 2]");
+    let posterior = Posterior::new(&model, scored.evidence).expect("same size");
+    let flip = 1.0 / (1.0 + (0.9 * epsilon).exp());
+    for i in 0..5_u32 {
+        for j in i + 1..5 {
+            let bits = [links.ones(i as usize).contains(&j), links.ones(j as usize).contains(&i)];
+            let given_link: f64 = bits.iter().map(|&bit| if bit { 1.0 - flip } else { flip }).product();
+            let given_none: f64 = bits.iter().map(|&bit| if bit { flip } else { 1.0 - flip }).product();
+            let prior = 1.0 / (1.0 + (-(model.beta[i as usize] + model.beta[j as usize])).exp());
+            let bayes = prior * given_link / (prior * given_link + (1.0 - prior) * given_none);
+            assert!((posterior.probability(i, j) - bayes).abs() < 1e-12, "pair ({i}, {j})");
+        }
+    }
+}
+
+#[test]
+fn without_degrees_the_prior_is_a_fair_coin() {
+    let links = NoisyLinks::new(facts(2.0, 0.0), vec![vec![1], vec![0], vec![]]).expect("valid");
+    let none = NoisyDegrees { facts: links.facts.clone(), n_nodes: 3, degrees: Vec::new() };
+    let rng = StageRng::new(0, "estimate", 0);
+    let (model, _) = Estimate::run((links, none), &params(), &rng, &Progress::none()).expect("valid");
+    assert_eq!(model.beta, [0.0; 3]);
+}
+
+#[test]
+fn reports_of_two_releases_are_refused() {
+    let links = NoisyLinks::new(facts(2.0, 0.1), vec![vec![1], vec![0], vec![]]).expect("valid");
+    let rng = StageRng::new(0, "estimate", 0);
+    let other = NoisyDegrees { facts: facts(3.0, 0.1), n_nodes: 3, degrees: vec![1.0; 3] };
+    let error = Estimate::run((links.clone(), other), &params(), &rng, &Progress::none()).expect_err("mismatch");
+    assert!(error.to_string().contains("different releases"), "{error}");
+    let fewer = NoisyDegrees { facts: facts(2.0, 0.1), n_nodes: 4, degrees: vec![1.0; 4] };
+    let error = Estimate::run((links, fewer), &params(), &rng, &Progress::none()).expect_err("mismatch");
+    assert!(error.to_string().contains("3 and 4 nodes"), "{error}");
+}

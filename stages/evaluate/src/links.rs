@@ -1,0 +1,90 @@
+//! How well links are estimated.
+
+use rayon::prelude::*;
+use veilgraph_graph::{AdjacencyList, WeightedGraph};
+use veilgraph_posterior::{Kernel, Posterior, Ranking, sigmoid};
+
+/// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
+///
+/// `epsilon_degree` is the budget that the degrees cost, in nats; 0 if none were sent.
+///
+/// # Source
+/// Mean absolute error and its bound: Zhu, Tan, Xiao (2023), Blink, section 5.2 and theorem 4.4, with
+/// the term that clipping adds for isolated nodes (specs, section 1).
+pub(crate) fn link_error(posterior: &Posterior, truth: &AdjacencyList, epsilon_degree: f64) -> Vec<(&'static str, f64)> {
+    let n = posterior.n_nodes() as f64;
+    let logits: Vec<f64> =
+        truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().claims(i, j))).collect();
+    let expected_links = posterior.pair_sum(Kernel::Logistic);
+    let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
+    // Σ P (1 − P) over pairs: what the model itself expects to be wrong by.
+    let doubt = posterior.pair_sum(Kernel::LogisticSlope);
+    let log_loss = posterior.pair_sum(Kernel::Softplus) - logits.iter().sum::<f64>();
+    let (average_precision, roc_auc) = ranking_scores(posterior, logits);
+    let mut scores = vec![
+        ("mae", 2.0 * (expected_links + corrections) / (n * n)),
+        ("expected_mae", 4.0 * doubt / (n * n)),
+        ("expected_entries", 2.0 * expected_links),
+        ("average_precision", average_precision),
+        ("roc_auc", roc_auc),
+        ("log_loss_per_link", log_loss / truth.n_links() as f64),
+    ];
+    if epsilon_degree > 0.0 {
+        scores.push(("mae_bound", bound(truth, epsilon_degree)));
+    }
+    scores
+}
+
+/// Links that a graph keeps, counted in both directions as the paper does.
+pub(crate) fn density(graph: &WeightedGraph, truth: &AdjacencyList) -> Vec<(&'static str, f64)> {
+    let kept = graph.links.len();
+    let true_positives = graph.links.iter().filter(|&&(i, j, _)| truth.contains(i as usize, j)).count();
+    let mut scores = vec![
+        ("graph_entries", 2.0 * kept as f64),
+        ("graph_true_positives", 2.0 * true_positives as f64),
+        ("graph_recall", true_positives as f64 / truth.n_links() as f64),
+    ];
+    if kept > 0 {
+        scores.push(("graph_precision", true_positives as f64 / kept as f64));
+    }
+    scores
+}
+
+fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {
+    let n = truth.n_nodes() as f64;
+    let noise = if epsilon_degree.is_infinite() { 0.0 } else { 1.0 / (2.0 * epsilon_degree) };
+    let clipping = 1.0 - noise * (1.0 - libm::exp(-epsilon_degree));
+    (4.0 * truth.n_links() as f64 + n * noise + truth.counts().isolated as f64 * clipping) / (n * n)
+}
+
+/// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.
+fn ranking_scores(posterior: &Posterior, mut logits: Vec<f64>) -> (f64, f64) {
+    let n = posterior.n_nodes() as f64;
+    let links = logits.len() as f64;
+    let others = n * (n - 1.0) / 2.0 - links;
+    logits.sort_unstable_by(|a, b| b.total_cmp(a));
+    // Distinct thresholds with the number of true links at or above, and strictly above.
+    let mut thresholds: Vec<(f64, f64, f64)> = Vec::new();
+    for (position, &logit) in logits.iter().enumerate() {
+        match thresholds.last_mut() {
+            Some(last) if last.0 == logit => last.1 += 1.0,
+            _ => thresholds.push((logit, position as f64 + 1.0, position as f64)),
+        }
+    }
+    let ranking = Ranking::new(posterior);
+    let terms: Vec<(f64, f64)> = thresholds
+        .par_iter()
+        .map(|&(logit, hits, hits_above)| {
+            let at_least = ranking.count_at_least(logit) as f64;
+            let above = ranking.count_at_least(logit.next_up()) as f64;
+            let new_hits = hits - hits_above;
+            let others_above = above - hits_above;
+            let others_level = at_least - above - new_hits;
+            let others_below = others - others_above - others_level;
+            (new_hits * hits / at_least, new_hits * (others_below + others_level / 2.0))
+        })
+        .collect();
+    let precision: f64 = terms.iter().map(|term| term.0).sum();
+    let wins: f64 = terms.iter().map(|term| term.1).sum();
+    (precision / links, wins / (links * others))
+}

@@ -1,0 +1,50 @@
+//! How well nodes are classified.
+
+use veilgraph_graph::{Curves, Labels, Predictions};
+
+/// Scores on the test nodes.
+pub(crate) struct Scores {
+    /// Share classified correctly (micro-F1).
+    pub accuracy: f64,
+    /// Unweighted mean over classes of the harmonic mean of precision and recall.
+    pub macro_f1: f64,
+    /// Mean cross-entropy in nats.
+    pub log_loss: f64,
+}
+
+/// The model with the lowest mean validation loss over trials, and its loss in each.
+pub(crate) fn choose(trials: &[Predictions], curves: &[Curves]) -> Option<(u32, Vec<f64>)> {
+    let n_models = trials.first()?.settings.len() as u32;
+    let losses = (0..n_models).map(|model| {
+        let losses: Vec<f64> = curves.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
+        (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
+    });
+    let best = losses.filter(|(_, mean, _)| mean.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((best.0, best.2))
+}
+
+/// Scores of `model` on the held-out labels.
+pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Scores {
+    let n_classes = predicted.n_classes;
+    let Some(found) = predicted.models.iter().find(|found| found.model == model) else {
+        return Scores { accuracy: f64::NAN, macro_f1: f64::NAN, log_loss: f64::NAN };
+    };
+    let classes = found.classes(n_classes);
+    let mut confusion = vec![vec![0.0_f64; n_classes]; n_classes];
+    let mut log_loss = 0.0;
+    for &(node, class) in labels.classes() {
+        confusion[usize::from(class)][usize::from(classes[node as usize])] += 1.0;
+        let probability = found.probabilities[node as usize * n_classes + usize::from(class)];
+        // The smallest positive float bounds the loss of a probability that underflowed.
+        log_loss -= libm::log(f64::from(probability.max(f32::MIN_POSITIVE)));
+    }
+    let n = labels.classes().len() as f64;
+    let correct: f64 = (0..n_classes).map(|class| confusion[class][class]).sum();
+    let f1 = |class: usize| {
+        let actual: f64 = confusion[class].iter().sum();
+        let claimed: f64 = confusion.iter().map(|row| row[class]).sum();
+        if actual + claimed == 0.0 { None } else { Some(2.0 * confusion[class][class] / (actual + claimed)) }
+    };
+    let scores: Vec<f64> = (0..n_classes).filter_map(f1).collect();
+    Scores { accuracy: correct / n, macro_f1: scores.iter().sum::<f64>() / scores.len() as f64, log_loss: log_loss / n }
+}

@@ -1,0 +1,36 @@
+//! Mean, spread and interval of a score over trials.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Mean, spread and interval of a score over trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of trials.
+    pub trials: usize,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation (n − 1); 0 for one trial.
+    pub standard_deviation: f64,
+    /// Half width of the 95 % interval of the mean (Student's t); not a number for one trial.
+    pub half_width: f64,
+}
+
+impl Summary {
+    /// Summary of these scores; `None` if there are none.
+    #[must_use]
+    pub fn of(scores: &[f64]) -> Option<Self> {
+        let trials = scores.len();
+        let n = trials as f64;
+        if trials == 0 {
+            return None;
+        }
+        let mean = scores.iter().sum::<f64>() / n;
+        if trials == 1 {
+            return Some(Self { trials, mean, standard_deviation: 0.0, half_width: f64::NAN });
+        }
+        let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(0.975));
+        let standard_deviation = variance.sqrt();
+        Some(Self { trials, mean, standard_deviation, half_width: quantile * standard_deviation / n.sqrt() })
+    }
+}

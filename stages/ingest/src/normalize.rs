@@ -1,0 +1,60 @@
+//! Scale of the features.
+
+use serde::{Deserialize, Serialize};
+use veilgraph_graph::SparseMatrix;
+
+/// Scale of the features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalize {
+    /// As the reference: subtract the global minimum, divide each row by its sum if that exceeds 1.
+    #[default]
+    Row,
+    /// As they are.
+    None,
+}
+
+/// The features on the wanted scale.
+pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> SparseMatrix {
+    match how {
+        Normalize::None => features,
+        Normalize::Row => {
+            let least = minimum(&features);
+            let rows = (0..features.n_rows()).map(|row| {
+                let shifted = shifted_row(&features, row, least);
+                let sum: f64 = shifted.iter().map(|&(_, value)| f64::from(value)).sum();
+                shifted.into_iter().map(|(column, value)| (column, (f64::from(value) / sum.max(1.0)) as f32)).collect()
+            });
+            SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
+                .unwrap_or_else(|invalid| unreachable!("scaling keeps a valid matrix valid: {invalid}"))
+        }
+    }
+}
+
+/// Every non-zero feature set to 1.
+pub(crate) fn binarized(features: &SparseMatrix) -> SparseMatrix {
+    let rows = (0..features.n_rows()).map(|row| features.row(row).0.iter().map(|&column| (column, 1.0)).collect());
+    SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
+        .unwrap_or_else(|invalid| unreachable!("ones are as valid as any value: {invalid}"))
+}
+
+/// Least entry, counting those that are not stored.
+fn minimum(features: &SparseMatrix) -> f32 {
+    let full = features.n_rows() * features.n_columns();
+    let start = if features.n_entries() < full { 0.0 } else { f32::INFINITY };
+    (0..features.n_rows()).flat_map(|row| features.row(row).1).fold(start, |least, &value| least.min(value))
+}
+
+/// Entries of a row after subtracting `least`; dense unless `least` is zero.
+fn shifted_row(features: &SparseMatrix, row: usize, least: f32) -> Vec<(u32, f32)> {
+    let (columns, values) = features.row(row);
+    let stored = columns.iter().copied().zip(values.iter().copied());
+    if least == 0.0 {
+        return stored.collect();
+    }
+    let mut dense: Vec<(u32, f32)> = (0..features.n_columns() as u32).map(|column| (column, -least)).collect();
+    for (column, value) in stored {
+        dense[column as usize].1 += value;
+    }
+    dense
+}

@@ -1,0 +1,71 @@
+//! NumPy archives with adjacency, attributes and labels in compressed rows.
+
+use std::io::{Cursor, Read};
+
+use npyz::npz::NpzArchive;
+
+use crate::error::Error;
+use crate::params::Params;
+use crate::planetoid::rows_of;
+use crate::raw::{Files, RawGraph};
+
+/// The two spellings of the keys: that of gnn-benchmark, and that of SciPy's own sparse archives.
+const PREFIXES: [(&str, &str); 2] = [("adj_", "attr_"), ("adj_matrix.", "attr_matrix.")];
+
+/// No array of the field is larger than this many bytes.
+const MAX_ARRAY: u64 = 4 << 30;
+
+/// Reads the archive. Arrays of pickled objects are never touched.
+pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
+    let file = params.archive.clone().unwrap_or_default();
+    let bytes = files.bytes(&file)?;
+    let wrong = |problem: String| Error::new(&file, "", problem, "see the README for the keys of an archive");
+    let mut archive = NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(format!("not an npz archive ({error})")))?;
+    let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    let prefixes = PREFIXES.iter().find(|(adjacency, _)| names.contains(&format!("{adjacency}indptr")));
+    let (adjacency, attributes) = prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
+    let mut array = |key: String| numbers(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
+    let mut matrix = |prefix: &str| -> Result<(usize, Vec<Vec<(u32, f32)>>), Error> {
+        let shape = array(format!("{prefix}shape"))?;
+        let [n_rows, n_columns] = shape[..] else { return Err(wrong(format!("`{prefix}shape` has {} numbers", shape.len()))) };
+        let (offsets, columns) = (array(format!("{prefix}indptr"))?, array(format!("{prefix}indices"))?);
+        let values = array(format!("{prefix}data"))?;
+        let rows = rows_of(n_rows as usize, &offsets, &columns, &values);
+        Ok((n_columns as usize, rows.map_err(|problem| wrong(format!("`{prefix}`: {problem}")))?))
+    };
+    let (n_nodes, links) = matrix(adjacency)?;
+    let features = matrix(attributes)?;
+    let labels = array("labels".to_owned())?;
+    for (what, found) in [("rows of the adjacency", links.len()), ("rows of attributes", features.1.len()), ("labels", labels.len())] {
+        if found != n_nodes {
+            return Err(wrong(format!("{found} {what} for {n_nodes} nodes")));
+        }
+    }
+    if let Some((node, label)) = labels.iter().enumerate().find(|(_, label)| !(0.0..65_535.0).contains(*label) || label.fract() != 0.0) {
+        return Err(wrong(format!("label {label} of node {node} is no class")));
+    }
+    let n_classes = labels.iter().fold(0, |most, &label| most.max(label as usize + 1));
+    Ok(RawGraph {
+        names: (0..n_nodes).map(|node| node.to_string()).collect(),
+        pairs: links.iter().enumerate().flat_map(|(a, row)| row.iter().map(move |&(b, _)| (a as u32, b))).collect(),
+        features: Some(features),
+        classes: Some((n_classes, labels.into_iter().map(|label| Some(label as u16)).collect())),
+    })
+}
+
+/// A numeric array as double precision.
+fn numbers<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> Result<Vec<f64>, String> {
+    let array = archive.by_name(key).map_err(|error| error.to_string())?.ok_or("it is missing")?;
+    let npyz::DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
+    if array.len().saturating_mul(8) > MAX_ARRAY {
+        return Err(format!("it declares {} numbers", array.len()));
+    }
+    let text = |error: std::io::Error| error.to_string();
+    match kind.to_string().trim_start_matches(['<', '|', '=']) {
+        "i4" => array.into_vec::<i32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
+        "i8" => array.into_vec::<i64>().map(|values| values.into_iter().map(|value| value as f64).collect()).map_err(text),
+        "f4" => array.into_vec::<f32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
+        "f8" => array.into_vec::<f64>().map_err(text),
+        other => Err(format!("its type `{other}` is not read")),
+    }
+}

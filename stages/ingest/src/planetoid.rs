@@ -1,0 +1,130 @@
+//! The eight files of a Planetoid dataset (Yang, Cohen, Salakhutdinov 2016).
+
+use crate::error::Error;
+use crate::params::Params;
+use crate::pickle::{self, Value};
+use crate::raw::{Files, RawGraph};
+
+/// Endings of the files. `x` and `y` are part of `allx` and `ally`, but belong to the dataset.
+pub(crate) const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
+
+/// Rows of features, with their width.
+type Rows = (usize, Vec<Vec<(u32, f32)>>);
+
+/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in CiteSeer).
+pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
+    let name = params.name.clone().unwrap_or_default();
+    let part = |part: &str| format!("ind.{name}.{part}");
+    let tests = test_index(files, &part("test.index"))?;
+    let (width, all_rows) = feature_rows(files, &part("allx"))?;
+    let (test_width, test_rows) = feature_rows(files, &part("tx"))?;
+    let (n_classes, all_classes) = one_hot(files, &part("ally"))?;
+    let (test_n_classes, test_classes) = one_hot(files, &part("ty"))?;
+    for (file, found, expected, what) in [
+        (part("tx"), test_width, width, "feature columns, allx has"),
+        (part("ty"), test_n_classes, n_classes, "classes, ally has"),
+        (part("ally"), all_classes.len(), all_rows.len(), "rows, allx has"),
+        (part("tx"), test_rows.len(), tests.len(), "rows, test.index has"),
+        (part("ty"), test_classes.len(), tests.len(), "rows, test.index has"),
+    ] {
+        if found != expected {
+            return Err(Error::new(&file, "", format!("{found} {what} {expected}"), REMEDY));
+        }
+    }
+    let n_nodes = tests.iter().map(|&(_, node)| node + 1).fold(all_rows.len(), usize::max);
+    let mut features = vec![Vec::new(); n_nodes];
+    let mut classes = vec![None; n_nodes];
+    let n_listed = all_rows.len();
+    for (node, (row, class)) in all_rows.into_iter().zip(all_classes).enumerate() {
+        (features[node], classes[node]) = (row, class);
+    }
+    for ((&(line, node), row), class) in tests.iter().zip(test_rows).zip(test_classes) {
+        if node < n_listed {
+            let problem = format!("node {node} is already described by allx");
+            return Err(Error::new(&part("test.index"), format!("line {line}: "), problem, REMEDY));
+        }
+        (features[node], classes[node]) = (row, class);
+    }
+    Ok(RawGraph {
+        names: (0..n_nodes).map(|node| node.to_string()).collect(),
+        pairs: pairs(files, &part("graph"), n_nodes)?,
+        features: Some((width, features)),
+        classes: Some((n_classes, classes)),
+    })
+}
+
+const REMEDY: &str = "fetch the dataset again (`veilgraph fetch`)";
+
+fn unpickle<T>(files: &Files, file: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<T, Error> {
+    let bytes = files.bytes(file)?;
+    let value = pickle::parse(&bytes).and_then(|value| read(&value));
+    value.map_err(|problem| Error::new(file, "", format!("not a Planetoid pickle ({problem})"), REMEDY))
+}
+
+fn test_index(files: &Files, file: &str) -> Result<Vec<(usize, usize)>, Error> {
+    let text = files.text(file)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let parse = |(at, line): (usize, &str)| {
+        let node: u32 = line.trim().parse().map_err(|_| {
+            Error::new(file, format!("line {}: ", at + 1), format!("`{}` is no node number", line.trim()), REMEDY)
+        })?;
+        Ok((at + 1, node as usize))
+    };
+    lines.map(parse).collect()
+}
+
+fn feature_rows(files: &Files, file: &str) -> Result<Rows, Error> {
+    unpickle(files, file, |value| {
+        let matrix = value.compressed_rows()?;
+        rows_of(matrix.n_rows, &matrix.offsets, &matrix.columns, &matrix.values).map(|rows| (matrix.n_columns, rows))
+    })
+}
+
+/// Rows of a compressed matrix, columns ascending.
+pub(crate) fn rows_of(
+    n_rows: usize,
+    offsets: &[f64],
+    columns: &[f64],
+    values: &[f64],
+) -> Result<Vec<Vec<(u32, f32)>>, String> {
+    if offsets.len() != n_rows + 1 || columns.len() != values.len() {
+        return Err(format!("{} offsets for {n_rows} rows, {} columns for {} values", offsets.len(), columns.len(), values.len()));
+    }
+    (0..n_rows)
+        .map(|row| {
+            let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+            let entries = columns.get(start..end).zip(values.get(start..end));
+            let (columns, values) = entries.ok_or_else(|| format!("row {row} runs from entry {start} to {end}"))?;
+            let mut row: Vec<(u32, f32)> = columns.iter().zip(values).map(|(&column, &value)| (column as u32, value as f32)).collect();
+            row.sort_unstable_by_key(|&(column, _)| column);
+            Ok(row)
+        })
+        .collect()
+}
+
+/// Class of each row of a one-hot matrix; a row of zeros has none.
+fn one_hot(files: &Files, file: &str) -> Result<(usize, Vec<Option<u16>>), Error> {
+    unpickle(files, file, |value| {
+        let array = value.array()?;
+        let [_, n_classes] = array.shape[..] else { return Err(format!("labels of shape {:?}", array.shape)) };
+        let rows = array.values.chunks(n_classes.max(1));
+        Ok((n_classes, rows.map(|row| row.iter().position(|&value| value != 0.0).map(|class| class as u16)).collect()))
+    })
+}
+
+fn pairs(files: &Files, file: &str, n_nodes: usize) -> Result<Vec<(u32, u32)>, Error> {
+    unpickle(files, file, |value| {
+        let mut pairs = Vec::new();
+        for (node, neighbours) in value.entries()? {
+            let node = node.index()?;
+            for neighbour in neighbours.items()? {
+                let neighbour = neighbour.index()?;
+                if node.max(neighbour) as usize >= n_nodes {
+                    return Err(format!("node {} is not below the number of nodes, {n_nodes}", node.max(neighbour)));
+                }
+                pairs.push((node, neighbour));
+            }
+        }
+        Ok(pairs)
+    })
+}

@@ -1,0 +1,56 @@
+//! A graph as the files tell it, before it is made canonical.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use veilgraph_contract::RawFile;
+
+use crate::error::Error;
+
+/// A graph as the files tell it.
+pub(crate) struct RawGraph {
+    /// One name per node.
+    pub names: Vec<String>,
+    /// Linked nodes, in any order and with repetitions.
+    pub pairs: Vec<(u32, u32)>,
+    /// Width, and the entries of each node in ascending columns.
+    pub features: Option<(usize, Vec<Vec<(u32, f32)>>)>,
+    /// Number of classes, and the class of each node that has one.
+    pub classes: Option<(usize, Vec<Option<u16>>)>,
+}
+
+/// The files of a dataset.
+pub(crate) struct Files<'a>(pub &'a [RawFile]);
+
+/// A compressed file may not grow beyond this many bytes: larger than any dataset of the field.
+const MAX_DECOMPRESSED: u64 = 4 << 30;
+
+impl Files<'_> {
+    /// Bytes of the file `name`, decompressed if it ends in `.gz`.
+    pub(crate) fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, Error> {
+        let file = self.0.iter().find(|file| file.name == name);
+        let file = file.ok_or_else(|| Error::new(name, "", "the file was not given", "check the paths in [ingest]"))?;
+        if !name.ends_with(".gz") {
+            return Ok(Cow::Borrowed(&file.bytes));
+        }
+        let mut bytes = Vec::new();
+        let mut decoder = flate2::read::MultiGzDecoder::new(file.bytes.as_slice()).take(MAX_DECOMPRESSED);
+        decoder
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::new(name, "", format!("not a gzip file ({error})"), "fetch it again"))?;
+        if bytes.len() as u64 == MAX_DECOMPRESSED {
+            return Err(Error::new(name, "", "it grows beyond 4 GiB when decompressed", "decompress and check it by hand"));
+        }
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// The file `name` as text.
+    pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
+        let bytes = self.bytes(name)?.into_owned();
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            Error::new(name, format!("line {line}: "), "not UTF-8 text", "convert the file to UTF-8")
+        })
+    }
+}

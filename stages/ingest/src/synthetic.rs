@@ -1,0 +1,130 @@
+//! A graph that anybody may have: degree-corrected blocks with power-law degrees and topical words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::distr::Distribution;
+use rand::distr::weighted::WeightedIndex;
+use rand::rngs::ChaCha8Rng;
+use rand::RngExt;
+use veilgraph_contract::StageRng;
+
+use crate::error::Error;
+use crate::params::SyntheticParams;
+use crate::raw::RawGraph;
+
+/// Draws a graph of the model.
+pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
+    check(params)?;
+    let source = StageRng::new(params.seed, "synthetic", 0);
+    // Class sizes fall gently, as in citation graphs: the largest is some three times the smallest.
+    let shares: Vec<f64> = (0..params.classes).map(|class| 1.0 / (1.0 + 2.0 * class as f64 / params.classes as f64)).collect();
+    let classes = draw_classes(params.nodes, &shares, &mut source.fast_stream("classes", 0));
+    let pairs = draw_links(params, &classes, &mut source.fast_stream("links", 0));
+    let features = (params.features > 0)
+        .then(|| (params.features, draw_words(params, &classes, &mut source.fast_stream("words", 0))));
+    Ok(RawGraph {
+        names: (0..params.nodes).map(|node| node.to_string()).collect(),
+        pairs,
+        features,
+        classes: Some((params.classes, classes.into_iter().map(Some).collect())),
+    })
+}
+
+fn check(params: &SyntheticParams) -> Result<(), Error> {
+    let wrong = |field: &str, problem: String| Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "see the README"));
+    if params.nodes < 3 || params.nodes > u32::MAX as usize {
+        return wrong("nodes", format!("{} is not a number of nodes from 3 on", params.nodes));
+    }
+    if params.classes < 2 || params.classes > params.nodes.min(65_535) {
+        return wrong("classes", format!("{} is not between 2 and the number of nodes", params.classes));
+    }
+    if !(params.mean_degree > 0.0 && params.mean_degree <= (params.nodes - 1) as f64 / 4.0) {
+        return wrong("mean_degree", format!("{} is not positive and at most a quarter of the nodes", params.mean_degree));
+    }
+    if !(params.exponent > 2.0 && params.exponent.is_finite()) {
+        return wrong("exponent", format!("{} is not above 2", params.exponent));
+    }
+    for (field, share) in [("homophily", params.homophily), ("topic_share", params.topic_share)] {
+        if !(0.0..=1.0).contains(&share) {
+            return wrong(field, format!("{share} does not lie in [0, 1]"));
+        }
+    }
+    if params.features > 0 && !(params.words > 0.0 && params.words <= params.features as f64 / 2.0) {
+        return wrong("words", format!("{} is not positive and at most half the features", params.words));
+    }
+    Ok(())
+}
+
+fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> {
+    let index = weighted(shares);
+    // The first nodes go round, so that no class is empty.
+    (0..nodes).map(|node| if node < shares.len() { node } else { index.sample(rng) } as u16).collect()
+}
+
+/// Links by attraction: each end in proportion to a power-law weight, inside the class as often as asked.
+fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
+    const TRIES_PER_LINK: usize = 100;
+    let most = (params.nodes as f64).sqrt() * params.mean_degree;
+    let weights: Vec<f64> =
+        classes.iter().map(|_| libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most)).collect();
+    let everyone = weighted(&weights);
+    let members: Vec<Vec<u32>> = (0..params.classes)
+        .map(|class| (0..params.nodes as u32).filter(|&node| usize::from(classes[node as usize]) == class).collect())
+        .collect();
+    let inside: Vec<WeightedIndex<f64>> = members
+        .iter()
+        .map(|nodes| weighted(&nodes.iter().map(|&node| weights[node as usize]).collect::<Vec<_>>()))
+        .collect();
+    let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
+    let mut links = BTreeSet::new();
+    for _ in 0..wanted * TRIES_PER_LINK {
+        if links.len() == wanted {
+            break;
+        }
+        let a = everyone.sample(rng);
+        let class = usize::from(classes[a]);
+        let b = if rng.random::<f64>() < params.homophily {
+            members[class][inside[class].sample(rng)] as usize
+        } else {
+            let other = everyone.sample(rng);
+            if usize::from(classes[other]) == class {
+                continue;
+            }
+            other
+        };
+        if a != b {
+            links.insert((a.min(b) as u32, a.max(b) as u32));
+        }
+    }
+    links.into_iter().collect()
+}
+
+/// Bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.
+fn draw_words(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<Vec<(u32, f32)>> {
+    let zipf: Vec<f64> = (0..params.features).map(|rank| 1.0 / (rank as f64 + 20.0)).collect();
+    let common = weighted(&zipf);
+    let topics: Vec<Vec<u32>> = (0..params.classes)
+        .map(|_| {
+            let mut words: Vec<u32> = (0..params.features as u32).collect();
+            rand::seq::SliceRandom::shuffle(words.as_mut_slice(), rng);
+            words
+        })
+        .collect();
+    classes
+        .iter()
+        .map(|&class| {
+            let wanted = 1 + (2.0 * (params.words - 1.0).max(0.0) * rng.random::<f64>()).round() as usize;
+            let mut words = BTreeMap::new();
+            while words.len() < wanted.min(params.features) {
+                let rank = common.sample(rng);
+                let topical = rng.random::<f64>() < params.topic_share;
+                words.insert(if topical { topics[usize::from(class)][rank] } else { rank as u32 }, 1.0);
+            }
+            words.into_iter().collect()
+        })
+        .collect()
+}
+
+fn weighted(weights: &[f64]) -> WeightedIndex<f64> {
+    WeightedIndex::new(weights.iter().copied()).unwrap_or_else(|error| unreachable!("weights are positive: {error}"))
+}

@@ -1,0 +1,148 @@
+//! Every node perturbs its own list and degree, and sends one noisy report.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Invalid, Owner, Private, Progress, Stage, StageRng};
+use veilgraph_graph::AdjacencyList;
+use veilgraph_privacy::degree_noise::{DegreeBudgetError, noisy_degree};
+use veilgraph_privacy::randomized_response::noisy_list;
+use veilgraph_privacy::{
+    Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, Relation, Release, ReportFacts,
+};
+
+/// Turns private links into noisy reports.
+pub struct Privatize;
+
+/// The `[privatize.links]` table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// How links are protected.
+    #[serde(default)]
+    pub mechanism: Mechanism,
+    /// Whole budget of each node, in nats per bit of its list.
+    pub epsilon: Epsilon,
+    /// Share of the budget spent on the degree; 0 sends no degree, 1 sends no list.
+    #[serde(default = "default_degree_fraction")]
+    pub degree_fraction: DegreeFraction,
+    /// Noise on the degree.
+    #[serde(default)]
+    pub degree_noise: DegreeNoise,
+}
+
+/// How links are protected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// Randomized response on the list, Laplace noise on the degree (Zhu, Tan, Xiao 2023, algorithm 1).
+    #[default]
+    Blink,
+}
+
+fn default_degree_fraction() -> DegreeFraction {
+    DegreeFraction::try_from(0.1).unwrap_or_else(|_| unreachable!("0.1 lies in [0, 1]"))
+}
+
+/// Why no report can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Blink clips degrees to `[1, n - 2]`, which is empty below three nodes.
+    #[error("the graph has {0} nodes; link-local privacy needs at least 3")]
+    TooSmall(usize),
+    /// The budget of the degree is out of reach for integer noise.
+    #[error(transparent)]
+    DegreeBudget(#[from] DegreeBudgetError),
+    /// A report broke an invariant.
+    #[error(transparent)]
+    Report(#[from] Invalid),
+}
+
+impl Params {
+    /// Both parts of a node's budget.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.epsilon.split(self.degree_fraction)
+    }
+
+    /// What one run of this stage releases: its rows in the ledger. No data is needed to know it.
+    #[must_use]
+    pub fn releases(&self) -> Vec<Release> {
+        let budget = self.budget();
+        let degree_mechanism = format!("{} noise", self.degree_noise.name());
+        let parts = [
+            ("link", "randomized response", budget.links, true),
+            ("degree", &degree_mechanism, budget.degree, self.degree_noise == DegreeNoise::DiscreteLaplace),
+        ];
+        let rows = parts.into_iter().filter(|&(_, _, epsilon, _)| epsilon > 0.0);
+        rows.flat_map(|(target, mechanism, epsilon, sound)| {
+            // Both ends of a link report it, so removing the link changes one bit in each of two lists.
+            [(Relation::ListBit, 1.0), (Relation::Edge, 2.0)].map(|(relation, lists)| Release {
+                mechanism: mechanism.to_owned(),
+                target: target.to_owned(),
+                model: "local".to_owned(),
+                relation,
+                epsilon: lists * epsilon,
+                dp_delta: 0.0,
+                sound,
+            })
+        })
+        .collect()
+    }
+}
+
+impl Stage for Privatize {
+    const NAME: &'static str = "privatize";
+    const RANDOM: bool = true;
+    type Side = Owner;
+    type Params = Params;
+    type Inputs = (Private<AdjacencyList>,);
+    type Outputs = (NoisyLinks, NoisyDegrees);
+    type Error = Error;
+
+    fn run(
+        (Private(graph),): Self::Inputs,
+        params: &Params,
+        rng: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let n_nodes = graph.n_nodes();
+        if n_nodes < 3 {
+            return Err(Error::TooSmall(n_nodes));
+        }
+        let budget = params.budget();
+        // The budget is part of the purpose: no random word ever serves at two budgets.
+        let purpose = |part: &str, epsilon: f64| format!("{part} {epsilon:?}");
+        let (for_links, for_degrees) = (purpose("links", budget.links), purpose("degree", budget.degree));
+        let report = |node: usize| -> Result<(Vec<u32>, Option<f64>), Error> {
+            let list = match budget.links {
+                0.0 => Vec::new(),
+                epsilon => {
+                    let mut stream = rng.stream(&for_links, node as u64);
+                    noisy_list(n_nodes, node as u32, graph.neighbours(node), epsilon, &mut stream)
+                }
+            };
+            let degree = match budget.degree {
+                0.0 => None,
+                epsilon => {
+                    let mut stream = rng.stream(&for_degrees, node as u64);
+                    Some(noisy_degree(graph.degree(node), epsilon, params.degree_noise, &mut stream)?)
+                }
+            };
+            Ok((list, degree))
+        };
+        let reports: Vec<_> = (0..n_nodes).into_par_iter().map(report).collect::<Result<_, _>>()?;
+        let (lists, degrees): (Vec<_>, Vec<_>) = reports.into_iter().unzip();
+        let facts = ReportFacts {
+            mechanism: "blink".to_owned(),
+            epsilon: params.epsilon.nats(),
+            degree_fraction: params.degree_fraction.share(),
+            budget,
+            degree_noise: params.degree_noise.name().to_owned(),
+        };
+        let degrees = degrees.into_iter().flatten().collect();
+        Ok((NoisyLinks::new(facts.clone(), lists)?, NoisyDegrees { facts, n_nodes, degrees }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

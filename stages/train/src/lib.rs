@@ -1,0 +1,126 @@
+//! The server trains every model of a grid on the graph it built.
+
+mod model;
+mod params;
+
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_graph::{
+    Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
+};
+use veilgraph_nn::{Dataset, DeviceError, Failure, GraphOperator, NetworkOptions, Trained, train};
+use veilgraph_posterior::{LinkModel, Posterior, ScoredEvidence, SoftOperator};
+
+pub use model::ModelWeights;
+pub use params::{OneOrMany, Params};
+pub use veilgraph_nn::{Architecture, Device, SageNorm, Setting};
+
+/// Trains a grid of models on one graph.
+pub struct Train;
+
+/// Why no model was trained.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A hyperparameter makes no sense.
+    #[error("{0}")]
+    Params(String),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Every model of the grid failed.
+    #[error("no model of the grid could be trained; the first failed because {0}")]
+    AllFailed(Failure),
+    /// The data admit no training.
+    #[error(transparent)]
+    Data(#[from] Failure),
+    /// Artifacts do not belong together.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+}
+
+impl Stage for Train {
+    const NAME: &'static str = "train";
+    const RANDOM: bool = true;
+    type Side = Server;
+    type Params = Params;
+    /// The link model and evidence are given for the soft graph alone, whose weights they are.
+    type Inputs = (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<ScoredEvidence>);
+    type Outputs = (Predictions, Curves, ModelWeights);
+    type Error = Error;
+
+    fn run(
+        (nodes, features, labels, graph, model, evidence): Self::Inputs,
+        params: &Params,
+        rng: &StageRng,
+        progress: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        params.check().map_err(Error::Params)?;
+        params.device.check()?;
+        let operator = match (graph.construction, model, evidence) {
+            (Construction::Soft, Some(model), Some(scored)) => {
+                GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, scored.evidence)?))
+            }
+            (Construction::Soft, ..) => return Err(Invalid("a soft graph needs link_model and link_evidence".into()).into()),
+            (Construction::Hard | Construction::Hybrid, ..) => GraphOperator::explicit(&graph),
+        };
+        let options = NetworkOptions {
+            hidden: params.hidden,
+            sage_norm: params.sage_norm,
+            gat_double_weight: params.gat_double_weight,
+        };
+        let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
+        let dataset = Dataset::new(&features, operator, params.model, options, &labels, &training, &validation)?;
+        let settings = params.settings();
+        let (done, total) = (AtomicU64::new(0), settings.len() as u64);
+        let results: Vec<Result<Trained, Failure>> = settings
+            .par_iter()
+            .map(|&setting| {
+                let result = train(&dataset, setting, params.epochs, params.device, rng);
+                progress.report(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+                result
+            })
+            .collect();
+        collect(results, &settings, labels.n_classes())
+    }
+}
+
+/// Gathers the models; one that failed is named in the log and left out.
+fn collect(
+    results: Vec<Result<Trained, Failure>>,
+    settings: &[Setting],
+    n_classes: usize,
+) -> Result<<Train as Stage>::Outputs, Error> {
+    let describe = |s: &Setting| {
+        format!("learning_rate={} weight_decay={} dropout={}", s.learning_rate, s.weight_decay, s.dropout)
+    };
+    let mut predictions =
+        Predictions { n_classes, settings: settings.iter().map(describe).collect(), models: Vec::new() };
+    let (mut curves, mut weights, mut first_failure) = (Curves::default(), ModelWeights::default(), None);
+    for (model, result) in (0..).zip(results) {
+        match result {
+            Ok(trained) => {
+                for (epoch, record) in (0..).zip(&trained.curve) {
+                    curves.model.push(model);
+                    curves.epoch.push(epoch);
+                    curves.train_loss.push(record.train_loss);
+                    curves.validation_loss.push(record.validation_loss);
+                    curves.validation_accuracy.push(record.validation_accuracy);
+                }
+                predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
+                weights.models.push((model, trained.parameters));
+            }
+            Err(failure) => {
+                tracing::warn!("model {model} ({}) failed: {failure}", predictions.settings[model as usize]);
+                first_failure.get_or_insert(failure);
+            }
+        }
+    }
+    match first_failure {
+        Some(failure) if predictions.models.is_empty() => Err(Error::AllFailed(failure)),
+        _ => Ok((predictions, curves, weights)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
