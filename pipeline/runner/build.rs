@@ -36,7 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let dependencies = reachable(&lock, &below, &crates);
         rows += &format!("    (\"{stage}\", \"{}\", \"{dependencies}\"),\n", short(&code));
     }
-    let text = format!("/// Stage, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n");
+    let text = format!(
+        "/// Stage, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n"
+    );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("code.rs"), text)?;
     Ok(())
 }
@@ -100,8 +102,11 @@ fn digest_crate(folder: &Path, hasher: &mut blake3::Hasher) -> Result<(), Box<dy
 
 /// Digest of the packages of the lock file that these crates reach.
 fn reachable(lock: &Table, below: &BTreeSet<String>, crates: &BTreeMap<String, Crate>) -> String {
-    let packages: Vec<&Table> = lock["package"].as_array().into_iter().flatten().filter_map(|package| package.as_table()).collect();
-    let text = |package: &Table, field: &str| package.get(field).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+    let packages: Vec<&Table> =
+        lock["package"].as_array().into_iter().flatten().filter_map(|package| package.as_table()).collect();
+    let text = |package: &Table, field: &str| {
+        package.get(field).and_then(|value| value.as_str()).unwrap_or_default().to_owned()
+    };
     let mut open: Vec<String> = below.iter().flat_map(|name| crates[name].dependencies.clone()).collect();
     let mut found = BTreeSet::new();
     while let Some(wanted) = open.pop() {

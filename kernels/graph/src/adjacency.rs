@@ -17,9 +17,9 @@ pub struct AdjacencyList {
 pub struct LinkCounts {
     /// Rows of the raw list.
     pub rows: u64,
-    /// Links from a node to itself.
+    /// Nodes linked to themselves.
     pub self_loops: u64,
-    /// Further mentions of a link that was already there, in either direction.
+    /// Further mentions of a link or loop that was already there, in either direction.
     pub duplicates: u64,
     /// Nodes without any link.
     pub isolated: u64,
@@ -32,23 +32,29 @@ impl AdjacencyList {
     /// When an endpoint is not below `n_nodes`; gives the position of the pair.
     pub fn from_pairs(n_nodes: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self, Invalid> {
         let mut counts = LinkCounts::default();
-        let mut arcs = Vec::new();
+        let (mut arcs, mut loops) = (Vec::new(), Vec::new());
         for (row, (a, b)) in pairs.into_iter().enumerate() {
             counts.rows += 1;
             if a.max(b) as usize >= n_nodes {
-                return Err(Invalid(format!("row {row}: node {} is not below the number of nodes, {n_nodes}", a.max(b))));
+                return Err(Invalid(format!(
+                    "row {row}: node {} is not below the number of nodes, {n_nodes}",
+                    a.max(b)
+                )));
             }
             if a == b {
-                counts.self_loops += 1;
+                loops.push(a);
             } else {
                 arcs.push((a, b));
                 arcs.push((b, a));
             }
         }
-        let mentioned = arcs.len();
+        let (mentioned, looped) = (arcs.len(), loops.len());
+        loops.sort_unstable();
+        loops.dedup();
         arcs.sort_unstable();
         arcs.dedup();
-        counts.duplicates = ((mentioned - arcs.len()) / 2) as u64;
+        counts.self_loops = loops.len() as u64;
+        counts.duplicates = ((mentioned - arcs.len()) / 2 + looped - loops.len()) as u64;
         let mut offsets = vec![0; n_nodes + 1];
         for &(a, _) in &arcs {
             offsets[a as usize + 1] += 1;
@@ -86,9 +92,8 @@ impl AdjacencyList {
 
     /// All links `(i, j)` with `i < j`, sorted.
     pub fn links(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..self.n_nodes()).flat_map(|i| {
-            self.neighbours(i).iter().filter(move |&&j| j as usize > i).map(move |&j| (i as u32, j))
-        })
+        (0..self.n_nodes())
+            .flat_map(|i| self.neighbours(i).iter().filter(move |&&j| j as usize > i).map(move |&j| (i as u32, j)))
     }
 
     /// Whether `a` and `b` are linked.
@@ -107,8 +112,7 @@ impl AdjacencyList {
 impl Artifact for AdjacencyList {
     const NAME: &'static str = "links";
     const ZONE: Zone = Zone::Owner;
-    const COLUMNS: &'static [(&'static str, ColumnType)] =
-        &[("source", ColumnType::U32), ("target", ColumnType::U32)];
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("source", ColumnType::U32), ("target", ColumnType::U32)];
 
     fn facts(&self) -> Facts {
         Facts::default()
@@ -123,9 +127,7 @@ impl Artifact for AdjacencyList {
         Box::new((0..self.n_nodes()).step_by(NODES_PER_BLOCK).map(|first| {
             let last = (first + NODES_PER_BLOCK).min(self.n_nodes());
             let (sources, targets) = (first..last)
-                .flat_map(|i| {
-                    self.neighbours(i).iter().filter(move |&&j| j as usize > i).map(move |&j| (i as u32, j))
-                })
+                .flat_map(|i| self.neighbours(i).iter().filter(move |&&j| j as usize > i).map(move |&j| (i as u32, j)))
                 .unzip();
             vec![Column::U32(sources), Column::U32(targets)]
         }))

@@ -39,7 +39,8 @@ impl AttentionGraph {
             row
         });
         let links = SparseMatrix::from_rows(weights.n_rows(), rows);
-        let links = links.unwrap_or_else(|invalid| unreachable!("a loop per row keeps a valid matrix valid: {invalid}"));
+        let links =
+            links.unwrap_or_else(|invalid| unreachable!("a loop per row keeps a valid matrix valid: {invalid}"));
         Self { links, double_weight }
     }
 
@@ -88,8 +89,11 @@ impl AttentionGraph {
         width: usize,
     ) -> AttentionGradient {
         let n_nodes = self.n_nodes();
-        let mut gradient =
-            AttentionGradient { features: vec![0.0; x.len()], source_scores: vec![0.0; n_nodes], target_scores: vec![0.0; n_nodes] };
+        let mut gradient = AttentionGradient {
+            features: vec![0.0; x.len()],
+            source_scores: vec![0.0; n_nodes],
+            target_scores: vec![0.0; n_nodes],
+        };
         let mut start = 0;
         let mut pulls = Vec::new();
         for node in 0..n_nodes {

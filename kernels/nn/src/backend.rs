@@ -85,7 +85,8 @@ impl<B: Backend> Backward<B, 1> for ApplyBackward {
         if let Some(node) = parent {
             let device = B::float_device(&gradient);
             let y = to_host::<B>(gradient);
-            gradients.register::<B>(node.id, from_host::<B>(ops.state.apply_adjoint(&y.values, y.width), y.width, &device));
+            gradients
+                .register::<B>(node.id, from_host::<B>(ops.state.apply_adjoint(&y.values, y.width), y.width, &device));
         }
     }
 }
@@ -112,7 +113,8 @@ impl<B: Backend> Backward<B, 3> for AttendBackward {
         let [x, sources, targets] = &*inputs;
         let found = graph.gradient(x, sources, targets, &attention, &to_host::<B>(output).values, width);
         let [on_x, on_sources, on_targets] = ops.parents;
-        let mut register = |node: NodeId, values, width| gradients.register::<B>(node, from_host::<B>(values, width, &device));
+        let mut register =
+            |node: NodeId, values, width| gradients.register::<B>(node, from_host::<B>(values, width, &device));
         if let Some(node) = on_x {
             register(node.id, found.features, width);
         }

@@ -17,7 +17,9 @@ pub enum Device {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// Compiled without CUDA.
-    #[error("this binary was built without CUDA; build with `cargo build --release --features cuda`, or use --device cpu")]
+    #[error(
+        "this binary was built without CUDA; build with `cargo build --release --features cuda`, or use --device cpu"
+    )]
     NotCompiled,
     /// No GPU or no driver.
     #[error("no CUDA device was found; check `nvidia-smi`, or use --device cpu")]

@@ -98,7 +98,11 @@ impl Architecture {
         match self {
             Self::Gcn | Self::Mlp => vec![("weight", [inputs, outputs]), ("bias", [1, outputs])],
             Self::GraphSage => {
-                vec![("weight_neighbours", [inputs, outputs]), ("bias", [1, outputs]), ("weight_self", [inputs, outputs])]
+                vec![
+                    ("weight_neighbours", [inputs, outputs]),
+                    ("bias", [1, outputs]),
+                    ("weight_self", [inputs, outputs]),
+                ]
             }
             Self::Gat => vec![
                 ("weight", [inputs, outputs]),
@@ -200,3 +204,6 @@ fn layer<B: GraphBackend>(
 fn apply<B: GraphBackend>(map: &Arc<dyn LinearMap>, x: Tensor<B, 2>) -> Tensor<B, 2> {
     Tensor::from_primitive(TensorPrimitive::Float(B::apply(map, x.into_primitive().tensor())))
 }
+
+#[cfg(test)]
+mod tests;

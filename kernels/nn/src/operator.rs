@@ -125,7 +125,10 @@ impl Propagation {
 
     fn between(&self, x: &[f32], width: usize, before: &[f32], after: &[f32]) -> Vec<f32> {
         let scaled = |x: &[f32], scale: &[f32]| -> Vec<f32> {
-            x.chunks_exact(width.max(1)).zip(scale).flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
+            x.chunks_exact(width.max(1))
+                .zip(scale)
+                .flat_map(|(row, &s)| row.iter().map(move |&value| s * value))
+                .collect()
         };
         let x = scaled(x, before);
         let mut sum = self.graph.apply(&x, width);

@@ -83,7 +83,9 @@ pub enum Failure {
     #[error("the validation loss was not a number in any epoch; lower the learning rate")]
     Diverged,
     /// GAT over all pairs would not fit.
-    #[error("soft attention lists all {0} pairs of nodes, more than {1}; use construct.variant = \"hybrid\" or another model")]
+    #[error(
+        "soft attention lists all {0} pairs of nodes, more than {1}; use construct.variant = \"hybrid\" or another model"
+    )]
     TooManyPairs(usize, usize),
     /// Labels and features speak of different graphs.
     #[error("{0} nodes in the graph, {1} in the features")]
@@ -157,7 +159,13 @@ fn all_pairs(graph: GraphOperator) -> Result<GraphOperator, Failure> {
 ///
 /// # Errors
 /// When the validation loss was never a number.
-pub fn train(dataset: &Dataset, setting: Setting, epochs: usize, device: Device, rng: &StageRng) -> Result<Trained, Failure> {
+pub fn train(
+    dataset: &Dataset,
+    setting: Setting,
+    epochs: usize,
+    device: Device,
+    rng: &StageRng,
+) -> Result<Trained, Failure> {
     match device {
         Device::Cpu => run::<Autodiff<Flex>>(dataset, setting, epochs, rng),
         #[cfg(feature = "cuda")]

@@ -109,8 +109,10 @@ impl Atoms {
         let evaluate = |series: &(dyn Fn(f64) -> f64 + Sync)| -> Vec<f64> {
             self.values.par_iter().map(|&b| libm::exp(b + shift) * series(b + shift)).collect()
         };
-        let (low, high) = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
-        let series = if self.values.len() <= DIRECT { None } else { Chebyshev::fit(low + shift, high + shift, &scaled_sum) };
+        let (low, high) =
+            self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let series =
+            if self.values.len() <= DIRECT { None } else { Chebyshev::fit(low + shift, high + shift, &scaled_sum) };
         match series {
             Some(series) => evaluate(&|x| series.at(x)),
             None => evaluate(&scaled_sum),
@@ -125,7 +127,8 @@ impl Atoms {
         }
         let sums = self.sums(kernel, shift, &self.counts);
         let ordered: f64 = sums.iter().zip(&self.counts).map(|(&sum, &count)| count * sum).sum();
-        let own: f64 = self.values.iter().zip(&self.counts).map(|(&b, &count)| count * kernel.at(2.0 * b + shift)).sum();
+        let own: f64 =
+            self.values.iter().zip(&self.counts).map(|(&b, &count)| count * kernel.at(2.0 * b + shift)).sum();
         (ordered - own) / 2.0
     }
 }

@@ -133,7 +133,11 @@ impl Artifact for LinkModel {
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
         let nodes = (0..self.beta.len() as u32).collect();
-        Box::new(std::iter::once(vec![Column::U32(nodes), Column::F64(self.degrees.clone()), Column::F64(self.beta.clone())]))
+        Box::new(std::iter::once(vec![
+            Column::U32(nodes),
+            Column::F64(self.degrees.clone()),
+            Column::F64(self.beta.clone()),
+        ]))
     }
 
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {

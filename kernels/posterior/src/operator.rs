@@ -141,7 +141,8 @@ fn low_rank(beta: &[f64], base: f64) -> (usize, Vec<f32>, Vec<f32>) {
             })
             .fold(0.0, f64::max);
         if error < 1e-7 || rank >= 96 {
-            let factor = beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| (libm::exp(b) * l) as f32)).collect();
+            let factor =
+                beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| (libm::exp(b) * l) as f32)).collect();
             let core = nodes.iter().flat_map(|&x| nodes.iter().map(move |&y| smooth(x, y) as f32)).collect();
             return (rank, factor, core);
         }

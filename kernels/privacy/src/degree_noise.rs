@@ -17,7 +17,9 @@ pub enum DegreeNoise {
 
 /// Why no noise can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a degree budget of {0} nats lies outside what integer noise can represent, [2^-20, 2^11]; change epsilon or degree_fraction")]
+#[error(
+    "a degree budget of {0} nats lies outside what integer noise can represent, [2^-20, 2^11]; change epsilon or degree_fraction"
+)]
 pub struct DegreeBudgetError(f64);
 
 impl DegreeNoise {
@@ -40,7 +42,12 @@ impl DegreeNoise {
 ///
 /// # Errors
 /// When the budget is too small or too large for integer noise.
-pub fn noisy_degree(degree: usize, epsilon: f64, noise: DegreeNoise, rng: &mut impl Rng) -> Result<f64, DegreeBudgetError> {
+pub fn noisy_degree(
+    degree: usize,
+    epsilon: f64,
+    noise: DegreeNoise,
+    rng: &mut impl Rng,
+) -> Result<f64, DegreeBudgetError> {
     if epsilon.is_infinite() {
         return Ok(degree as f64);
     }

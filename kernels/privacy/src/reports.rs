@@ -78,7 +78,9 @@ impl NoisyLinks {
                 return Err(Invalid(format!("node {node}: its report sets its own bit")));
             }
             if list.last().is_some_and(|&last| last as usize >= n_nodes) || !list.is_sorted_by(|a, b| a < b) {
-                return Err(Invalid(format!("node {node}: its report is unsorted or names a node that does not exist")));
+                return Err(Invalid(format!(
+                    "node {node}: its report is unsorted or names a node that does not exist"
+                )));
             }
             ones.extend(list);
             offsets.push(ones.len());
@@ -105,8 +107,7 @@ impl Public for NoisyLinks {}
 impl Artifact for NoisyLinks {
     const NAME: &'static str = "noisy_links";
     const ZONE: Zone = Zone::Server;
-    const COLUMNS: &'static [(&'static str, ColumnType)] =
-        &[("source", ColumnType::U32), ("target", ColumnType::U32)];
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("source", ColumnType::U32), ("target", ColumnType::U32)];
 
     fn facts(&self) -> Facts {
         self.facts.to_facts().with("n_nodes", self.n_nodes())

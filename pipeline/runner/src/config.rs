@@ -109,8 +109,9 @@ pub(crate) struct Cell<P> {
 impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
     pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display()))
+        })?;
         Self::parse(path, text, sets)
     }
 
@@ -127,7 +128,10 @@ impl Config {
         }
         let stem = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) || name.starts_with('.') {
+        if name.is_empty()
+            || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+            || name.starts_with('.')
+        {
             return Err(source.at("name", &format!("name `{name}` must consist of letters, digits, `-`, `_` and `.`")));
         }
         let ingest = datasets::resolved(outline.ingest).map_err(|problem| source.at("ingest.dataset", &problem))?;
@@ -153,7 +157,12 @@ impl Config {
     /// The cells of a stage's table: one for each combination of its lists.
     ///
     /// `grid` names the fields whose lists belong to one cell.
-    pub(crate) fn cells<P: DeserializeOwned>(&self, name: &str, table: &Table, grid: &[&str]) -> Result<Vec<Cell<P>>, ConfigError> {
+    pub(crate) fn cells<P: DeserializeOwned>(
+        &self,
+        name: &str,
+        table: &Table,
+        grid: &[&str],
+    ) -> Result<Vec<Cell<P>>, ConfigError> {
         let mut cells = vec![(Vec::new(), table.clone())];
         for (path, values) in axes(table, grid) {
             if values.is_empty() {
@@ -172,7 +181,8 @@ impl Config {
                 })
                 .collect();
         }
-        let cells = cells.into_iter().map(|(label, table)| Ok(Cell { label, params: typed(table, name, &self.source)? }));
+        let cells =
+            cells.into_iter().map(|(label, table)| Ok(Cell { label, params: typed(table, name, &self.source)? }));
         cells.collect()
     }
 
@@ -224,7 +234,8 @@ fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Resu
     serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let inside = error.path().to_string();
         let message = error.inner().message().to_owned();
-        let mut path: Vec<&str> = [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
+        let mut path: Vec<&str> =
+            [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let is_field = message.starts_with("unknown field") || message.starts_with("missing field");
         if is_field && !inside.ends_with(quoted[0]) {
@@ -236,11 +247,12 @@ fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Resu
     })
 }
 
-/// The candidate most like `word`, if any is alike.
+/// The candidate most like `word`: at most two slips of the pen, or a third of a long word.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let likeness = |candidate: &str| strsim::jaro_winkler(word, candidate);
-    let best = candidates.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.75).then_some(*best)
+    let slips = |candidate: &str| strsim::osa_distance(word, candidate);
+    let best = candidates.iter().min_by_key(|candidate| slips(candidate))?;
+    let length = word.chars().count();
+    (slips(best) < length && slips(best) <= 2.max(length / 3)).then_some(*best)
 }
 
 /// Lays `table.key=value` over the config; returns the dotted field.

@@ -107,7 +107,8 @@ impl Engine<'_> {
             let inputs: BTreeMap<usize, Done> =
                 before.into_iter().filter_map(|source| Some((source, state.done[source].clone()?))).collect();
             drop(state);
-            let result = self.bring(task, &inputs).with_context(|| format!("stage {} ({})", task.runnable.stage(), task.label));
+            let result =
+                self.bring(task, &inputs).with_context(|| format!("stage {} ({})", task.runnable.stage(), task.label));
             let mut state = lock();
             match result {
                 Ok(done) => {
@@ -168,7 +169,9 @@ impl Engine<'_> {
         }
         let key = self.record.key(stage, &task.label);
         let entry = key.map(|key| self.store.find(stage, key)).transpose()?.flatten();
-        let entry = entry.context("the owner has not run this stage for this config; run it without --side server where the data are")?;
+        let entry = entry.context(
+            "the owner has not run this stage for this config; run it without --side server where the data are",
+        )?;
         Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })
     }
 
@@ -200,7 +203,10 @@ impl Engine<'_> {
         match handle {
             Handle::Artifact { entry, name } => {
                 let output = entry.manifest.outputs.get(name);
-                Ok(output.with_context(|| format!("stage {} wrote no `{name}`", entry.manifest.recipe.stage))?.digest.clone())
+                Ok(output
+                    .with_context(|| format!("stage {} wrote no `{name}`", entry.manifest.recipe.stage))?
+                    .digest
+                    .clone())
             }
             // Raw files are private: only a keyed digest may stand in a key.
             Handle::Raw(RawHandle { name, .. }) => {
@@ -251,7 +257,9 @@ fn handles(task: &Task, inputs: &BTreeMap<usize, Done>) -> anyhow::Result<Option
             match wire {
                 Wire::Raw(raw) => handles.push(Handle::Raw(raw.clone())),
                 Wire::Output { task, artifact } => match inputs.get(task).and_then(|done| done.entry.as_ref()) {
-                    Some(entry) => handles.push(Handle::Artifact { entry: entry.clone(), name: (*artifact).to_owned() }),
+                    Some(entry) => {
+                        handles.push(Handle::Artifact { entry: entry.clone(), name: (*artifact).to_owned() })
+                    }
                     None => return Ok(None),
                 },
             }

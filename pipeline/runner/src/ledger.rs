@@ -61,11 +61,16 @@ impl Ledger {
         if !self.path.exists() {
             return Ok(Vec::new());
         }
-        let text = std::fs::read_to_string(&self.path).with_context(|| format!("{}: cannot read the privacy ledger", self.path.display()))?;
+        let text = std::fs::read_to_string(&self.path)
+            .with_context(|| format!("{}: cannot read the privacy ledger", self.path.display()))?;
         let lines = text.lines().enumerate();
         let parse = |(line, row): (usize, &str)| {
             serde_json::from_str(row).with_context(|| {
-                format!("{} line {}: not a row of the ledger; restore it from a copy, it must never be edited", self.path.display(), line + 1)
+                format!(
+                    "{} line {}: not a row of the ledger; restore it from a copy, it must never be edited",
+                    self.path.display(),
+                    line + 1
+                )
             })
         };
         lines.map(parse).collect()

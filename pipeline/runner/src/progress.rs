@@ -19,7 +19,11 @@ pub(crate) struct Display {
 impl Display {
     /// For `total` tasks. Bars appear on a terminal only.
     pub(crate) fn new(total: usize, quiet: bool) -> Self {
-        let bar = if quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(total as u64) };
+        let bar = if quiet || !std::io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new(total as u64)
+        };
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} (about {eta} left)  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, quiet, fresh: Mutex::default() }

@@ -32,7 +32,13 @@ pub(crate) trait Runnable: Send + Sync {
     fn is_random(&self) -> bool;
     fn slots(&self) -> Vec<&'static str>;
     fn params(&self) -> &Value;
-    fn run(&self, slots: &[Vec<Handle>], rng: &StageRng, progress: &Progress, saver: &mut StoreSaver) -> anyhow::Result<()>;
+    fn run(
+        &self,
+        slots: &[Vec<Handle>],
+        rng: &StageRng,
+        progress: &Progress,
+        saver: &mut StoreSaver,
+    ) -> anyhow::Result<()>;
 }
 
 /// A stage bound to its parameters.
@@ -43,7 +49,8 @@ pub(crate) struct Bound<S: Stage> {
 
 impl<S: Stage> Bound<S> {
     pub(crate) fn new(params: S::Params) -> Self {
-        let value = toml::Value::try_from(&params).unwrap_or_else(|error| unreachable!("parameters are plain data: {error}"));
+        let value =
+            toml::Value::try_from(&params).unwrap_or_else(|error| unreachable!("parameters are plain data: {error}"));
         Self { params, canonical: canonical(value) }
     }
 }
@@ -51,7 +58,9 @@ impl<S: Stage> Bound<S> {
 /// Parameters as JSON. JSON has no infinity, so such numbers become text.
 fn canonical(value: toml::Value) -> Value {
     match value {
-        toml::Value::Float(number) => serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), Value::Number),
+        toml::Value::Float(number) => {
+            serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), Value::Number)
+        }
         toml::Value::Integer(number) => number.into(),
         toml::Value::Boolean(truth) => truth.into(),
         toml::Value::String(text) => text.into(),
@@ -81,7 +90,13 @@ where
     fn params(&self) -> &Value {
         &self.canonical
     }
-    fn run(&self, slots: &[Vec<Handle>], rng: &StageRng, progress: &Progress, saver: &mut StoreSaver) -> anyhow::Result<()> {
+    fn run(
+        &self,
+        slots: &[Vec<Handle>],
+        rng: &StageRng,
+        progress: &Progress,
+        saver: &mut StoreSaver,
+    ) -> anyhow::Result<()> {
         let inputs = S::Inputs::read(&HandleLoader, slots)?;
         let outputs = S::run(inputs, &self.params, rng, progress)?;
         outputs.write(saver)?;
@@ -120,7 +135,9 @@ impl RawHandle {
         use sha2::Digest;
         let path = self.path.display();
         let bytes = std::fs::read(&self.path).with_context(|| {
-            format!("{path}: cannot read the data file; give --data-dir DIR, or download it with `veilgraph fetch DATASET`")
+            format!(
+                "{path}: cannot read the data file; give --data-dir DIR, or download it with `veilgraph fetch DATASET`"
+            )
         })?;
         if let Some(expected) = &self.sha256 {
             let found: String = sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();

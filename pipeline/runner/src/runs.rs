@@ -26,7 +26,8 @@ impl RunRecord {
         if !path.exists() {
             return Ok(Self::default());
         }
-        let text = fs::read(&path).with_context(|| format!("{}: cannot read the record of the last run", path.display()))?;
+        let text =
+            fs::read(&path).with_context(|| format!("{}: cannot read the record of the last run", path.display()))?;
         serde_json::from_slice(&text).with_context(|| format!("{}: damaged; remove it and run again", path.display()))
     }
 
@@ -49,7 +50,10 @@ pub(crate) fn folder(store: &Store, name: &str) -> PathBuf {
 /// Names of the configs that have run.
 pub(crate) fn names(store: &Store) -> Vec<String> {
     let items = fs::read_dir(store.root().join("runs")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = items.filter(|item| item.path().join("run.json").is_file()).map(|item| item.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = items
+        .filter(|item| item.path().join("run.json").is_file())
+        .map(|item| item.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }

@@ -93,8 +93,9 @@ impl List<'_> {
             }
             for privatize_cell in &privatizes {
                 let label = [ingest_cell.label.as_slice(), &privatize_cell.label].concat();
-                let privatized: Vec<usize> =
-                    (0..config.trials).map(|trial| self.privatize(&privatize_cell.params, ingest, &label, trial)).collect();
+                let privatized: Vec<usize> = (0..config.trials)
+                    .map(|trial| self.privatize(&privatize_cell.params, ingest, &label, trial))
+                    .collect();
                 if last == 1 {
                     continue;
                 }
@@ -116,9 +117,12 @@ impl List<'_> {
                     for construct_cell in &constructs {
                         let label = [label.as_slice(), &construct_cell.label].concat();
                         let variant = construct_cell.params.variant;
-                        let graphs: Vec<usize> =
-                            estimated.iter().map(|&from| self.construct(&construct_cell.params, from, &label)).collect();
-                        if last == 5 && variant != Construction::Soft && config.metrics.contains(&MetricGroup::Density) {
+                        let graphs: Vec<usize> = estimated
+                            .iter()
+                            .map(|&from| self.construct(&construct_cell.params, from, &label))
+                            .collect();
+                        if last == 5 && variant != Construction::Soft && config.metrics.contains(&MetricGroup::Density)
+                        {
                             for (&from, &graph) in estimated.iter().zip(&graphs) {
                                 self.evaluate_graph(from, graph, variant, &label);
                             }
@@ -145,7 +149,13 @@ impl List<'_> {
         Ok(())
     }
 
-    fn push(&mut self, runnable: Arc<dyn Runnable>, label: &[String], trial: Option<u32>, slots: Vec<Vec<Wire>>) -> usize {
+    fn push(
+        &mut self,
+        runnable: Arc<dyn Runnable>,
+        label: &[String],
+        trial: Option<u32>,
+        slots: Vec<Vec<Wire>>,
+    ) -> usize {
         let mut parts = label.to_vec();
         parts.extend(trial.map(|trial| format!("trial-{trial}")));
         let label = if parts.is_empty() { "all".to_owned() } else { parts.join(",") };
@@ -155,7 +165,8 @@ impl List<'_> {
 
     fn ingest(&mut self, params: &veilgraph_ingest::Params, label: &[String]) -> Result<usize, ConfigError> {
         let files = params.files().map_err(|error| self.config.error("ingest", &error.to_string()))?;
-        let checksums = params.dataset.as_deref().and_then(|name| datasets::named(name).ok()).map(|dataset| dataset.files);
+        let checksums =
+            params.dataset.as_deref().and_then(|name| datasets::named(name).ok()).map(|dataset| dataset.files);
         let raw = files.into_iter().map(|name| {
             let path = self.path_of(&name, params);
             let sha256 = checksums.as_ref().and_then(|files| files.get(&name)).map(|file| file.sha256.clone());
@@ -173,7 +184,13 @@ impl List<'_> {
         places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
     }
 
-    fn privatize(&mut self, params: &veilgraph_privatize::Params, ingest: usize, label: &[String], trial: u32) -> usize {
+    fn privatize(
+        &mut self,
+        params: &veilgraph_privatize::Params,
+        ingest: usize,
+        label: &[String],
+        trial: u32,
+    ) -> usize {
         let slots = vec![vec![wire(ingest, "links")]];
         let task = self.push(Arc::new(Bound::<Privatize>::new(params.clone())), label, Some(trial), slots);
         self.tasks[task].releases = params.releases();
@@ -199,7 +216,8 @@ impl List<'_> {
         label: &[String],
     ) -> usize {
         // Only the soft graph needs the posterior; the others must stay fresh when it changes and they do not.
-        let posterior = |artifact| if variant == Construction::Soft { vec![wire(from.estimate, artifact)] } else { Vec::new() };
+        let posterior =
+            |artifact| if variant == Construction::Soft { vec![wire(from.estimate, artifact)] } else { Vec::new() };
         let slots = vec![
             vec![wire(from.ingest, "nodes")],
             vec![wire(from.ingest, "features")],

@@ -42,7 +42,12 @@ fn differences(path: &str, before: &Value, now: &Value, reasons: &mut Vec<String
             let keys: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
             for key in keys {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                differences(&path, before.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null), reasons);
+                differences(
+                    &path,
+                    before.get(key).unwrap_or(&Value::Null),
+                    now.get(key).unwrap_or(&Value::Null),
+                    reasons,
+                );
             }
         }
         _ if before != now => reasons.push(format!("{path} changed {} -> {}", plain(before), plain(now))),

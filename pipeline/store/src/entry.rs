@@ -74,7 +74,8 @@ impl Store {
             return Ok(None);
         }
         let wrong = |problem: String| StoreError::Manifest { path: path.clone(), problem };
-        let manifest: Manifest = serde_json::from_slice(&files::read(&path)?).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Manifest =
+            serde_json::from_slice(&files::read(&path)?).map_err(|error| wrong(error.to_string()))?;
         if manifest.key != key || manifest.recipe.key() != key {
             return Err(wrong("its recipe does not hash to its key".to_owned()));
         }
@@ -154,7 +155,9 @@ impl Store {
             }
         }
         let bytes = files::read(&path)?;
-        bytes.try_into().map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
+        bytes
+            .try_into()
+            .map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
     }
 
     /// Digest of a file's bytes, keyed if its zone is private.
@@ -185,7 +188,9 @@ impl Entry {
     /// # Errors
     /// When it is missing or not what the manifest says.
     pub fn read<A: Artifact>(&self, name: &str) -> Result<A, StoreError> {
-        let missing = || StoreError::Missing { path: self.store.folder("server", &self.manifest.recipe.stage, &self.manifest.key).join(name) };
+        let missing = || StoreError::Missing {
+            path: self.store.folder("server", &self.manifest.recipe.stage, &self.manifest.key).join(name),
+        };
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
         let bytes = self.checked_bytes(output)?;
         table::read_table(bytes).map_err(|invalid| StoreError::Corrupt { path: self.path(output), problem: invalid.0 })
@@ -205,7 +210,14 @@ impl Entry {
         if digest == output.digest {
             Ok(bytes)
         } else {
-            Err(StoreError::Corrupt { path, problem: format!("digest {}, manifest {}", &digest[..12], &output.digest[..12.min(output.digest.len())]) })
+            Err(StoreError::Corrupt {
+                path,
+                problem: format!(
+                    "digest {}, manifest {}",
+                    &digest[..12],
+                    &output.digest[..12.min(output.digest.len())]
+                ),
+            })
         }
     }
 }
@@ -221,7 +233,8 @@ impl Draft {
         let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs };
         let main = self.folder.join("main");
         files::create_folder(&main, false)?;
-        let json = serde_json::to_vec_pretty(&manifest).unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"));
+        let json = serde_json::to_vec_pretty(&manifest)
+            .unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"));
         files::write_synced(&main.join(MANIFEST), &json, false)?;
         for zone in APART {
             let from = self.folder.join(zone.name());

@@ -19,7 +19,9 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file is not what its manifest says.
-    #[error("{path}: corrupt artifact ({problem}); run `veilgraph verify --remove`, then run again: the stage is made anew")]
+    #[error(
+        "{path}: corrupt artifact ({problem}); run `veilgraph verify --remove`, then run again: the stage is made anew"
+    )]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -27,7 +29,9 @@ pub enum StoreError {
         problem: String,
     },
     /// An artifact is not where its manifest says.
-    #[error("{path}: the artifact is missing; run the stage again where its inputs are (owner data never leave the owner)")]
+    #[error(
+        "{path}: the artifact is missing; run the stage again where its inputs are (owner data never leave the owner)"
+    )]
     Missing {
         /// The file.
         path: PathBuf,
@@ -47,7 +51,9 @@ impl StoreError {
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let remedy = match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free space (`veilgraph gc`) and run again",
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "make it writable, or choose another --store",
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "make it writable, or choose another --store"
+            }
             io::ErrorKind::NotFound => "check the path",
             _ => "check the disk and run again",
         };

@@ -10,7 +10,11 @@ use crate::error::StoreError;
 /// Creates `path` and its parents; `private` folders admit nobody but their owner.
 pub(crate) fn create_folder(path: &Path, private: bool) -> Result<(), StoreError> {
     let mode = if private { 0o700 } else { 0o755 };
-    fs::DirBuilder::new().recursive(true).mode(mode).create(path).map_err(|error| StoreError::io("create the folder", path, error))
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .map_err(|error| StoreError::io("create the folder", path, error))
 }
 
 /// Writes a new file and waits until it is on the disk.
@@ -32,7 +36,9 @@ pub(crate) fn publish_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
 
 /// Waits until the names in a folder are on the disk.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| StoreError::io("sync the folder", path, error))
+    File::open(path)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| StoreError::io("sync the folder", path, error))
 }
 
 /// Reads a whole file.

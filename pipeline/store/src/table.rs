@@ -65,11 +65,14 @@ pub fn read_table<A: Artifact>(bytes: Vec<u8>) -> Result<A, Invalid> {
     let expected: Vec<_> = A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect();
     let found: Vec<_> = builder.schema().fields().iter().map(|found| found.as_ref().clone()).collect();
     if found != expected {
-        let names = |fields: &[Field]| fields.iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect::<Vec<_>>().join(", ");
+        let names = |fields: &[Field]| {
+            fields.iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect::<Vec<_>>().join(", ")
+        };
         return Err(Invalid(format!("its columns are ({}), not ({})", names(&found), names(&expected))));
     }
     let pairs = metadata_pairs(builder.metadata().file_metadata().key_value_metadata());
-    let facts = Facts(pairs.into_iter().filter(|(name, _)| !name.starts_with(OURS) && !name.starts_with("ARROW:")).collect());
+    let facts =
+        Facts(pairs.into_iter().filter(|(name, _)| !name.starts_with(OURS) && !name.starts_with("ARROW:")).collect());
     let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let reader = builder.with_batch_size(rows.clamp(1, 1 << 22)).build().map_err(|error| wrong(&error))?;
     let mut failure = None;
@@ -158,7 +161,9 @@ fn columns_of<A: Artifact>(batch: &RecordBatch) -> Result<Vec<Column>, ArrowErro
         ColumnType::U32 => Column::U32(values::<UInt32Type>(array)),
         ColumnType::F32 => Column::F32(values::<Float32Type>(array)),
         ColumnType::F64 => Column::F64(values::<Float64Type>(array)),
-        ColumnType::Utf8 => Column::Utf8(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_owned()).collect()),
+        ColumnType::Utf8 => {
+            Column::Utf8(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+        }
         ColumnType::ListU32 => Column::ListU32(lists::<UInt32Type>(array)),
         ColumnType::ListF32 => Column::ListF32(lists::<Float32Type>(array)),
     });

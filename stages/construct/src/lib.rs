@@ -74,7 +74,8 @@ fn hybrid(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
 
 /// A logit that at least `rank` pairs reach, and not many more.
 fn enough(posterior: &Posterior, rank: usize) -> f64 {
-    let mut claimed: Vec<f64> = posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims)).collect();
+    let mut claimed: Vec<f64> =
+        posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims)).collect();
     let among_claimed = if claimed.len() >= rank {
         *claimed.select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a)).1
     } else {

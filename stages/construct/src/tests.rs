@@ -66,7 +66,8 @@ fn a_huge_budget_gives_the_graph() {
     let evidence = LinkEvidence::from_rows(rows).expect("valid");
     let beta = vec![-0.5, -0.9, -0.9, -0.9, -0.9];
     for epsilon_links in [54.0, f64::INFINITY] {
-        let model = LinkModel { degrees: vec![1.0; 5], beta: beta.clone(), epsilon_links, residual: 0.0, iterations: 0 };
+        let model =
+            LinkModel { degrees: vec![1.0; 5], beta: beta.clone(), epsilon_links, residual: 0.0, iterations: 0 };
         let truth = [(0, 1, 1.0), (0, 3, 1.0), (2, 4, 1.0)];
         assert_eq!(build(&model, &evidence, Construction::Hard), truth);
         assert_eq!(build(&model, &evidence, Construction::Hybrid), truth);

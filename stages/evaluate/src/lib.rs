@@ -115,7 +115,8 @@ impl Stage for EvaluatePredictions {
     ) -> Result<Self::Outputs, Error> {
         let (model, losses) = predictions::choose(&trials, &curves).ok_or(Error::NoCommonSetting)?;
         let mut metrics = metrics_for(&nodes, &degrees.facts, params);
-        metrics.setting = trials.first().and_then(|trial| trial.settings.get(model as usize)).cloned().unwrap_or_default();
+        metrics.setting =
+            trials.first().and_then(|trial| trial.settings.get(model as usize)).cloned().unwrap_or_default();
         for ((trial, predicted), loss) in (0..).zip(&trials).zip(losses) {
             let scores = predictions::score(predicted, model, &labels);
             metrics.push(trial, "accuracy", scores.accuracy);

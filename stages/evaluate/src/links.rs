@@ -11,7 +11,11 @@ use veilgraph_posterior::{Kernel, Posterior, Ranking, sigmoid};
 /// # Source
 /// Mean absolute error and its bound: Zhu, Tan, Xiao (2023), Blink, section 5.2 and theorem 4.4, with
 /// the term that clipping adds for isolated nodes (specs, section 1).
-pub(crate) fn link_error(posterior: &Posterior, truth: &AdjacencyList, epsilon_degree: f64) -> Vec<(&'static str, f64)> {
+pub(crate) fn link_error(
+    posterior: &Posterior,
+    truth: &AdjacencyList,
+    epsilon_degree: f64,
+) -> Vec<(&'static str, f64)> {
     let n = posterior.n_nodes() as f64;
     let logits: Vec<f64> =
         truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().claims(i, j))).collect();

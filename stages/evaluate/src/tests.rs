@@ -1,1 +1,171 @@
+use veilgraph_contract::Artifact;
+use veilgraph_graph::ModelPredictions;
+use veilgraph_posterior::LinkEvidence;
 
+use super::*;
+
+fn truth() -> AdjacencyList {
+    AdjacencyList::from_pairs(12, (0..10).map(|i| (i, (i * 3 + 1) % 10))).expect("valid")
+}
+
+/// Claims that mostly tell the truth, with ties among the probabilities.
+fn posterior(epsilon_links: f64) -> Posterior {
+    let truth = truth();
+    let rows = (0..12_u32).map(|i| {
+        (i + 1..12)
+            .filter_map(|j| {
+                let claims = u8::from(truth.contains(i as usize, j)) + u8::from((i * 5 + j * 3) % 4 == 0);
+                (claims > 0).then_some((j, claims))
+            })
+            .collect()
+    });
+    let beta = (0..12).map(|i| -1.5 + 0.5 * f64::from(i % 3)).collect();
+    let model = LinkModel { degrees: vec![1.0; 12], beta, epsilon_links, residual: 0.0, iterations: 0 };
+    Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
+}
+
+/// Every score once more, over all pairs, by its definition.
+#[test]
+fn link_scores_equal_their_definitions() {
+    let truth = truth();
+    for epsilon in [0.2, 1.0, 4.0] {
+        let posterior = posterior(epsilon);
+        let mut pairs = Vec::new();
+        for i in 0..12_u32 {
+            for j in i + 1..12 {
+                pairs.push((posterior.probability(i, j), truth.contains(i as usize, j)));
+            }
+        }
+        let links = pairs.iter().filter(|pair| pair.1).count() as f64;
+        let error: f64 = pairs.iter().map(|&(p, link)| if link { 1.0 - p } else { p }).sum();
+        let expected: f64 = pairs.iter().map(|&(p, _)| 2.0 * p * (1.0 - p)).sum();
+        let loss: f64 = pairs.iter().map(|&(p, link)| -if link { p } else { 1.0 - p }.ln()).sum();
+        let mut thresholds: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
+        thresholds.sort_by(|a, b| b.total_cmp(a));
+        thresholds.dedup();
+        let mut precision = 0.0;
+        let mut before = 0.0;
+        for threshold in thresholds {
+            let hits = pairs.iter().filter(|pair| pair.0 >= threshold && pair.1).count() as f64;
+            let all = pairs.iter().filter(|pair| pair.0 >= threshold).count() as f64;
+            precision += (hits - before) / links * hits / all;
+            before = hits;
+        }
+        let mut wins = 0.0;
+        for a in pairs.iter().filter(|pair| pair.1) {
+            for b in pairs.iter().filter(|pair| !pair.1) {
+                wins += if a.0 > b.0 {
+                    1.0
+                } else if a.0 == b.0 {
+                    0.5
+                } else {
+                    0.0
+                };
+            }
+        }
+        let by_definition = [
+            ("mae", 2.0 * error / 144.0),
+            ("expected_mae", 2.0 * expected / 144.0),
+            ("expected_entries", 2.0 * pairs.iter().map(|pair| pair.0).sum::<f64>()),
+            ("average_precision", precision),
+            ("roc_auc", wins / (links * (pairs.len() as f64 - links))),
+            ("log_loss_per_link", loss / links),
+        ];
+        let found = links::link_error(&posterior, &truth, 0.4);
+        for (name, expected) in by_definition {
+            let value = found.iter().find(|score| score.0 == name).expect(name).1;
+            assert!((value - expected).abs() < 1e-10 * (1.0 + expected), "ε {epsilon}, {name}: {value} {expected}");
+        }
+    }
+}
+
+/// The bound that the paper plots for Cora at ε = 1 (published_mae.csv), whose graph has no isolated node.
+#[test]
+fn the_bound_is_the_published_one() {
+    let links = 5278;
+    let graph =
+        AdjacencyList::from_pairs(2708, (0..2707).map(|i| (i, i + 1)).chain((0..links - 2707).map(|i| (i, i + 2))))
+            .expect("valid");
+    assert_eq!((graph.n_links(), graph.counts().isolated), (5278, 0));
+    let model = LinkModel {
+        degrees: vec![1.0; 2708],
+        beta: vec![-3.0; 2708],
+        epsilon_links: 0.9,
+        residual: 0.0,
+        iterations: 0,
+    };
+    let posterior =
+        Posterior::new(&model, LinkEvidence::from_rows(vec![Vec::new(); 2708]).expect("valid")).expect("same size");
+    let scores = links::link_error(&posterior, &graph, 0.1);
+    let bound = scores.iter().find(|score| score.0 == "mae_bound").expect("degrees were sent").1;
+    assert!((bound - 0.004_725_317_403).abs() < 1e-9, "{bound}");
+    assert!(!links::link_error(&posterior, &graph, 0.0).iter().any(|score| score.0 == "mae_bound"));
+}
+
+fn predictions(first: [f32; 2]) -> Predictions {
+    let models = (0..2).map(|model| ModelPredictions {
+        model,
+        probabilities: if model == 0 { [first, [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]].concat() } else { vec![0.5; 8] },
+    });
+    Predictions { n_classes: 2, settings: vec!["a".into(), "b".into()], models: models.collect() }
+}
+
+#[test]
+fn accuracy_and_macro_f1_are_the_textbook_ones() {
+    let labels = Labels::new(2, vec![(0, 0), (1, 0), (2, 0), (3, 1)]).expect("valid");
+    let scores = predictions::score(&predictions([0.9, 0.1]), 0, &labels);
+    assert!((scores.accuracy - 0.75).abs() < 1e-12);
+    // Class 0: precision 1, recall 2/3; class 1: precision 1/2, recall 1.
+    assert!((scores.macro_f1 - f64::midpoint(0.8, 2.0 / 3.0)).abs() < 1e-12);
+}
+
+#[test]
+fn the_setting_with_the_lowest_mean_loss_is_chosen() {
+    let curve = |losses: [f64; 2]| Curves {
+        model: vec![0, 0, 1],
+        epoch: vec![0, 1, 0],
+        train_loss: vec![1.0; 3],
+        validation_loss: vec![f64::NAN, losses[0], losses[1]],
+        validation_accuracy: vec![0.5; 3],
+    };
+    let trials = [predictions([0.9, 0.1]), predictions([0.9, 0.1])];
+    let chosen = predictions::choose(&trials, &[curve([0.5, 0.6]), curve([0.9, 0.7])]);
+    assert_eq!(chosen.map(|(model, _)| model), Some(1), "0.65 is less than 0.7");
+    let failed = Curves {
+        model: vec![0],
+        epoch: vec![0],
+        train_loss: vec![1.0],
+        validation_loss: vec![1.0],
+        validation_accuracy: vec![0.5],
+    };
+    let chosen = predictions::choose(&trials, &[curve([9.0, 0.1]), failed]);
+    assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");
+}
+
+#[test]
+fn an_interval_is_students() {
+    let summary = Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five trials");
+    assert!((summary.standard_deviation - 2.5_f64.sqrt()).abs() < 1e-12);
+    assert!((summary.half_width - 2.776_445 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-5, "{summary:?}");
+    assert!(Summary::of(&[]).is_none() && Summary::of(&[1.0]).expect("one").half_width.is_nan());
+}
+
+#[test]
+fn metrics_survive_their_table() {
+    let mut metrics = Metrics {
+        experiment: "e".into(),
+        dataset: "d".into(),
+        mechanism: "blink".into(),
+        variant: "hard".into(),
+        model: "gcn".into(),
+        epsilon: f64::INFINITY,
+        epsilon_edge: f64::INFINITY,
+        degree_fraction: 0.1,
+        setting: "s".into(),
+        rows: Vec::new(),
+    };
+    metrics.push(0, "mae", 0.5);
+    metrics.push(1, "mae", f64::NAN);
+    assert_eq!(metrics.rows.len(), 1, "what is no number says nothing");
+    assert_eq!(Metrics::from_blocks(&metrics.facts(), &mut metrics.blocks()).expect("round trip"), metrics);
+}

@@ -34,9 +34,15 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     all.extend(labels.iter().flat_map(BTreeMap::keys).map(String::as_str));
     let names = ordered(all);
     if u32::try_from(names.len()).is_err() {
-        return Err(Error::new(&edges_file, "", format!("{} nodes", names.len()), "at most 2^32 - 1 nodes are possible"));
+        return Err(Error::new(
+            &edges_file,
+            "",
+            format!("{} nodes", names.len()),
+            "at most 2^32 - 1 nodes are possible",
+        ));
     }
-    let number: BTreeMap<&str, u32> = names.iter().enumerate().map(|(node, name)| (name.as_str(), node as u32)).collect();
+    let number: BTreeMap<&str, u32> =
+        names.iter().enumerate().map(|(node, name)| (name.as_str(), node as u32)).collect();
     let pairs = links.iter().map(|(a, b)| (number[a.as_str()], number[b.as_str()])).collect();
     let features = features.map(|mut features| {
         (features.width, names.iter().map(|name| features.rows.remove(name).unwrap_or_default()).collect())
@@ -87,7 +93,8 @@ fn read_table(files: &Files, file: &str, header: Option<bool>) -> Result<TextTab
             Error::new(file, format!("line {line}: "), "not a row of a table", "check quotes and separators")
         })?;
         let line = record.position().map_or(0, csv::Position::line);
-        let fields: Vec<String> = record.iter().filter(|field| delimiter != ' ' || !field.is_empty()).map(str::to_owned).collect();
+        let fields: Vec<String> =
+            record.iter().filter(|field| delimiter != ' ' || !field.is_empty()).map(str::to_owned).collect();
         rows.push((line, fields));
     }
     if rows.is_empty() {
@@ -107,7 +114,8 @@ fn read_table(files: &Files, file: &str, header: Option<bool>) -> Result<TextTab
 /// usual words.
 fn looks_like_header(rows: &[(u64, Vec<String>)]) -> bool {
     const WORDS: [&str; 14] = [
-        "source", "target", "from", "to", "id", "id_1", "id_2", "node", "node_1", "node_2", "node_id", "label", "class", "src",
+        "source", "target", "from", "to", "id", "id_1", "id_2", "node", "node_1", "node_2", "node_id", "label",
+        "class", "src",
     ];
     let number = |row: &(u64, Vec<String>)| row.1.first().is_some_and(|field| field.parse::<f64>().is_ok());
     let words = rows[0].1.iter().any(|field| WORDS.contains(&field.to_lowercase().as_str()));
@@ -120,7 +128,12 @@ fn read_links(files: &Files, file: &str, params: &Params) -> Result<Vec<(String,
     for (line, mut row) in table.rows {
         let place = format!("line {line}: ");
         if row.len() < 2 {
-            return Err(Error::new(file, place, format!("{} field", row.len()), "a link has two ends: `source,target`"));
+            return Err(Error::new(
+                file,
+                place,
+                format!("{} field", row.len()),
+                "a link has two ends: `source,target`",
+            ));
         }
         let (a, b) = (std::mem::take(&mut row[0]), std::mem::take(&mut row[1]));
         if a.is_empty() || b.is_empty() {
@@ -139,7 +152,12 @@ fn read_labels(files: &Files, file: &str, params: &Params) -> Result<BTreeMap<St
         Some(name) => {
             let header = table.header.as_deref().unwrap_or_default();
             header.iter().position(|column| column == name).ok_or_else(|| {
-                Error::new(file, "line 1: ", format!("there is no column `{name}`"), format!("the columns are {header:?}"))
+                Error::new(
+                    file,
+                    "line 1: ",
+                    format!("there is no column `{name}`"),
+                    format!("the columns are {header:?}"),
+                )
             })
         }
     };
@@ -177,13 +195,18 @@ fn numbered_classes(
         let problem = format!("{} class only", classes.len());
         return Err(Error::new(&file, "", problem, "a classifier needs at least two classes"));
     }
-    let fraction = classes.iter().find(|class| class.contains('.') && class.parse::<f64>().is_ok_and(|v| v.fract() != 0.0 || v.is_nan()));
+    let fraction = classes
+        .iter()
+        .find(|class| class.contains('.') && class.parse::<f64>().is_ok_and(|v| v.fract() != 0.0 || v.is_nan()));
     if classes.len() > 65_535 || classes.len() > labels.len() / 2 + 2 || fraction.is_some() {
-        let line = fraction.and_then(|class| labels.values().find(|(_, label)| label == class)).map_or(String::new(), |(line, _)| format!("line {line}: "));
+        let line = fraction
+            .and_then(|class| labels.values().find(|(_, label)| label == class))
+            .map_or(String::new(), |(line, _)| format!("line {line}: "));
         let problem = format!("{} different labels among {} nodes are no classes", classes.len(), labels.len());
         return Err(Error::new(&file, line, problem, "set `label_column` to the column of the classes"));
     }
-    let number: BTreeMap<&str, u16> = classes.iter().enumerate().map(|(class, label)| (label.as_str(), class as u16)).collect();
+    let number: BTreeMap<&str, u16> =
+        classes.iter().enumerate().map(|(class, label)| (label.as_str(), class as u16)).collect();
     Ok((classes.len(), names.iter().map(|name| labels.get(name).map(|(_, label)| number[label.as_str()])).collect()))
 }
 
@@ -202,7 +225,12 @@ fn read_features(files: &Files, file: &str, params: &Params) -> Result<NamedFeat
 fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error> {
     let lists: BTreeMap<String, Vec<u32>> = serde_json::from_slice(&files.bytes(file)?).map_err(|error| {
         let place = format!("line {}, column {}: ", error.line(), error.column());
-        Error::new(file, place, format!("not a map from nodes to lists of feature numbers ({error})"), "see the README for the layout")
+        Error::new(
+            file,
+            place,
+            format!("not a map from nodes to lists of feature numbers ({error})"),
+            "see the README for the layout",
+        )
     })?;
     let width = lists.values().flatten().max().map_or(0, |&most| most as usize + 1);
     check_width(file, width)?;
@@ -218,7 +246,8 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
 fn triplets(file: &str, table: TextTable) -> Result<NamedFeatures, Error> {
     let features = ordered(table.rows.iter().map(|(_, row)| row[1].as_str()).collect::<BTreeSet<_>>());
     check_width(file, features.len())?;
-    let number: BTreeMap<&str, u32> = features.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
+    let number: BTreeMap<&str, u32> =
+        features.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
     let mut rows: BTreeMap<String, BTreeMap<u32, f32>> = BTreeMap::new();
     for (line, row) in &table.rows {
         let value = finite(file, *line, &row[2])?;
@@ -250,8 +279,15 @@ fn dense(file: &str, table: TextTable) -> Result<NamedFeatures, Error> {
 fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {
     match text.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => Err(Error::new(file, format!("line {line}: "), format!("the value {value} is not finite"), "give a finite number")),
-        Err(_) => Err(Error::new(file, format!("line {line}: "), format!("`{text}` is no number"), "give a finite number")),
+        Ok(value) => Err(Error::new(
+            file,
+            format!("line {line}: "),
+            format!("the value {value} is not finite"),
+            "give a finite number",
+        )),
+        Err(_) => {
+            Err(Error::new(file, format!("line {line}: "), format!("`{text}` is no number"), "give a finite number"))
+        }
     }
 }
 
@@ -260,6 +296,11 @@ fn check_width(file: &str, width: usize) -> Result<(), Error> {
     if (1..=MOST).contains(&width) {
         Ok(())
     } else {
-        Err(Error::new(file, "", format!("{width} feature columns"), format!("features number from 0 to at most {MOST}")))
+        Err(Error::new(
+            file,
+            "",
+            format!("{width} feature columns"),
+            format!("features number from 0 to at most {MOST}"),
+        ))
     }
 }

@@ -28,8 +28,7 @@ impl Stage for Ingest {
     type Side = Owner;
     type Params = Params;
     type Inputs = (Vec<RawFile>,);
-    type Outputs =
-        (Nodes, NodeMap, Option<Features>, Option<Labels>, Option<HeldOut<Labels>>, Private<AdjacencyList>);
+    type Outputs = (Nodes, NodeMap, Option<Features>, Option<Labels>, Option<HeldOut<Labels>>, Private<AdjacencyList>);
     type Error = Error;
 
     fn run((raw,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
@@ -55,7 +54,12 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let links = AdjacencyList::from_pairs(n_nodes, graph.pairs)
         .map_err(|invalid| Error::new(&origin, "", invalid.0, "correct the ids, or the file that lists the nodes"))?;
     if links.n_links() == 0 {
-        return Err(Error::new(&origin, "", "the graph has no link", "give a list with at least one link between two nodes"));
+        return Err(Error::new(
+            &origin,
+            "",
+            "the graph has no link",
+            "give a list with at least one link between two nodes",
+        ));
     }
     let features = match graph.features {
         Some((width, rows)) => {
@@ -83,7 +87,11 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let features_text = features.as_ref().map_or("no".to_owned(), |features| features.0.n_columns().to_string());
     tracing::info!(
         "{n_nodes} nodes, {} links ({} rows; dropped {} self-loops and {} repeated mentions), {} isolated nodes, {features_text} features, {n_classes} classes, {} nodes without label",
-        links.n_links(), counts.rows, counts.self_loops, counts.duplicates, counts.isolated,
+        links.n_links(),
+        counts.rows,
+        counts.self_loops,
+        counts.duplicates,
+        counts.isolated,
         classes.iter().filter(|class| class.is_none()).count(),
     );
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits };

@@ -20,14 +20,19 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let file = params.archive.clone().unwrap_or_default();
     let bytes = files.bytes(&file)?;
     let wrong = |problem: String| Error::new(&file, "", problem, "see the README for the keys of an archive");
-    let mut archive = NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(format!("not an npz archive ({error})")))?;
+    let mut archive =
+        NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(format!("not an npz archive ({error})")))?;
     let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
     let prefixes = PREFIXES.iter().find(|(adjacency, _)| names.contains(&format!("{adjacency}indptr")));
-    let (adjacency, attributes) = prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
-    let mut array = |key: String| numbers(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
+    let (adjacency, attributes) =
+        prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
+    let mut array =
+        |key: String| numbers(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let mut matrix = |prefix: &str| -> Result<(usize, Vec<Vec<(u32, f32)>>), Error> {
         let shape = array(format!("{prefix}shape"))?;
-        let [n_rows, n_columns] = shape[..] else { return Err(wrong(format!("`{prefix}shape` has {} numbers", shape.len()))) };
+        let [n_rows, n_columns] = shape[..] else {
+            return Err(wrong(format!("`{prefix}shape` has {} numbers", shape.len())));
+        };
         let (offsets, columns) = (array(format!("{prefix}indptr"))?, array(format!("{prefix}indices"))?);
         let values = array(format!("{prefix}data"))?;
         let rows = rows_of(n_rows as usize, &offsets, &columns, &values);
@@ -36,12 +41,16 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let (n_nodes, links) = matrix(adjacency)?;
     let features = matrix(attributes)?;
     let labels = array("labels".to_owned())?;
-    for (what, found) in [("rows of the adjacency", links.len()), ("rows of attributes", features.1.len()), ("labels", labels.len())] {
+    for (what, found) in
+        [("rows of the adjacency", links.len()), ("rows of attributes", features.1.len()), ("labels", labels.len())]
+    {
         if found != n_nodes {
             return Err(wrong(format!("{found} {what} for {n_nodes} nodes")));
         }
     }
-    if let Some((node, label)) = labels.iter().enumerate().find(|(_, label)| !(0.0..65_535.0).contains(*label) || label.fract() != 0.0) {
+    if let Some((node, label)) =
+        labels.iter().enumerate().find(|(_, label)| !(0.0..65_535.0).contains(*label) || label.fract() != 0.0)
+    {
         return Err(wrong(format!("label {label} of node {node} is no class")));
     }
     let n_classes = labels.iter().fold(0, |most, &label| most.max(label as usize + 1));
@@ -63,7 +72,9 @@ fn numbers<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> R
     let text = |error: std::io::Error| error.to_string();
     match kind.to_string().trim_start_matches(['<', '|', '=']) {
         "i4" => array.into_vec::<i32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
-        "i8" => array.into_vec::<i64>().map(|values| values.into_iter().map(|value| value as f64).collect()).map_err(text),
+        "i8" => {
+            array.into_vec::<i64>().map(|values| values.into_iter().map(|value| value as f64).collect()).map_err(text)
+        }
         "f4" => array.into_vec::<f32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
         "f8" => array.into_vec::<f64>().map_err(text),
         other => Err(format!("its type `{other}` is not read")),

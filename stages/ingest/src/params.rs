@@ -143,7 +143,7 @@ impl Default for SyntheticParams {
             homophily: 0.81,
             features: 1433,
             words: 18.0,
-            topic_share: 0.25,
+            topic_share: 0.52,
             seed: 0,
         }
     }
@@ -163,7 +163,9 @@ impl Params {
     /// Name of the dataset in tables and plots.
     #[must_use]
     pub fn dataset_name(&self) -> String {
-        self.dataset.clone().unwrap_or_else(|| if self.format() == Format::Synthetic { "synthetic" } else { "own" }.to_owned())
+        self.dataset
+            .clone()
+            .unwrap_or_else(|| if self.format() == Format::Synthetic { "synthetic" } else { "own" }.to_owned())
     }
 
     /// Whether nodes will have features; known before any file is read.
@@ -189,7 +191,9 @@ impl Params {
     pub fn files(&self) -> Result<Vec<String>, Error> {
         let need = |value: &Option<String>, field: &str| {
             let problem = format!("`{field}` is absent");
-            value.clone().ok_or_else(|| Error::new("[ingest]", "", problem, format!("the {:?} format needs it", self.format())))
+            value
+                .clone()
+                .ok_or_else(|| Error::new("[ingest]", "", problem, format!("the {:?} format needs it", self.format())))
         };
         let mut files = match self.format() {
             Format::Synthetic => Vec::new(),

@@ -140,13 +140,17 @@ impl Machine<'_> {
             b'c' => self.global()?,
             b'R' | 0x81 => {
                 let (arguments, callee) = (self.pop()?, self.pop()?);
-                let Value::Global(class) = callee else { return Err("a call of something that is no known name".into()) };
+                let Value::Global(class) = callee else {
+                    return Err("a call of something that is no known name".into());
+                };
                 let object = Object { class, arguments, state: RefCell::new(Value::None), items: RefCell::default() };
                 self.stack.push(Value::Object(Rc::new(object)));
             }
             b'b' => {
                 let state = self.pop()?;
-                let Some(Value::Object(object)) = self.stack.last() else { return Err("a state without an object".into()) };
+                let Some(Value::Object(object)) = self.stack.last() else {
+                    return Err("a state without an object".into());
+                };
                 object.state.replace(state);
             }
             b'q' => self.remember(1)?,
@@ -264,11 +268,14 @@ impl Value {
     pub(crate) fn array(&self) -> Result<Array, String> {
         let object = self.object("array")?;
         let state = object.state.borrow().items()?;
-        let [_, shape, dtype, fortran, data] = state.as_slice() else { return Err("an array without five parts".into()) };
+        let [_, shape, dtype, fortran, data] = state.as_slice() else {
+            return Err("an array without five parts".into());
+        };
         if matches!(fortran, Self::Bool(true)) {
             return Err("an array in Fortran order".into());
         }
-        let shape = shape.items()?.iter().map(|size| size.index().map(|size| size as usize)).collect::<Result<Vec<_>, _>>()?;
+        let shape =
+            shape.items()?.iter().map(|size| size.index().map(|size| size as usize)).collect::<Result<Vec<_>, _>>()?;
         let values = decode(&dtype.element_type()?, data.bytes()?)?;
         let expected = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
         if expected != Some(values.len()) {
@@ -281,7 +288,9 @@ impl Value {
     pub(crate) fn compressed_rows(&self) -> Result<CompressedRows, String> {
         let state = self.object("rows")?.state.borrow().entries()?;
         let field = |names: &[&str]| {
-            let found = state.iter().find(|(key, _)| key.bytes().is_ok_and(|key| names.iter().any(|name| name.as_bytes() == key)));
+            let found = state
+                .iter()
+                .find(|(key, _)| key.bytes().is_ok_and(|key| names.iter().any(|name| name.as_bytes() == key)));
             found.map(|(_, value)| value).ok_or_else(|| format!("a matrix without `{}`", names[0]))
         };
         let shape = field(&["_shape", "shape"])?.items()?;
@@ -338,7 +347,11 @@ impl Value {
 fn decode(code: &str, bytes: &[u8]) -> Result<Vec<f64>, String> {
     fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64) -> Result<Vec<f64>, String> {
         let (whole, rest) = bytes.as_chunks::<N>();
-        if rest.is_empty() { Ok(whole.iter().map(|&bytes| number(bytes)).collect()) } else { Err("an array cut short".into()) }
+        if rest.is_empty() {
+            Ok(whole.iter().map(|&bytes| number(bytes)).collect())
+        } else {
+            Err("an array cut short".into())
+        }
     }
     match code {
         "b1" | "u1" => each(bytes, |[byte]: [u8; 1]| byte.into()),

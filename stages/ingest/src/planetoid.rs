@@ -88,14 +88,20 @@ pub(crate) fn rows_of(
     values: &[f64],
 ) -> Result<Vec<Vec<(u32, f32)>>, String> {
     if offsets.len() != n_rows + 1 || columns.len() != values.len() {
-        return Err(format!("{} offsets for {n_rows} rows, {} columns for {} values", offsets.len(), columns.len(), values.len()));
+        return Err(format!(
+            "{} offsets for {n_rows} rows, {} columns for {} values",
+            offsets.len(),
+            columns.len(),
+            values.len()
+        ));
     }
     (0..n_rows)
         .map(|row| {
             let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
             let entries = columns.get(start..end).zip(values.get(start..end));
             let (columns, values) = entries.ok_or_else(|| format!("row {row} runs from entry {start} to {end}"))?;
-            let mut row: Vec<(u32, f32)> = columns.iter().zip(values).map(|(&column, &value)| (column as u32, value as f32)).collect();
+            let mut row: Vec<(u32, f32)> =
+                columns.iter().zip(values).map(|(&column, &value)| (column as u32, value as f32)).collect();
             row.sort_unstable_by_key(|&(column, _)| column);
             Ok(row)
         })

@@ -39,7 +39,12 @@ impl Files<'_> {
             .read_to_end(&mut bytes)
             .map_err(|error| Error::new(name, "", format!("not a gzip file ({error})"), "fetch it again"))?;
         if bytes.len() as u64 == MAX_DECOMPRESSED {
-            return Err(Error::new(name, "", "it grows beyond 4 GiB when decompressed", "decompress and check it by hand"));
+            return Err(Error::new(
+                name,
+                "",
+                "it grows beyond 4 GiB when decompressed",
+                "decompress and check it by hand",
+            ));
         }
         Ok(Cow::Owned(bytes))
     }

@@ -87,7 +87,12 @@ fn from_file(path: &str, text: &str, names: &[String]) -> Result<Vec<Split>, Err
             return Err(Error::new(path, place, format!("{} fields", fields.len()), "write `node,split` rows"));
         };
         let Some(&node) = index.get(name) else {
-            return Err(Error::new(path, place, format!("node `{name}` is not in the graph"), "use the names of the graph's files"));
+            return Err(Error::new(
+                path,
+                place,
+                format!("node `{name}` is not in the graph"),
+                "use the names of the graph's files",
+            ));
         };
         let split = match split {
             "train" => Split::Train,
@@ -118,7 +123,12 @@ fn letters(path: &str, text: &str, n_nodes: usize) -> Result<Vec<Split>, Error> 
             'N' => Ok(Split::None),
             other => {
                 let problem = format!("`{other}` is no split");
-                Err(Error::new(path, format!("letter {}: ", node + 1), problem, "use T, V, E or N, one letter per node"))
+                Err(Error::new(
+                    path,
+                    format!("letter {}: ", node + 1),
+                    problem,
+                    "use T, V, E or N, one letter per node",
+                ))
             }
         })
         .collect::<Result<Vec<_>, _>>()?;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rand::RngExt;
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 use rand::rngs::ChaCha8Rng;
-use rand::RngExt;
 use veilgraph_contract::StageRng;
 
 use crate::error::Error;
@@ -17,7 +17,8 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
     check(params)?;
     let source = StageRng::new(params.seed, "synthetic", 0);
     // Class sizes fall gently, as in citation graphs: the largest is some three times the smallest.
-    let shares: Vec<f64> = (0..params.classes).map(|class| 1.0 / (1.0 + 2.0 * class as f64 / params.classes as f64)).collect();
+    let shares: Vec<f64> =
+        (0..params.classes).map(|class| 1.0 / (1.0 + 2.0 * class as f64 / params.classes as f64)).collect();
     let classes = draw_classes(params.nodes, &shares, &mut source.fast_stream("classes", 0));
     let pairs = draw_links(params, &classes, &mut source.fast_stream("links", 0));
     let features = (params.features > 0)
@@ -31,7 +32,9 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
 }
 
 fn check(params: &SyntheticParams) -> Result<(), Error> {
-    let wrong = |field: &str, problem: String| Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "see the README"));
+    let wrong = |field: &str, problem: String| {
+        Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "see the README"))
+    };
     if params.nodes < 3 || params.nodes > u32::MAX as usize {
         return wrong("nodes", format!("{} is not a number of nodes from 3 on", params.nodes));
     }
@@ -39,7 +42,10 @@ fn check(params: &SyntheticParams) -> Result<(), Error> {
         return wrong("classes", format!("{} is not between 2 and the number of nodes", params.classes));
     }
     if !(params.mean_degree > 0.0 && params.mean_degree <= (params.nodes - 1) as f64 / 4.0) {
-        return wrong("mean_degree", format!("{} is not positive and at most a quarter of the nodes", params.mean_degree));
+        return wrong(
+            "mean_degree",
+            format!("{} is not positive and at most a quarter of the nodes", params.mean_degree),
+        );
     }
     if !(params.exponent > 2.0 && params.exponent.is_finite()) {
         return wrong("exponent", format!("{} is not above 2", params.exponent));
@@ -65,8 +71,10 @@ fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> 
 fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
     const TRIES_PER_LINK: usize = 100;
     let most = (params.nodes as f64).sqrt() * params.mean_degree;
-    let weights: Vec<f64> =
-        classes.iter().map(|_| libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most)).collect();
+    let weights: Vec<f64> = classes
+        .iter()
+        .map(|_| libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most))
+        .collect();
     let everyone = weighted(&weights);
     let members: Vec<Vec<u32>> = (0..params.classes)
         .map(|class| (0..params.nodes as u32).filter(|&node| usize::from(classes[node as usize]) == class).collect())

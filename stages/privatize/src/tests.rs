@@ -53,15 +53,15 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn another_budget_draws_other_noise() {
-    let ones = |epsilon| (0..300).map(|node| run(&ring(300), epsilon, 0.0, 3).0.ones(node).to_vec()).collect::<Vec<_>>();
+    let ones =
+        |epsilon| (0..300).map(|node| run(&ring(300), epsilon, 0.0, 3).0.ones(node).to_vec()).collect::<Vec<_>>();
     let (one, two) = (ones(1.0), ones(1.0 + 1e-9));
     assert_ne!(one, two, "almost equal thresholds must not share random words");
 }
 
 #[test]
 fn a_link_costs_twice_a_list_bit() {
-    let params: Params =
-        Params { epsilon: Epsilon::try_from(4.0).expect("4"), ..serde_params() };
+    let params: Params = Params { epsilon: Epsilon::try_from(4.0).expect("4"), ..serde_params() };
     let total = |relation| -> f64 {
         params.releases().iter().filter(|row| row.relation == relation).map(|row| row.epsilon).sum()
     };

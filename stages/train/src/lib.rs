@@ -61,7 +61,9 @@ impl Stage for Train {
             (Construction::Soft, Some(model), Some(scored)) => {
                 GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, scored.evidence)?))
             }
-            (Construction::Soft, ..) => return Err(Invalid("a soft graph needs link_model and link_evidence".into()).into()),
+            (Construction::Soft, ..) => {
+                return Err(Invalid("a soft graph needs link_model and link_evidence".into()).into());
+            }
             (Construction::Hard | Construction::Hybrid, ..) => GraphOperator::explicit(&graph),
         };
         let options = NetworkOptions {

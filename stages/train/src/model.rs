@@ -55,7 +55,8 @@ impl Artifact for ModelWeights {
             let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes);
             (name, view.unwrap_or_else(|error| unreachable!("a parameter has its shape: {error}")))
         });
-        let file = safetensors::serialize(views, None).unwrap_or_else(|error| unreachable!("names are distinct: {error}"));
+        let file =
+            safetensors::serialize(views, None).unwrap_or_else(|error| unreachable!("names are distinct: {error}"));
         Some(Attachment { name: "model.safetensors", bytes: file })
     }
 }

@@ -1,1 +1,91 @@
+use veilgraph_contract::Artifact;
+use veilgraph_graph::SparseMatrix;
 
+use super::*;
+
+fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
+    let splits = (0..30).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
+    let nodes = Nodes { dataset: "tiny".into(), n_classes: 2, splits };
+    let features = SparseMatrix::from_rows(3, (0..30).map(|node| vec![((node % 2) as u32, 1.0)])).expect("valid");
+    let labels = (0..30).filter(|node| node % 3 != 2).map(|node| (node, (node % 2) as u16)).collect();
+    let links = (0..28).map(|i| (i, i + 2, 1.0)).collect();
+    let graph = WeightedGraph { construction: Construction::Hard, n_nodes: 30, links };
+    (nodes, Features(features), Labels::new(2, labels).expect("valid"), graph)
+}
+
+fn run(params: &Params) -> Result<<Train as Stage>::Outputs, Error> {
+    let (nodes, features, labels, graph) = inputs();
+    let rng = StageRng::new(1, "train", 0);
+    Train::run((nodes, features, labels, graph, None, None), params, &rng, &Progress::none())
+}
+
+fn grid() -> Params {
+    Params {
+        epochs: 30,
+        learning_rate: OneOrMany::Many(vec![0.1, 0.01]),
+        dropout: OneOrMany::Many(vec![0.0, 0.5]),
+        ..Params::default()
+    }
+}
+
+#[test]
+fn every_setting_of_the_grid_is_a_model() {
+    let (predictions, curves, weights) = run(&grid()).expect("trains");
+    assert_eq!(predictions.settings.len(), 4);
+    assert_eq!(predictions.models.iter().map(|model| model.model).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(curves.epoch.len(), 4 * 30);
+    assert_eq!(weights.models.len(), 4);
+    let again = Predictions::from_blocks(&predictions.facts(), &mut predictions.blocks()).expect("round trip");
+    assert_eq!(again, predictions);
+    let again = Curves::from_blocks(&curves.facts(), &mut curves.blocks()).expect("round trip");
+    assert_eq!(again, curves);
+}
+
+#[test]
+fn the_weights_are_safetensors_with_the_shapes_of_the_table() {
+    let (_, _, weights) = run(&Params { epochs: 3, ..Params::default() }).expect("trains");
+    let file = weights.attachment().expect("a file");
+    let tensors = safetensors::SafeTensors::deserialize(&file.bytes).expect("safetensors");
+    assert_eq!(tensors.tensor("model0.layer1.weight").expect("named").shape(), [3, 16]);
+    assert_eq!(tensors.names().len(), weights.models[0].1.len());
+}
+
+#[test]
+fn one_failed_model_does_not_stop_the_others() {
+    let params = Params { learning_rate: OneOrMany::Many(vec![f64::MAX, 0.01]), epochs: 5, ..Params::default() };
+    let (predictions, ..) = run(&params).expect("one model trains");
+    assert_eq!(predictions.models.iter().map(|model| model.model).collect::<Vec<_>>(), [1]);
+    let all_fail = Params { learning_rate: OneOrMany::One(f64::MAX), epochs: 5, ..Params::default() };
+    assert!(matches!(run(&all_fail), Err(Error::AllFailed(Failure::Diverged))));
+}
+
+#[test]
+fn hyperparameters_out_of_range_are_named() {
+    for (params, field) in [
+        (Params { learning_rate: OneOrMany::One(0.0), ..Params::default() }, "learning_rate"),
+        (Params { weight_decay: OneOrMany::One(-1.0), ..Params::default() }, "weight_decay"),
+        (Params { dropout: OneOrMany::One(1.0), ..Params::default() }, "dropout"),
+        (Params { dropout: OneOrMany::Many(vec![]), ..Params::default() }, "dropout"),
+        (Params { epochs: 0, ..Params::default() }, "epochs"),
+        (Params { hidden: 0, ..Params::default() }, "hidden"),
+    ] {
+        let error = run(&params).expect_err(field);
+        assert!(error.to_string().contains(field), "{error}");
+    }
+}
+
+#[test]
+fn a_soft_graph_needs_its_posterior() {
+    let (nodes, features, labels, graph) = inputs();
+    let soft = WeightedGraph { construction: Construction::Soft, links: Vec::new(), ..graph };
+    let rng = StageRng::new(1, "train", 0);
+    let result = Train::run((nodes, features, labels, soft, None, None), &Params::default(), &rng, &Progress::none());
+    assert!(result.expect_err("nothing to train on").to_string().contains("link_model"));
+}
+
+#[test]
+#[cfg(not(feature = "cuda"))]
+fn cuda_is_refused_with_the_remedy_where_it_was_not_compiled() {
+    let error = run(&Params { device: Device::Cuda, ..Params::default() }).expect_err("no CUDA");
+    assert!(error.to_string().contains("--features cuda"), "{error}");
+}

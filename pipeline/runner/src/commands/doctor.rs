@@ -17,7 +17,10 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
     line("cores", &std::thread::available_parallelism().map_or(0, usize::from).to_string());
     if let Ok(mut system) = sysinfo::System::new() {
         system.refresh_memory();
-        line("memory", &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20));
+        line(
+            "memory",
+            &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20),
+        );
     }
     line("cuda", &Device::Cuda.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
     for (stage, code, _) in crate::code::CODE {
@@ -25,7 +28,12 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
     }
     let writable = writable(store);
     let place = store.root().display();
-    line("store", &writable.as_ref().map_or_else(|error| format!("{place}: not writable ({error})"), |()| format!("{place}: writable")));
+    line(
+        "store",
+        &writable
+            .as_ref()
+            .map_or_else(|error| format!("{place}: not writable ({error})"), |()| format!("{place}: writable")),
+    );
     match store.entries() {
         Ok(entries) => line("entries", &entries.len().to_string()),
         Err(error) => line("entries", &error.to_string()),

@@ -19,7 +19,8 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow
     output::line(&format!("{name}: {}\nlicence: {}", dataset.about, dataset.licence));
     let folder = dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(name);
     let place = data_dir.join(folder);
-    fs::create_dir_all(&place).with_context(|| format!("{}: cannot create the folder; choose another --data-dir", place.display()))?;
+    fs::create_dir_all(&place)
+        .with_context(|| format!("{}: cannot create the folder; choose another --data-dir", place.display()))?;
     for (file, source) in &dataset.files {
         let path = place.join(file);
         if fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == source.sha256) {
@@ -46,14 +47,16 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow
         if written.is_err() {
             let _ = fs::remove_file(&draft);
         }
-        written.with_context(|| format!("{}: cannot write; free space or choose another --data-dir", path.display()))?;
+        written
+            .with_context(|| format!("{}: cannot write; free space or choose another --data-dir", path.display()))?;
         output::line(&format!("{file}: {} KiB", bytes.len() / 1024));
     }
     Ok(())
 }
 
 fn download(url: &str) -> anyhow::Result<Vec<u8>> {
-    let answer = ureq::get(url).call().with_context(|| format!("{url}: cannot download; check the network or use --mirror"))?;
+    let answer =
+        ureq::get(url).call().with_context(|| format!("{url}: cannot download; check the network or use --mirror"))?;
     let body = answer.into_body().with_config().limit(MAX_BYTES).read_to_vec();
     body.with_context(|| format!("{url}: the download broke off; try again"))
 }

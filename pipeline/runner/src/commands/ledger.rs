@@ -19,7 +19,17 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     }
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["graph", "experiment", "trial", "target", "mechanism", "relation", "epsilon", "randomness", "sound"]);
+    table.set_header([
+        "graph",
+        "experiment",
+        "trial",
+        "target",
+        "mechanism",
+        "relation",
+        "epsilon",
+        "randomness",
+        "sound",
+    ]);
     for row in &rows {
         table.add_row([
             short(row),
@@ -40,8 +50,12 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     }
     for (graph, rows) in graphs {
         let totals = totals(rows.iter().map(|row| &row.release));
-        let text: Vec<String> = totals.iter().map(|(of, epsilon)| format!("{epsilon:.4} nats per {}", relation(*of))).collect();
-        output::line(&format!("graph {graph}: {} if every release were real (seeded releases are simulations)", text.join(", ")));
+        let text: Vec<String> =
+            totals.iter().map(|(of, epsilon)| format!("{epsilon:.4} nats per {}", relation(*of))).collect();
+        output::line(&format!(
+            "graph {graph}: {} if every release were real (seeded releases are simulations)",
+            text.join(", ")
+        ));
     }
     Ok(())
 }

@@ -19,7 +19,12 @@ pub(crate) fn report(store: &Store, arguments: &RunArguments) -> anyhow::Result<
     let (config, tasks) = run::prepare(arguments)?;
     let done = run::bring(store, &config, &tasks, arguments, true, true)?;
     let stale = done.iter().filter(|done| done.entry.is_none()).count();
-    anyhow::ensure!(stale == 0, "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first", tasks.len(), arguments.config.display());
+    anyhow::ensure!(
+        stale == 0,
+        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
+        tasks.len(),
+        arguments.config.display()
+    );
     let rows = summary::rows(&run::read_metrics(&done)?);
     let tables: Vec<_> = summary::KINDS
         .iter()
@@ -32,17 +37,34 @@ pub(crate) fn report(store: &Store, arguments: &RunArguments) -> anyhow::Result<
     let settings: Vec<_> = rows
         .iter()
         .filter(|row| !row.setting.is_empty())
-        .map(|row| vec![row.dataset.clone(), row.epsilon.to_string(), row.variant.clone(), row.model.clone(), row.setting.clone()])
+        .map(|row| {
+            vec![
+                row.dataset.clone(),
+                row.epsilon.to_string(),
+                row.variant.clone(),
+                row.model.clone(),
+                row.setting.clone(),
+            ]
+        })
         .collect();
     let releases: Vec<_> = tasks
         .iter()
         .flat_map(|task| task.releases.iter().map(move |release| (task, release)))
         .map(|(task, release)| {
-            let relation = if release.relation == veilgraph_privacy::Relation::Edge { "undirected link" } else { "list bit" };
-            vec![task.label.clone(), release.target.clone(), release.mechanism.clone(), relation.to_owned(), release.epsilon.to_string(), if release.sound { "yes" } else { "no: floating-point noise" }.to_owned()]
+            let relation =
+                if release.relation == veilgraph_privacy::Relation::Edge { "undirected link" } else { "list bit" };
+            vec![
+                task.label.clone(),
+                release.target.clone(),
+                release.mechanism.clone(),
+                relation.to_owned(),
+                release.epsilon.to_string(),
+                if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
+            ]
         })
         .collect();
-    let config_text = std::fs::read_to_string(&arguments.config).with_context(|| format!("{}: cannot read", arguments.config.display()))?;
+    let config_text = std::fs::read_to_string(&arguments.config)
+        .with_context(|| format!("{}: cannot read", arguments.config.display()))?;
     let page = Environment::new().render_str(
         PAGE,
         context! {

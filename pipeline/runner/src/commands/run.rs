@@ -104,7 +104,10 @@ fn print_cost(config: &Config, tasks: &[Task]) {
         output::line(&format!("cost of one release{cell}: {list_bit} nats per list bit, {edge} per undirected link"));
     }
     if config.trials > 1 {
-        output::line(&format!("{} trials are {} releases: a simulation, not a deployment", config.trials, config.trials));
+        output::line(&format!(
+            "{} trials are {} releases: a simulation, not a deployment",
+            config.trials, config.trials
+        ));
     }
 }
 
@@ -117,12 +120,16 @@ fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
             Status::MayRun => ("may run", vec!["its inputs may change".to_owned()], None),
             Status::Elsewhere => ("elsewhere", Vec::new(), None),
         };
-        let outputs: BTreeMap<&str, Value> = done.entry.iter().flat_map(|entry| {
-            entry.manifest.outputs.iter().map(move |(name, output)| {
-                let owner = output.zone == "owner";
-                (name.as_str(), json!({"path": entry.path(output), "digest": output.digest, "owner": owner}))
+        let outputs: BTreeMap<&str, Value> = done
+            .entry
+            .iter()
+            .flat_map(|entry| {
+                entry.manifest.outputs.iter().map(move |(name, output)| {
+                    let owner = output.zone == "owner";
+                    (name.as_str(), json!({"path": entry.path(output), "digest": output.digest, "owner": owner}))
+                })
             })
-        }).collect();
+            .collect();
         let key = done.entry.as_ref().map(|entry| &entry.manifest.key);
         json!({
             "stage": task.runnable.stage(), "label": task.label, "trial": task.trial, "key": key,
@@ -133,6 +140,10 @@ fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
 }
 
 fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
-    let ran = tasks.iter().zip(done).filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
-    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label, "release": release}))).collect()
+    let ran = tasks
+        .iter()
+        .zip(done)
+        .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
+    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label, "release": release})))
+        .collect()
 }

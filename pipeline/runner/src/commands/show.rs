@@ -37,7 +37,10 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     output::line(&format!("  columns: {}", columns.join(", ")));
     let mut context = SQLContext::new();
     context.register("artifact", frame.clone());
-    let rows = context.execute("SELECT COUNT(*) AS row_count FROM artifact").and_then(LazyFrame::collect).with_context(unreadable)?;
+    let rows = context
+        .execute("SELECT COUNT(*) AS row_count FROM artifact")
+        .and_then(LazyFrame::collect)
+        .with_context(unreadable)?;
     output::line(&format!("{rows}"));
     let head = frame.limit(arguments.head.into()).collect().with_context(unreadable)?;
     output::line(&head.to_string());
@@ -50,6 +53,10 @@ fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
     let places = [wanted.to_owned(), named.clone(), PathBuf::from(format!("{}.parquet", named.display()))];
     places.iter().find(|path| path.is_file()).cloned().with_context(|| {
         let runs = store.root().join("runs");
-        format!("{}: there is no such artifact; look below {} or list entries with `veilgraph ls`", wanted.display(), runs.display())
+        format!(
+            "{}: there is no such artifact; look below {} or list entries with `veilgraph ls`",
+            wanted.display(),
+            runs.display()
+        )
     })
 }

@@ -56,7 +56,11 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
-    anyhow::ensure!(corrupt.is_empty(), "{} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew", corrupt.len());
+    anyhow::ensure!(
+        corrupt.is_empty(),
+        "{} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew",
+        corrupt.len()
+    );
     Ok(())
 }
 
@@ -81,7 +85,8 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()
     }
     let leftovers = store.root().join("tmp");
     if !dry_run && leftovers.is_dir() {
-        fs::remove_dir_all(&leftovers).with_context(|| format!("{}: cannot remove what killed runs left", leftovers.display()))?;
+        fs::remove_dir_all(&leftovers)
+            .with_context(|| format!("{}: cannot remove what killed runs left", leftovers.display()))?;
     }
     output::line(&format!("{removed} unused entries; the privacy ledger is never touched"));
     Ok(())

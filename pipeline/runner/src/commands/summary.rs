@@ -112,7 +112,15 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
     if mine.is_empty() {
         return Vec::new();
     }
-    let mut table = vec![vec!["dataset".to_owned(), "epsilon".to_owned(), "per link".to_owned(), "fraction".to_owned(), "graph".to_owned(), "model".to_owned(), "trials".to_owned()]];
+    let mut table = vec![vec![
+        "dataset".to_owned(),
+        "epsilon".to_owned(),
+        "per link".to_owned(),
+        "fraction".to_owned(),
+        "graph".to_owned(),
+        "model".to_owned(),
+        "trials".to_owned(),
+    ]];
     table[0].extend(kind.scores.iter().map(|score| score.1.to_owned()));
     for row in mine {
         let trials = row.scores[kind.scores[0].0].len();
@@ -125,12 +133,20 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
             dash(&row.model),
             trials.to_string(),
         ];
-        line.extend(kind.scores.iter().map(|score| row.summary(score.0).map_or("-".to_owned(), |summary| written(&summary, score))));
+        line.extend(
+            kind.scores
+                .iter()
+                .map(|score| row.summary(score.0).map_or("-".to_owned(), |summary| written(&summary, score))),
+        );
         table.push(line);
     }
     // A column that says nothing in any row is left out.
-    let silent: Vec<bool> = (0..table[0].len()).map(|column| table[1..].iter().all(|line| line[column] == "-")).collect();
-    table.into_iter().map(|line| line.into_iter().zip(&silent).filter(|(_, silent)| !**silent).map(|(cell, _)| cell).collect()).collect()
+    let silent: Vec<bool> =
+        (0..table[0].len()).map(|column| table[1..].iter().all(|line| line[column] == "-")).collect();
+    table
+        .into_iter()
+        .map(|line| line.into_iter().zip(&silent).filter(|(_, silent)| !**silent).map(|(cell, _)| cell).collect())
+        .collect()
 }
 
 fn dash(text: &str) -> String {

@@ -21,7 +21,7 @@ impl Artifact for Counts {
             counts.extend(take::<u32>(&mut block.into_iter())?);
         }
         let total: u32 = facts.get("total")?;
-        if total == counts.iter().sum() { Ok(Self(counts)) } else { Err(Invalid("the total is wrong".into())) }
+        if total == counts.iter().sum::<u32>() { Ok(Self(counts)) } else { Err(Invalid("the total is wrong".into())) }
     }
 }
 

@@ -38,7 +38,11 @@ pub(crate) fn all(rows: &[Row]) -> anyhow::Result<Vec<Plot>> {
     for dataset in datasets {
         let mine: Vec<&Row> = rows.iter().filter(|row| row.dataset == *dataset).collect();
         let accuracy = series(&mine, &[("accuracy", "")], 100.0);
-        let error = series(&mine, &[("mae", "MAE"), ("expected_mae", "MAE the model expects"), ("mae_bound", "bound (theorem 4.4)")], 1.0);
+        let error = series(
+            &mine,
+            &[("mae", "MAE"), ("expected_mae", "MAE the model expects"), ("mae_bound", "bound (theorem 4.4)")],
+            1.0,
+        );
         let density = series(&mine, &[("graph_entries", "entries"), ("graph_true_positives", "true positives")], 1.0);
         for (title, unit, lines, is_log) in [
             ("Accuracy of test nodes", "%", accuracy, false),
@@ -62,7 +66,8 @@ fn series(rows: &[&Row], scores: &[(&str, &str)], factor: f64) -> BTreeMap<Strin
     for row in rows {
         for (score, label) in scores {
             let Some(summary) = row.summary(score) else { continue };
-            let fraction = if fractions.len() > 1 { format!("fraction {}", row.degree_fraction) } else { String::new() };
+            let fraction =
+                if fractions.len() > 1 { format!("fraction {}", row.degree_fraction) } else { String::new() };
             let parts = [row.variant.as_str(), &row.model, label, &fraction];
             let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
             let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
@@ -81,7 +86,9 @@ fn draw(unit: &str, lines: &BTreeMap<String, Series>, is_log: bool) -> anyhow::R
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         let points = || lines.values().flatten();
-        let extent = |values: Vec<f64>| values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let extent = |values: Vec<f64>| {
+            values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+        };
         let (left, right) = extent(points().map(|point| point.0).collect());
         let margin = if right > left { (right - left) * 0.04 } else { 0.5 };
         let x = left - margin..right + margin;
@@ -118,7 +125,8 @@ where
         .y_label_area_size(70)
         .build_cartesian_2d(x, y)
         .map_err(|error| wrong(error.to_string()))?;
-    let number = |value: &f64| if *value != 0.0 && value.abs() < 0.01 { format!("{value:.0e}") } else { format!("{value}") };
+    let number =
+        |value: &f64| if *value != 0.0 && value.abs() < 0.01 { format!("{value:.0e}") } else { format!("{value}") };
     chart
         .configure_mesh()
         .x_desc("epsilon, nats per list bit (twice that per undirected link)")
@@ -135,9 +143,13 @@ where
             .map_err(|error| wrong(error.to_string()))?
             .label(name.as_str())
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
-        chart.draw_series(means.map(|point| Circle::new(point, 3, colour.filled()))).map_err(|error| wrong(error.to_string()))?;
+        chart
+            .draw_series(means.map(|point| Circle::new(point, 3, colour.filled())))
+            .map_err(|error| wrong(error.to_string()))?;
         let bars = points.iter().filter(|point| point.3 > point.2);
-        let bars = bars.map(|point| PathElement::new([(point.0, point.2.max(floor)), (point.0, point.3.max(floor))], colour.stroke_width(1)));
+        let bars = bars.map(|point| {
+            PathElement::new([(point.0, point.2.max(floor)), (point.0, point.3.max(floor))], colour.stroke_width(1))
+        });
         chart.draw_series(bars).map_err(|error| wrong(error.to_string()))?;
     }
     chart

@@ -1,0 +1,37 @@
+# Make gives the order and the words; digests decide what is fresh. Targets never compare times.
+CONFIG ?= configs/demo.toml
+DATA_DIR ?=
+PUBLISHED ?=
+SET ?=
+TARGET := $(or $(CARGO_TARGET_DIR),target)/release
+VEILGRAPH := $(TARGET)/veilgraph
+ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
+
+.DELETE_ON_ERROR:
+.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check bench parity clean
+
+all: build                ## Build the program
+build: ; cargo build --release --locked
+demo: build               ## Run the synthetic default through all stages and write its report
+	$(VEILGRAPH) run configs/demo.toml && $(VEILGRAPH) report configs/demo.toml
+run: build                ## Run an experiment: make run CONFIG=... DATA_DIR=... SET='--set a.b=c'
+	$(VEILGRAPH) run $(ARGUMENTS)
+plan: build               ## Say what would run and why
+	$(VEILGRAPH) plan $(ARGUMENTS)
+report: build             ## Write the page of an experiment that has run
+	$(VEILGRAPH) report $(ARGUMENTS)
+ingest privatize estimate construct train evaluate: build   ## Run an experiment up to this stage
+	$(VEILGRAPH) run $(ARGUMENTS) --until $@
+test:                     ## All tests; those on real graphs need DATA_DIR
+	DATA_DIR=$(abspath $(DATA_DIR)) cargo test --release --locked --workspace
+check:                    ## Formatting, lints, tests, documentation
+	cargo fmt --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	$(MAKE) test
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
+check-cuda:               ## Compile the CUDA path (no GPU needed)
+	cargo check --release --locked -p veilgraph --features cuda
+parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
+	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
+clean:                    ## Remove artifacts (the privacy ledger too)
+	rm -rf artifacts

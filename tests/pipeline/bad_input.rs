@@ -1,0 +1,381 @@
+//! Whatever is wrong with input: one clear error that names the place and the remedy, a non-zero exit
+//! status, no panic, and nothing written.
+
+use std::io::Write;
+
+use crate::support::Lab;
+
+/// A case: what it is, the config, further files, the exit status, and words that the error must hold.
+type Case<'a> = (&'a str, String, Vec<(&'a str, Vec<u8>)>, i32, Vec<&'a str>);
+
+const EDGES: &str = "id_1,id_2\n0,1\n1,2\n2,3\n3,4\n4,5\n";
+const LABELS: &str = "id,target\n0,0\n1,1\n2,0\n3,1\n4,0\n5,1\n";
+
+/// A config with these tables beside a valid budget.
+fn synthetic(rest: &str) -> String {
+    let budget = if rest.contains("[privatize") { "" } else { "[privatize.links]\nepsilon = 4\n" };
+    format!("{budget}{rest}\n")
+}
+
+/// A run of one's own files, with further `[ingest]` fields.
+fn own(fields: &str) -> String {
+    format!("[privatize.links]\nepsilon = 4\n[ingest]\nedges = \"e.csv\"\n{fields}\n")
+}
+
+fn text(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+/// Files of a run with links, and one more.
+fn with<'a>(name: &'a str, content: &str) -> Vec<(&'a str, Vec<u8>)> {
+    vec![("e.csv", text(EDGES)), (name, text(content))]
+}
+
+fn labelled<'a>(name: &'a str, content: &str) -> Vec<(&'a str, Vec<u8>)> {
+    let mut files = with("l.csv", LABELS);
+    if !name.is_empty() {
+        files.push((name, text(content)));
+    }
+    files
+}
+
+fn config_cases<'a>() -> Vec<Case<'a>> {
+    let case = |what, config: &str, words: Vec<&'a str>| (what, config.to_owned(), vec![], 2, words);
+    vec![
+        case("broken TOML", "[ingest\n", vec!["c.toml:1", "TOML"]),
+        case("a table that does not exist", &synthetic("[trian]\nepochs = 3"), vec!["trian", "did you mean `train`"]),
+        case(
+            "a field that does not exist",
+            &synthetic("[train]\nepoch = 3"),
+            vec!["c.toml:4", "train.epoch", "did you mean `epochs`"],
+        ),
+        case(
+            "a field of the privacy table",
+            "[privatize.links]\nepsilon = 4\ndelta = 0.1\n",
+            vec!["c.toml:3", "delta"],
+        ),
+        case(
+            "a second mechanism table",
+            &synthetic("[privatize.labels]\nepsilon = 1\n[privatize.links]\nepsilon = 1"),
+            vec!["labels"],
+        ),
+        case("no budget", "[ingest]\ndataset = \"synthetic\"\n", vec!["privatize.links", "epsilon"]),
+        case("a budget of zero", "[privatize.links]\nepsilon = 0\n", vec!["c.toml:2", "positive", "0"]),
+        case("a negative budget", "[privatize.links]\nepsilon = -2.5\n", vec!["c.toml:2", "positive", "-2.5"]),
+        case("a budget that is no number", "[privatize.links]\nepsilon = nan\n", vec!["c.toml:2", "positive"]),
+        case("a budget in words", "[privatize.links]\nepsilon = \"four\"\n", vec!["c.toml:2", "epsilon"]),
+        case("one bad budget of a sweep", "[privatize.links]\nepsilon = [1, -1]\n", vec!["c.toml:2", "positive"]),
+        case("an empty sweep", "[privatize.links]\nepsilon = []\n", vec!["c.toml:2", "sweeps over nothing"]),
+        case(
+            "a fraction above one",
+            "[privatize.links]\nepsilon = 4\ndegree_fraction = 1.1\n",
+            vec!["c.toml:3", "[0, 1]", "1.1"],
+        ),
+        case(
+            "a negative fraction",
+            "[privatize.links]\nepsilon = 4\ndegree_fraction = -0.1\n",
+            vec!["c.toml:3", "[0, 1]"],
+        ),
+        case(
+            "an unknown mechanism",
+            "[privatize.links]\nepsilon = 4\nmechanism = \"blnk\"\n",
+            vec!["c.toml:3", "did you mean `blink`"],
+        ),
+        case(
+            "an unknown noise",
+            "[privatize.links]\nepsilon = 4\ndegree_noise = \"gauss\"\n",
+            vec!["c.toml:3", "discrete-laplace"],
+        ),
+        case(
+            "an unknown solver",
+            &synthetic("[estimate]\nsolver = \"newtn\""),
+            vec!["c.toml:4", "did you mean `newton`"],
+        ),
+        case("an unknown prior", &synthetic("[estimate]\nprior = \"flat\""), vec!["c.toml:4", "beta-model"]),
+        case(
+            "an unknown variant",
+            &synthetic("[construct]\nvariant = \"hybird\""),
+            vec!["c.toml:4", "did you mean `hybrid`"],
+        ),
+        case("an unknown model", &synthetic("[train]\nmodel = \"gnc\""), vec!["c.toml:4", "did you mean `gcn`"]),
+        case(
+            "an unknown metric",
+            &synthetic("[evaluate]\nmetrics = [\"acuracy\"]"),
+            vec!["c.toml:4", "did you mean `accuracy`"],
+        ),
+        case(
+            "an unknown dataset",
+            &synthetic("[ingest]\ndataset = \"citeser\""),
+            vec!["c.toml:4", "did you mean `citeseer`"],
+        ),
+        case("an unknown format", &synthetic("[ingest]\nformat = \"graphml\""), vec!["c.toml:4", "planetoid"]),
+        case("an unknown normalization", &synthetic("[ingest]\nnormalize = \"colum\""), vec!["c.toml:4", "row"]),
+        case("a format without its fields", &synthetic("[ingest]\nformat = \"npz\""), vec!["archive"]),
+        case("no trials", &format!("trials = 0\n{}", synthetic("")), vec!["c.toml:1", "at least 1"]),
+        case("a negative seed", &format!("seed = -1\n{}", synthetic("")), vec!["c.toml:1", "seed"]),
+        case("a name that is a path", &format!("name = \"../x\"\n{}", synthetic("")), vec!["c.toml:1", "letters"]),
+        case("a learning rate of zero", &synthetic("[train]\nlearning_rate = 0"), vec!["learning_rate", "positive"]),
+        case("a negative penalty", &synthetic("[train]\nweight_decay = -1"), vec!["weight_decay", "at least 0"]),
+        case("dropping everything", &synthetic("[train]\ndropout = [0.1, 1.0]"), vec!["dropout", "[0, 1)"]),
+        case("no epochs", &synthetic("[train]\nepochs = 0"), vec!["epochs", "at least 1"]),
+        case("an empty grid", &synthetic("[train]\nlearning_rate = []"), vec!["learning_rate", "at least one"]),
+    ]
+}
+
+fn synthetic_cases<'a>() -> Vec<Case<'a>> {
+    let case = |what, field: &str, words: Vec<&'a str>| {
+        (what, synthetic(&format!("[ingest.synthetic]\n{field}")), vec![], 1, words)
+    };
+    vec![
+        case("two nodes", "nodes = 2", vec!["[ingest.synthetic]", "nodes", "2"]),
+        case("one class", "classes = 1", vec!["classes", "between 2"]),
+        case("no links", "mean_degree = 0", vec!["mean_degree", "positive"]),
+        case("a steep power law", "exponent = 2", vec!["exponent", "above 2"]),
+        case("more homophily than links", "homophily = 1.5", vec!["homophily", "[0, 1]"]),
+        case("more words than there are", "words = 2000", vec!["words", "half the features"]),
+        ("a ridge below zero", synthetic("[estimate]\nridge = -1"), vec![], 1, vec!["ridge", "at least 0"]),
+        (
+            "a degree budget that integers cannot represent",
+            "[privatize.links]\nepsilon = 1e-6\ndegree_fraction = 0.1\n".into(),
+            vec![],
+            1,
+            vec!["degree budget", "degree_fraction"],
+        ),
+        (
+            "shares above one",
+            synthetic("[ingest]\nsplit = { train = 0.8, validation = 0.3, test = 0.3 }"),
+            vec![],
+            1,
+            vec!["split", "more than 1"],
+        ),
+        (
+            "a negative share",
+            synthetic("[ingest]\nsplit = { train = -0.5, validation = 0.5, test = 0.5 }"),
+            vec![],
+            1,
+            vec!["-0.5"],
+        ),
+        (
+            "no training nodes",
+            synthetic("[ingest]\nsplit = { train = 0, validation = 0.5, test = 0.5 }"),
+            vec![],
+            1,
+            vec!["training"],
+        ),
+    ]
+}
+
+fn file_cases<'a>() -> Vec<Case<'a>> {
+    let links =
+        |what, content: &[u8], words: Vec<&'a str>| (what, own(""), vec![("e.csv", content.to_vec())], 1, words);
+    let features = |what, file: &'a str, content: &str, words: Vec<&'a str>| {
+        (what, own(&format!("features = \"{file}\"")), with(file, content), 1, words)
+    };
+    let labels =
+        |what, content: &str, words: Vec<&'a str>| (what, own("labels = \"l.csv\""), with("l.csv", content), 1, words);
+    let split = |what, content: &str, words: Vec<&'a str>| {
+        (what, own("labels = \"l.csv\"\nsplit = \"s.txt\""), labelled("s.txt", content), 1, words)
+    };
+    let mut cases = vec![
+        ("a missing file of links", own(""), vec![], 1, vec!["e.csv", "cannot read", "--data-dir"]),
+        links("an empty file", b"", vec!["e.csv", "empty"]),
+        links("only a header", b"source,target\n", vec!["e.csv", "0 nodes"]),
+        links("one column", b"id\n1\n2\n", vec!["e.csv", "line 2", "two ends"]),
+        links("a link with one end", b"0,1\n1,\n", vec!["e.csv", "line 2", "empty end"]),
+        links("rows of different lengths", b"0,1\n1,2,3\n", vec!["e.csv", "line 2", "3 fields"]),
+        links("bytes that are no text", b"0,1\n\xff\xfe,2\n", vec!["e.csv", "line 2", "UTF-8"]),
+        links("links from nodes to themselves", b"0,0\n1,1\n2,2\n", vec!["e.csv", "no link"]),
+        links("two nodes", b"0,1\n", vec!["e.csv", "2 nodes", "at least 3"]),
+        features(
+            "a feature that is not finite",
+            "f.csv",
+            "node,a\n0,1\n1,nan\n",
+            vec!["f.csv", "line 3", "not finite"],
+        ),
+        features("an infinite feature", "f.csv", "node,a\n0,inf\n1,1\n", vec!["f.csv", "line 2", "not finite"]),
+        features("a feature in words", "f.csv", "node,a\n0,1\n1,red\n", vec!["f.csv", "line 3", "`red`"]),
+        features("a node with two rows of features", "f.csv", "node,a\n0,1\n0,2\n", vec!["f.csv", "node `0`", "twice"]),
+        features(
+            "a feature given twice",
+            "f.csv",
+            "node_id,feature_id,value\n0,5,1\n0,5,1\n",
+            vec!["f.csv", "line 3", "twice"],
+        ),
+        features(
+            "rows of features of different widths",
+            "f.csv",
+            "node,a,b\n0,1,2\n1,1\n",
+            vec!["f.csv", "line 3", "2 fields"],
+        ),
+        features("broken JSON", "f.json", "{\"0\": [1, 2", vec!["f.json", "line 1"]),
+        features("JSON that is no map", "f.json", "[1, 2]", vec!["f.json", "map"]),
+        features("a negative feature number", "f.json", "{\"0\": [-1]}", vec!["f.json", "line 1"]),
+        features("no feature at all", "f.json", "{\"0\": []}", vec!["f.json", "0 feature columns"]),
+        features("a feature number beyond reason", "f.json", "{\"0\": [4000000000]}", vec!["f.json", "at most"]),
+        labels("a node with two labels", "id,target\n0,0\n0,1\n", vec!["l.csv", "line 3", "two labels"]),
+        labels("one class", "id,target\n0,0\n1,0\n2,0\n", vec!["l.csv", "at least two classes"]),
+        labels(
+            "measurements instead of classes",
+            "id,target\n0,0.5\n1,1.5\n2,0.5\n",
+            vec!["l.csv", "no classes", "label_column"],
+        ),
+        labels("a class for every node", "id,target\n0,a\n1,b\n2,c\n3,d\n4,e\n5,f\n", vec!["l.csv", "no classes"]),
+        labels("one column of labels", "id\n0\n1\n", vec!["l.csv", "node,label"]),
+        labels("a label without node", "id,target\n,1\n1,0\n", vec!["l.csv", "line 2", "without a node"]),
+        (
+            "a label column that is not there",
+            own("labels = \"l.csv\"\nlabel_column = \"kind\""),
+            labelled("", ""),
+            1,
+            vec!["l.csv", "`kind`", "target"],
+        ),
+        ("an induced graph without features", own("induced = true"), with("x", ""), 1, vec!["induced", "features"]),
+        ("a missing file of labels", own("labels = \"l.csv\""), with("x", ""), 1, vec!["l.csv", "cannot read"]),
+        (
+            "a missing split",
+            own("labels = \"l.csv\"\nsplit = \"s.txt\""),
+            labelled("", ""),
+            1,
+            vec!["s.txt", "cannot read"],
+        ),
+        split("too few letters", "TVE", vec!["s.txt", "3 letters for 6 nodes"]),
+        split("a letter that is no split", "TVEXTT", vec!["s.txt", "letter 4", "`X`"]),
+        split("a split of a node that is not there", "node,split\n9,train\n", vec!["s.txt", "line 2", "`9`"]),
+        split("a word that is no split", "node,split\n0,practice\n", vec!["s.txt", "line 2", "`practice`"]),
+        split("overlapping splits", "node,split\n0,train\n0,test\n", vec!["s.txt", "line 3", "two splits"]),
+        split("a split with three fields", "node,split\n0,train,1\n", vec!["s.txt", "line 2", "3 fields"]),
+        split("a split without test nodes", "TTVVTT", vec!["s.txt", "test"]),
+        (
+            "a file that is no gzip",
+            own("").replace("e.csv", "e.csv.gz"),
+            vec![("e.csv.gz", text("plain"))],
+            1,
+            vec!["e.csv.gz", "gzip"],
+        ),
+        (
+            "a gzip cut short",
+            own("").replace("e.csv", "e.csv.gz"),
+            vec![("e.csv.gz", cut_gzip())],
+            1,
+            vec!["e.csv.gz", "gzip"],
+        ),
+    ];
+    let npz = |what, content: Vec<u8>, words: Vec<&'a str>| {
+        (what, synthetic("[ingest]\narchive = \"a.npz\""), vec![("a.npz", content)], 1, words)
+    };
+    cases.extend([
+        npz("an archive that is none", text("no zip"), vec!["a.npz", "npz"]),
+        npz("an archive cut short", text("PK\x03\x04\x14\0\0\0"), vec!["a.npz", "npz"]),
+    ]);
+    cases.extend(planetoid_cases());
+    cases
+}
+
+fn planetoid_cases<'a>() -> Vec<Case<'a>> {
+    const PARTS: [&str; 8] =
+        ["ind.x.x", "ind.x.y", "ind.x.tx", "ind.x.ty", "ind.x.allx", "ind.x.ally", "ind.x.graph", "ind.x.test.index"];
+    let config = synthetic("[ingest]\nformat = \"planetoid\"\nname = \"x\"");
+    let all = |content: &[u8], index: &str| -> Vec<(&'a str, Vec<u8>)> {
+        PARTS.iter().map(|&part| (part, if part.ends_with("index") { text(index) } else { content.to_vec() })).collect()
+    };
+    let case = |what, files, words| (what, config.clone(), files, 1, words);
+    vec![
+        case("no Planetoid files", vec![], vec!["ind.x.", "cannot read"]),
+        case(
+            "a pickle that runs a program",
+            all(b"\x80\x02cposix\nsystem\nU\x04true\x85R.", "3\n"),
+            vec!["ind.x.allx", "posix.system", "refused"],
+        ),
+        case("a pickle of a later protocol", all(b"\x80\x04N.", "3\n"), vec!["ind.x.allx", "protocol 4"]),
+        case("a pickle cut short", all(b"\x80\x02U\xff", "3\n"), vec!["ind.x.allx", "ends too early"]),
+        case("a pickle of something else", all(b"\x80\x02K\x05.", "3\n"), vec!["ind.x.allx", "a number"]),
+        case("an unknown opcode", all(b"\x80\x02\xfe.", "3\n"), vec!["ind.x.allx", "0xfe"]),
+        case(
+            "an index that is no number",
+            all(b"\x80\x02N.", "3\nfour\n"),
+            vec!["ind.x.test.index", "line 2", "`four`"],
+        ),
+    ]
+}
+
+fn cut_gzip() -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(EDGES.as_bytes()).expect("in memory");
+    let whole = encoder.finish().expect("in memory");
+    whole[..whole.len() / 2].to_vec()
+}
+
+#[test]
+fn every_bad_input_has_one_clear_error_and_writes_nothing() {
+    let cases: Vec<Case> = [config_cases(), synthetic_cases(), file_cases()].concat();
+    assert!(cases.len() >= 60, "{} kinds", cases.len());
+    for (what, config, files, status, words) in cases {
+        let lab = Lab::with("c.toml", config);
+        files.iter().for_each(|(name, content)| lab.write(name, content));
+        let answer = lab.call(&["--quiet", "run", "c.toml"]);
+        assert_eq!(answer.status, status, "{what}: {}", answer.err);
+        assert_eq!(answer.err.matches("error:").count(), 1, "{what}: {}", answer.err);
+        assert!(!answer.err.contains("panicked"), "{what}: {}", answer.err);
+        for word in words {
+            assert!(answer.err.contains(word), "{what}: `{word}` is not in {}", answer.err);
+        }
+        let failed_late = ["ridge", "degree budget"].iter().any(|late| answer.err.contains(late));
+        assert!(failed_late || !lab.has_entries(), "{what}: something was written");
+    }
+}
+
+#[test]
+fn wrong_usage_is_refused_before_anything_runs() {
+    let lab = Lab::tiny();
+    for (arguments, words) in [
+        (vec!["run", "nowhere.toml"], vec!["nowhere.toml", "cannot read the config"]),
+        (vec!["run", "config.toml", "--set", "epsilon"], vec!["--set epsilon", "table.key=value"]),
+        (
+            vec!["run", "config.toml", "--set", "privatize.links.epsilon=-1"],
+            vec!["--set privatize.links.epsilon", "positive"],
+        ),
+        (vec!["run", "config.toml", "--set", "train.epochs.x=1"], vec!["`epochs` is no table"]),
+        (vec!["run", "config.toml", "--until", "trian"], vec!["trian"]),
+        (vec!["run", "config.toml", "--device", "tpu"], vec!["tpu"]),
+        (vec!["frobnicate"], vec!["frobnicate"]),
+    ] {
+        let answer = lab.call(&arguments);
+        assert_eq!(answer.status, 2, "{arguments:?}: {}", answer.err);
+        assert!(words.iter().all(|word| answer.err.contains(word)), "{arguments:?}: {}", answer.err);
+        assert!(!lab.has_entries());
+    }
+}
+
+#[test]
+#[cfg(not(feature = "cuda"))]
+fn cuda_is_refused_where_it_is_not_compiled() {
+    let lab = Lab::tiny();
+    let answer = lab.call(&["run", "config.toml", "--device", "cuda"]);
+    assert!(answer.status == 1 && answer.err.contains("--features cuda") && !lab.has_entries(), "{}", answer.err);
+    assert_eq!(lab.call(&["--quiet", "run", "config.toml", "--device", "auto"]).status, 0, "auto falls back");
+}
+
+/// A tiny budget clips half the degrees to the largest and half to the least: no graph is like that.
+#[test]
+fn degrees_without_a_fit_name_the_remedy() {
+    let ring: String = (0..10).map(|i| format!("{i},{}\n", (i + 1) % 10)).collect();
+    let lab = Lab::with("config.toml", own("").replace("epsilon = 4", "epsilon = 0.01\ndegree_fraction = 0.9"));
+    lab.write("e.csv", ring);
+    let answer = lab.call(&["run", "config.toml"]);
+    let refused = answer.err.contains("no beta model has these degrees") && answer.err.contains("ridge");
+    assert!(answer.status == 1 && refused, "{} {}", answer.status, answer.err);
+    assert_eq!(lab.ran(&["--set", "estimate.ridge=0.1"]), ["estimate", "construct", "evaluate"]);
+}
+
+#[test]
+fn a_named_dataset_with_another_checksum_is_refused() {
+    let lab = Lab::with("c.toml", synthetic("[ingest]\ndataset = \"lastfm\""));
+    lab.write("lastfm/edges.csv", EDGES);
+    lab.write("lastfm/target.csv", LABELS);
+    let answer = lab.call(&["run", "c.toml"]);
+    assert!(
+        answer.status == 1 && answer.err.contains("checksum mismatch") && answer.err.contains("edges.csv"),
+        "{}",
+        answer.err
+    );
+}

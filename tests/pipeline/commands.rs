@@ -1,0 +1,125 @@
+//! Commands beside `run`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use crate::support::{Lab, data_dir};
+
+#[test]
+fn show_prints_schema_metadata_rows_and_answers_sql() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let shown = lab.call(&["show", "tiny/privatize/trial-0/noisy_links", "--head", "3"]);
+    for word in
+        ["epsilon_links", "deployable               false", "source u32, target u32", "row_count", "shape: (3, 2)"]
+    {
+        assert!(shown.out.contains(word), "{word} is not in {}", shown.out);
+    }
+    let path = "artifacts/runs/tiny/construct/trial-0/graph.parquet";
+    let answer =
+        lab.call(&["show", path, "--sql", "SELECT COUNT(*) AS links, MAX(weight) <= 1 AS bounded FROM artifact"]);
+    assert!(answer.status == 0 && answer.out.contains("true"), "{}{}", answer.out, answer.err);
+    let wrong = lab.call(&["show", path, "--sql", "SELECT nonsense FROM artifact"]);
+    assert!(wrong.status == 1 && wrong.err.contains("the table is called `artifact`"), "{}", wrong.err);
+}
+
+#[test]
+fn ls_and_gc_know_what_is_used() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let count = || lab.call(&["ls"]).out.lines().filter(|line| line.contains("trial") || line.starts_with('|')).count();
+    let used = count();
+    lab.json(&["--set", "privatize.links.epsilon=3"]);
+    assert!(count() > used);
+    let dry = lab.call(&["gc", "--dry-run"]).out;
+    assert!(dry.contains("would remove privatize"), "{dry}");
+    assert!(lab.call(&["gc"]).out.contains("removed privatize"));
+    assert_eq!(count(), used, "the last run's entries stay");
+    assert!(lab.ran(&["--set", "privatize.links.epsilon=3"]).is_empty());
+    assert_eq!(lab.ran(&[]), ["privatize", "estimate", "construct", "train", "evaluate"]);
+}
+
+#[test]
+fn a_report_is_one_page_that_needs_nothing_else() {
+    let lab = Lab::tiny();
+    let early = lab.call(&["report", "config.toml"]);
+    assert!(early.status == 1 && early.err.contains("run `veilgraph run config.toml` first"), "{}", early.err);
+    let sweep = ["--set", "privatize.links.epsilon=[2, 6]"];
+    lab.json(&sweep);
+    let answer = lab.call(&[&["report", "config.toml"], &sweep[..]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = fs::read_to_string(lab.path(answer.out.trim())).expect("the page");
+    for word in [
+        "<svg",
+        "Accuracy of test nodes",
+        "Mean absolute error",
+        "bound (theorem 4.4)",
+        "undirected link",
+        "Simulation",
+    ] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(!page.contains("<script") && !page.contains("src=\"http"), "it fetches nothing");
+}
+
+#[test]
+fn doctor_completions_and_help_answer() {
+    let lab = Lab::new();
+    let doctor = lab.call(&["doctor"]);
+    assert!(doctor.status == 0 && doctor.out.contains("writable") && doctor.out.contains("estimate"), "{}", doctor.out);
+    assert!(lab.call(&["completions", "bash"]).out.contains("veilgraph"));
+    assert!(lab.call(&["--help"]).out.contains("Exit status"));
+    assert_eq!(lab.call(&["nonsense"]).status, 2);
+    assert_eq!(lab.call(&["run", "x.toml", "--until", "nonsense"]).status, 2);
+}
+
+/// Serves files of `folder` (or this text for every path) to the next `requests` requests.
+fn serve(folder: Option<PathBuf>, text: &'static [u8], requests: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("bound"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(requests) {
+            let mut stream = stream.expect("a request");
+            let mut request = vec![0; 4096];
+            let length = stream.read(&mut request).expect("readable");
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            let path = request.split(' ').nth(1).expect("a path").trim_start_matches('/').to_owned();
+            let body =
+                folder.as_ref().map_or_else(|| text.to_vec(), |folder| fs::read(folder.join(path)).expect("the file"));
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body)).expect("sent");
+        }
+    });
+    address
+}
+
+#[test]
+fn fetch_refuses_what_has_another_checksum() {
+    let lab = Lab::new();
+    let mirror = serve(None, b"forged", 1);
+    let answer = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
+    assert!(answer.status == 1 && answer.err.contains("checksum mismatch"), "{}", answer.err);
+    assert_eq!(fs::read_dir(lab.path("data/cora")).expect("the folder").count(), 0, "nothing was written");
+    let unknown = lab.call(&["fetch", "corra"]);
+    assert!(unknown.status == 2 && unknown.err.contains("did you mean `cora`"), "{}", unknown.err);
+    let hostless = lab.call(&["fetch", "ego_twitter", "--data-dir", "data"]);
+    assert!(hostless.status == 1 && hostless.err.contains("no host offers"), "{}", hostless.err);
+    let refused = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", "http://127.0.0.1:1"]);
+    assert!(refused.status == 1 && refused.err.contains("cannot download"), "{}", refused.err);
+}
+
+#[test]
+fn fetch_downloads_and_then_finds_the_files() {
+    let Some(folder) = data_dir("fetch_downloads_and_then_finds_the_files") else { return };
+    let lab = Lab::new();
+    let mirror = serve(Some(folder), b"", 8);
+    let first = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
+    assert_eq!(first.status, 0, "{}", first.err);
+    let second = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
+    assert_eq!(second.out.matches("already there").count(), 8, "{}", second.out);
+    lab.write("c.toml", "[ingest]\ndataset = \"cora\"\n[privatize.links]\nepsilon = 4\n");
+    let run = lab.call(&["run", "c.toml", "--data-dir", "data", "--until", "ingest"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+}

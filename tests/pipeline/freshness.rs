@@ -1,0 +1,120 @@
+//! Which stages run again after a change, and why.
+
+use crate::support::{Lab, ORDER, digests, rows};
+
+#[test]
+fn a_second_run_does_nothing() {
+    let lab = Lab::tiny();
+    assert_eq!(lab.ran(&[]), ORDER);
+    assert!(lab.ran(&[]).is_empty());
+}
+
+#[test]
+fn a_change_reaches_what_follows_and_nothing_else() {
+    let lab = Lab::tiny();
+    lab.ran(&[]);
+    for (set, stages) in [
+        ("train.epochs=21", &ORDER[4..]),
+        ("construct.variant=soft", &ORDER[3..]),
+        ("estimate.ridge=0.5", &ORDER[2..]),
+        ("privatize.links.epsilon=2", &ORDER[1..]),
+        ("ingest.split={train=0.6,validation=0.2,test=0.2}", &["ingest", "train", "evaluate"]),
+        ("seed=7", &ORDER[1..]),
+    ] {
+        assert_eq!(lab.ran(&["--set", set]), stages, "{set}");
+        assert!(lab.ran(&["--set", set]).is_empty(), "{set}, again");
+    }
+}
+
+#[test]
+fn every_run_says_why() {
+    let lab = Lab::tiny();
+    let why = |arguments: &[&str]| {
+        let answer = lab.call(&[&["run", "config.toml"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    assert!(why(&[]).contains("it never ran"));
+    let err = why(&["--set", "privatize.links.epsilon=4"]);
+    assert!(err.contains("epsilon changed 6.0 -> 4.0") && err.contains("input `noisy_links` changed"), "{err}");
+    assert!(err.contains("ingest     1 fresh"), "{err}");
+}
+
+/// An edited input that makes the same artifact stops there: the links are written in another order.
+#[test]
+fn equal_bytes_stop_the_change() {
+    let edges: Vec<String> = (0..40).map(|i| format!("{i},{}", (i * 7 + 3) % 41)).collect();
+    let lab = Lab::with("config.toml", "[ingest]\nedges = \"e.csv\"\n[privatize.links]\nepsilon = 4\n");
+    lab.write("e.csv", format!("a,b\n{}\n", edges.join("\n")));
+    assert_eq!(lab.ran(&[]), ["ingest", "privatize", "estimate", "construct", "evaluate"], "no labels: no training");
+    let turned: Vec<&str> = edges.iter().rev().map(String::as_str).collect();
+    lab.write("e.csv", format!("a,b\n{}\n", turned.join("\n")));
+    assert_eq!(lab.ran(&[]), ["ingest"]);
+}
+
+/// With a large budget both solvers give the same hard graph, so training stays fresh.
+#[test]
+fn a_graph_that_stays_is_not_trained_on_again() {
+    let lab = Lab::tiny();
+    let hard = ["--set", "construct.variant=hard", "--set", "privatize.links.epsilon=30"];
+    lab.ran(&hard);
+    let stages = lab.ran(&[&hard[..], &["--set", "estimate.solver=fixed-point-200"]].concat());
+    assert_eq!(stages, ["estimate", "construct", "evaluate"]);
+}
+
+#[test]
+fn a_sweep_shares_entries() {
+    let lab = Lab::tiny();
+    let sets =
+        ["--set", "privatize.links.epsilon=[2, 6]", "--set", "construct.variant=[\"hard\", \"soft\", \"hybrid\"]"];
+    let document = lab.json(&sets);
+    let count = |stage: &str| rows(&document["stages"]).filter(|row| row["stage"] == stage).count();
+    assert_eq!(["ingest", "privatize", "estimate", "construct", "train"].map(count), [1, 4, 4, 12, 12]);
+    let more = lab.ran(&[&sets[..], &["--set", "trials=3"]].concat());
+    assert_eq!(more, ORDER[1..], "a further trial");
+    let document = lab.json(&[&sets[..], &["--set", "trials=3"]].concat());
+    assert!(rows(&document["stages"]).all(|row| row["status"] == "fresh"));
+}
+
+#[test]
+fn until_stops_there() {
+    let lab = Lab::tiny();
+    assert_eq!(lab.ran(&["--until", "estimate"]), ORDER[..3]);
+    assert_eq!(lab.ran(&[]), ORDER[3..]);
+}
+
+#[test]
+fn a_plan_says_what_would_run_and_runs_nothing() {
+    let lab = Lab::tiny();
+    lab.ran(&[]);
+    let plan = lab.call(&["plan", "config.toml", "--set", "privatize.links.epsilon=2"]);
+    assert_eq!(plan.status, 0, "{}", plan.err);
+    assert!(plan.out.contains("2 nats per list bit, 4 per undirected link"), "{}", plan.out);
+    assert!(plan.err.contains("would run: epsilon changed 6.0 -> 2.0"), "{}", plan.err);
+    assert!(lab.ran(&[]).is_empty(), "the plan changed nothing");
+}
+
+#[test]
+fn the_number_of_threads_and_jobs_changes_no_byte() {
+    let many = Lab::tiny();
+    let one = Lab::tiny();
+    let sets =
+        ["--set", "construct.variant=[\"hard\", \"soft\", \"hybrid\"]", "--set", "train.learning_rate=[0.1, 0.01]"];
+    let parallel = digests(&many.json(&sets));
+    let mut command = one.command(&[&["run", "config.toml", "--json", "--jobs", "1"], &sets[..]].concat());
+    let output = command.env("RAYON_NUM_THREADS", "1").output().expect("runs");
+    let document = serde_json::from_slice(&output.stdout).expect("JSON");
+    // Digests of private files are keyed by each store's own secret; the released ones are plain.
+    let released = |all: Vec<(String, String)>| -> Vec<_> {
+        all.into_iter()
+            .filter(|(name, _)| {
+                ["noisy", "link_", "graph", "predictions", "curve", "model", "nodes", "features", "labels"]
+                    .iter()
+                    .any(|part| name.rsplit(' ').next().expect("an artifact").starts_with(part))
+            })
+            .collect()
+    };
+    let (parallel, single) = (released(parallel), released(digests(&document)));
+    assert!(parallel.len() > 20);
+    assert_eq!(parallel, single);
+}

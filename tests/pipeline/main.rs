@@ -1,0 +1,11 @@
+//! The pipeline seen from outside: the program, its files and its words.
+
+mod bad_input;
+mod commands;
+mod datasets;
+mod faults;
+mod freshness;
+mod scores;
+mod support;
+mod tidy;
+mod trust;

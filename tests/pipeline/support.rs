@@ -1,0 +1,147 @@
+//! One place that knows how to call the program.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A small synthetic experiment that takes a fraction of a second.
+pub const TINY: &str = r#"
+name = "tiny"
+trials = 2
+
+[ingest.synthetic]
+nodes = 120
+classes = 3
+mean_degree = 4
+features = 40
+words = 6
+
+[privatize.links]
+epsilon = 6.0
+
+[construct]
+variant = "hybrid"
+
+[train]
+epochs = 20
+"#;
+
+/// A folder with a config and a store.
+pub struct Lab {
+    folder: TempDir,
+}
+
+/// What the program said.
+pub struct Answer {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Lab {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A folder with the tiny experiment.
+    pub fn tiny() -> Self {
+        Self::with("config.toml", TINY)
+    }
+
+    /// A folder with one file.
+    pub fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let lab = Self::new();
+        lab.write(name, text);
+        lab
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.path(name).parent().expect("inside the folder")).expect("a folder");
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    /// The program, with its store in this folder.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph"));
+        command.args(["--store", "artifacts"]).args(arguments).current_dir(self.folder.path()).env_remove("DATA_DIR");
+        command
+    }
+
+    /// Calls the program.
+    pub fn call(&self, arguments: &[&str]) -> Answer {
+        Answer::of(&mut self.command(arguments))
+    }
+
+    /// Runs `config.toml` and returns its JSON document.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let answer = self.call(&[&["run", "config.toml", "--json"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        serde_json::from_str(&answer.out).expect("JSON")
+    }
+
+    /// Runs `config.toml`; the stages that ran, each once, in order.
+    pub fn ran(&self, arguments: &[&str]) -> Vec<String> {
+        let mut stages: Vec<String> = rows(&self.json(arguments)["stages"])
+            .filter(|row| row["status"] == "ran")
+            .map(|row| row["stage"].as_str().expect("a name").to_owned())
+            .collect();
+        stages.sort_by_key(|stage| ORDER.iter().position(|name| name == stage));
+        stages.dedup();
+        stages
+    }
+
+    /// Whether the store holds any entry.
+    pub fn has_entries(&self) -> bool {
+        let answer = self.call(&["ls", "--json"]);
+        answer.out.trim() != "[]"
+    }
+}
+
+pub const ORDER: [&str; 6] = ["ingest", "privatize", "estimate", "construct", "train", "evaluate"];
+
+impl Answer {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Items of a JSON list.
+pub fn rows(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Digests of every output by stage, label and artifact.
+pub fn digests(document: &Value) -> Vec<(String, String)> {
+    let of = |row: &Value| -> Vec<(String, String)> {
+        let name = format!("{} {}", row["stage"], row["label"]);
+        let outputs = row["outputs"].as_object().expect("outputs").iter();
+        outputs.map(|(artifact, output)| (format!("{name} {artifact}"), output["digest"].to_string())).collect()
+    };
+    rows(&document["stages"]).flat_map(of).collect()
+}
+
+/// Copies a folder with all it holds, links as links.
+pub fn copy_folder(from: &Path, to: &Path) {
+    let done = Command::new("cp").arg("-a").args([from, to]).status().expect("cp starts");
+    assert!(done.success(), "cp -a {} {}", from.display(), to.display());
+}
+
+/// The folder of real graphs; says so where there is none. Not a print macro: tests hide those.
+pub fn data_dir(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DATA_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    if folder.is_none() {
+        let _ = writeln!(std::io::stderr(), "skipped {test}: DATA_DIR is not set, so no real graph is at hand");
+    }
+    folder
+}

@@ -1,0 +1,96 @@
+//! Promises about the source itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::ORDER;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for item in fs::read_dir(folder).expect("readable") {
+        let path = item.expect("readable").path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    ["kernels", "stages", "pipeline"].iter().for_each(|folder| rust_files(&root().join(folder), &mut found));
+    found.retain(|path| !path.ends_with("tests.rs"));
+    found
+}
+
+/// What the server may see is a decision: whoever adds an artifact edits this list.
+#[test]
+fn the_list_of_public_artifacts_is_pinned() {
+    let mut public: Vec<String> = sources()
+        .iter()
+        .flat_map(|path| fs::read_to_string(path).expect("readable").lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(|line| Some(line.strip_prefix("impl Public for ")?.split(' ').next()?.to_owned()))
+        .collect();
+    public.sort();
+    let pinned = [
+        "Curves",
+        "Features",
+        "Labels",
+        "LinkModel",
+        "ModelWeights",
+        "NodeMap",
+        "Nodes",
+        "NoisyDegrees",
+        "NoisyLinks",
+        "Predictions",
+        "ScoredEvidence",
+        "WeightedGraph",
+    ];
+    assert_eq!(public, pinned);
+}
+
+#[test]
+fn make_knows_the_stages_in_their_order() {
+    let makefile = fs::read_to_string(root().join("Makefile")).expect("a Makefile");
+    assert!(makefile.contains(&format!("\n{}: build", ORDER.join(" "))), "one target per stage, in order");
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let manifest = |folder: &str, name: &str| {
+        fs::read_to_string(root().join(folder).join(name).join("Cargo.toml")).expect("a manifest")
+    };
+    let ours = |text: &str| -> Vec<String> {
+        let names =
+            text.lines().filter_map(|line| line.strip_prefix("veilgraph-")?.split('.').next().map(str::to_owned));
+        names.collect()
+    };
+    for stage in ORDER {
+        for below in ours(&manifest("stages", stage)) {
+            assert!(
+                ["contract", "graph", "privacy", "posterior", "nn"].contains(&below.as_str()),
+                "{stage} uses {below}"
+            );
+        }
+    }
+    for kernel in ["graph", "privacy", "posterior", "nn"] {
+        for below in ours(&manifest("kernels", kernel)) {
+            assert!(["contract", "graph", "posterior"].contains(&below.as_str()), "{kernel} uses {below}");
+        }
+    }
+    assert_eq!(ours(&manifest("pipeline", "store")), ["contract"]);
+    assert!(ours(&manifest("pipeline", "contract")).is_empty());
+}
+
+/// Files of one idea: at 300 lines of code, look for the second.
+#[test]
+fn no_source_file_needs_an_hour() {
+    for path in sources() {
+        let lines = fs::read_to_string(&path).expect("readable").lines().count();
+        assert!(lines <= 400, "{} has {lines} lines", path.display());
+    }
+}

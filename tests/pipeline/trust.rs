@@ -1,0 +1,93 @@
+//! The server works without owner data; every release is in the ledger.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::support::{Lab, copy_folder, rows};
+
+#[test]
+fn the_server_side_runs_in_a_copy_without_owner_data() {
+    let owner = Lab::tiny();
+    let whole = owner.json(&["--set", "construct.variant=[\"hybrid\", \"soft\"]"]);
+    // The owner ran everything; the server gets the store without private folders and redoes its part.
+    let server = Lab::tiny();
+    copy_folder(&owner.path("artifacts"), &server.path("artifacts"));
+    for private in ["owner", "auditor", "estimate", "construct", "train"] {
+        fs::remove_dir_all(server.path("artifacts").join(private)).expect("removed");
+    }
+    let document =
+        server.json(&["--side", "server", "--until", "train", "--set", "construct.variant=[\"hybrid\", \"soft\"]"]);
+    let ran: Vec<&Value> = rows(&document["stages"]).filter(|row| row["status"] == "ran").collect();
+    assert!(["estimate", "construct", "train"].iter().all(|stage| ran.iter().any(|row| row["stage"] == *stage)));
+    assert!(ran.iter().all(|row| row["stage"] != "ingest" && row["stage"] != "privatize"));
+    for row in ran {
+        let same =
+            rows(&whole["stages"]).find(|other| other["stage"] == row["stage"] && other["label"] == row["label"]);
+        assert_eq!(same.expect("the same run")["key"], row["key"]);
+        let digests = |row: &Value| -> Vec<String> {
+            row["outputs"].as_object().expect("outputs").values().map(|output| output["digest"].to_string()).collect()
+        };
+        assert_eq!(digests(same.expect("the same run")), digests(row), "byte for byte");
+    }
+    assert!(!server.path("artifacts/owner").exists(), "the server made no owner data, not even a secret");
+}
+
+#[test]
+fn the_server_side_needs_what_the_owner_released() {
+    let lab = Lab::tiny();
+    let answer = lab.call(&["run", "config.toml", "--side", "server", "--until", "train"]);
+    assert_eq!(answer.status, 1);
+    assert!(answer.err.contains("without --side server"), "{}", answer.err);
+}
+
+#[test]
+fn owner_files_are_apart_and_closed() {
+    let lab = Lab::tiny();
+    let document = lab.json(&[]);
+    let ingest = rows(&document["stages"]).find(|row| row["stage"] == "ingest").expect("ingest").clone();
+    for (artifact, owner) in [("links", true), ("features", false), ("nodes", false), ("labels", false)] {
+        assert_eq!(ingest["outputs"][artifact]["owner"], owner, "{artifact}");
+    }
+    let links = ingest["outputs"]["links"]["path"].as_str().expect("a path");
+    assert!(links.contains("artifacts/owner/ingest/"), "{links}");
+    let held_out = ingest["outputs"]["held_out_labels"]["path"].as_str().expect("a path");
+    assert!(held_out.contains("artifacts/auditor/"), "{held_out}");
+    for folder in ["artifacts/owner", "artifacts/auditor", "artifacts/owner/ingest"] {
+        let mode = fs::metadata(lab.path(folder)).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "{folder}");
+    }
+    let mode = fs::metadata(lab.path(links)).expect("there").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "{links}");
+}
+
+#[test]
+fn every_release_has_rows_in_the_ledger_and_is_charged_once() {
+    let lab = Lab::tiny();
+    let ledger = || -> Vec<Value> {
+        let answer = lab.call(&["ledger", "--json"]);
+        serde_json::from_str::<Value>(&answer.out).expect("JSON").as_array().expect("rows").clone()
+    };
+    assert!(ledger().is_empty());
+    lab.json(&[]);
+    let rows = ledger();
+    assert_eq!(rows.len(), 8, "two trials, links and degree, list bit and edge");
+    let total = |relation: &str, trial: u64| -> f64 {
+        let mine = rows.iter().filter(|row| row["relation"] == relation && row["trial"] == trial);
+        mine.map(|row| row["epsilon"].as_f64().expect("a number")).sum()
+    };
+    assert!((total("list-bit", 0) - 6.0).abs() < 1e-12 && (total("edge", 1) - 12.0).abs() < 1e-12);
+    assert!(rows.iter().all(|row| row["deployable"] == false && row["randomness"] == "seeded"));
+    lab.json(&["--set", "train.epochs=3"]);
+    assert_eq!(ledger().len(), 8, "another model reuses the release");
+    lab.json(&["--set", "privatize.links.degree_noise=laplace"]);
+    let rows = ledger();
+    assert_eq!(rows.len(), 16, "another mechanism is another release");
+    assert!(
+        rows[8..].iter().any(|row| row["target"] == "degree" && row["sound"] == false),
+        "floating-point noise is marked"
+    );
+    let text = lab.call(&["ledger"]).out;
+    assert!(text.contains("nats per undirected link"), "{text}");
+}
