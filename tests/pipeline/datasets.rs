@@ -2,8 +2,11 @@
 
 use crate::support::{Lab, data_dir};
 
+/// Name and counts of a dataset.
+type Known = (&'static str, u32, u32, u32, u32, u32, u32, u32);
+
 /// Dataset, nodes, links, features, classes, dropped self-loops, isolated nodes, nodes without label.
-const KNOWN: [(&str, u32, u32, u32, u32, u32, u32, u32); 9] = [
+const KNOWN: [Known; 9] = [
     ("cora", 2708, 5278, 1433, 7, 0, 0, 0),
     ("citeseer", 3327, 4552, 3703, 6, 124, 48, 15),
     ("cora_ml", 2995, 8158, 2879, 7, 0, 0, 0),
@@ -11,8 +14,8 @@ const KNOWN: [(&str, u32, u32, u32, u32, u32, u32, u32); 9] = [
     ("lastfm", 7624, 27806, 0, 18, 0, 0, 0),
     ("lastfm_giant", 3691, 13052, 600, 3, 0, 0, 0),
     ("lastfm_large", 2488, 7738, 600, 5, 0, 0, 0),
-    ("facebook", 22470, 170823, 4714, 4, 179, 0, 0),
-    ("ego_twitter", 81306, 1342296, 0, 0, 14, 0, 81306),
+    ("facebook", 22470, 170_823, 4714, 4, 179, 0, 0),
+    ("ego_twitter", 81306, 1_342_296, 0, 0, 14, 0, 81306),
 ];
 
 #[test]
@@ -38,7 +41,7 @@ fn every_dataset_is_read_as_documented() {
     }
 }
 
-/// Published means over 30 trials at fraction 0.1 (published_mae.csv); the tolerance is 3 % and four
+/// Published means over 30 trials at fraction 0.1 (`published_mae.csv`); the tolerance is 3 % and four
 /// published standard deviations of a mean of two, so a false alarm is rarer than 1e-4 per row.
 #[test]
 fn link_errors_on_cora_are_the_published_ones() {

@@ -111,10 +111,7 @@ fn two_runs_at_once_do_the_work_once() {
     let lab = Lab::tiny();
     let children: Vec<_> = (0..3)
         .map(|_| {
-            lab.command(&["--quiet", "run", "config.toml", "--json"])
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("starts")
+            lab.command(&["--quiet", "run", "config.toml", "--json"]).stdout(Stdio::piped()).spawn().expect("starts")
         })
         .collect();
     let mut privatized = 0;

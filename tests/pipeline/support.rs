@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A small synthetic experiment that takes a fraction of a second.
-pub const TINY: &str = r#"
+pub(crate) const TINY: &str = r#"
 name = "tiny"
 trials = 2
 
@@ -31,65 +31,65 @@ epochs = 20
 "#;
 
 /// A folder with a config and a store.
-pub struct Lab {
+pub(crate) struct Lab {
     folder: TempDir,
 }
 
 /// What the program said.
-pub struct Answer {
-    pub status: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Answer {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Lab {
     /// An empty folder.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
     /// A folder with the tiny experiment.
-    pub fn tiny() -> Self {
+    pub(crate) fn tiny() -> Self {
         Self::with("config.toml", TINY)
     }
 
     /// A folder with one file.
-    pub fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
         let lab = Self::new();
         lab.write(name, text);
         lab
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         fs::create_dir_all(self.path(name).parent().expect("inside the folder")).expect("a folder");
         fs::write(self.path(name), text).expect("written");
     }
 
     /// The program, with its store in this folder.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph"));
         command.args(["--store", "artifacts"]).args(arguments).current_dir(self.folder.path()).env_remove("DATA_DIR");
         command
     }
 
     /// Calls the program.
-    pub fn call(&self, arguments: &[&str]) -> Answer {
+    pub(crate) fn call(&self, arguments: &[&str]) -> Answer {
         Answer::of(&mut self.command(arguments))
     }
 
     /// Runs `config.toml` and returns its JSON document.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let answer = self.call(&[&["run", "config.toml", "--json"], arguments].concat());
         assert_eq!(answer.status, 0, "{}", answer.err);
         serde_json::from_str(&answer.out).expect("JSON")
     }
 
     /// Runs `config.toml`; the stages that ran, each once, in order.
-    pub fn ran(&self, arguments: &[&str]) -> Vec<String> {
+    pub(crate) fn ran(&self, arguments: &[&str]) -> Vec<String> {
         let mut stages: Vec<String> = rows(&self.json(arguments)["stages"])
             .filter(|row| row["status"] == "ran")
             .map(|row| row["stage"].as_str().expect("a name").to_owned())
@@ -100,16 +100,16 @@ impl Lab {
     }
 
     /// Whether the store holds any entry.
-    pub fn has_entries(&self) -> bool {
+    pub(crate) fn has_entries(&self) -> bool {
         let answer = self.call(&["ls", "--json"]);
         answer.out.trim() != "[]"
     }
 }
 
-pub const ORDER: [&str; 6] = ["ingest", "privatize", "estimate", "construct", "train", "evaluate"];
+pub(crate) const ORDER: [&str; 6] = ["ingest", "privatize", "estimate", "construct", "train", "evaluate"];
 
 impl Answer {
-    pub fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the program starts");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Self { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
@@ -117,12 +117,12 @@ impl Answer {
 }
 
 /// Items of a JSON list.
-pub fn rows(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn rows(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
 /// Digests of every output by stage, label and artifact.
-pub fn digests(document: &Value) -> Vec<(String, String)> {
+pub(crate) fn digests(document: &Value) -> Vec<(String, String)> {
     let of = |row: &Value| -> Vec<(String, String)> {
         let name = format!("{} {}", row["stage"], row["label"]);
         let outputs = row["outputs"].as_object().expect("outputs").iter();
@@ -132,13 +132,13 @@ pub fn digests(document: &Value) -> Vec<(String, String)> {
 }
 
 /// Copies a folder with all it holds, links as links.
-pub fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     let done = Command::new("cp").arg("-a").args([from, to]).status().expect("cp starts");
     assert!(done.success(), "cp -a {} {}", from.display(), to.display());
 }
 
 /// The folder of real graphs; says so where there is none. Not a print macro: tests hide those.
-pub fn data_dir(test: &str) -> Option<PathBuf> {
+pub(crate) fn data_dir(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DATA_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     if folder.is_none() {
         let _ = writeln!(std::io::stderr(), "skipped {test}: DATA_DIR is not set, so no real graph is at hand");

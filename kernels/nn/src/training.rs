@@ -131,13 +131,13 @@ impl Dataset {
 /// Soft weights as explicit links, where that is affordable.
 fn all_pairs(graph: GraphOperator) -> Result<GraphOperator, Failure> {
     const MOST: usize = 64_000_000;
+    const BLOCK: usize = 64;
     let GraphOperator::Soft(operator) = graph else { return Ok(graph) };
     let n = operator.n_nodes();
     if n * n > MOST {
         return Err(Failure::TooManyPairs(n * n, MOST));
     }
     // A few columns of the identity at a time give the rows of the symmetric matrix.
-    const BLOCK: usize = 64;
     let mut rows: Vec<Vec<(u32, f32)>> = vec![Vec::with_capacity(n); n];
     for start in (0..n).step_by(BLOCK) {
         let width = BLOCK.min(n - start);

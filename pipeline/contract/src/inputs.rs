@@ -74,8 +74,8 @@ impl<S: Side, A: ReadableBy<S>> Input<S> for Option<A> {
     }
 }
 
-impl<S: Side, A: ReadableBy<S>> Input<S> for Vec<A> {
-    const NAME: &'static str = A::NAME;
+impl<S: Side, T: ReadableBy<S>> Input<S> for Vec<T> {
+    const NAME: &'static str = T::NAME;
     fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
         handles.iter().map(|handle| loader.load(handle)).collect()
     }

@@ -218,6 +218,8 @@ impl Source {
         let mut table = root.get_ref();
         let mut line = None;
         for part in field.split('.') {
+            // An item of a list stands on the line of its list.
+            let part = part.split('[').next().unwrap_or(part);
             let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
             line = Some(self.line(key.span().start));
             match value.get_ref() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
 use crate::config::nearest;
@@ -60,6 +61,11 @@ pub(crate) fn resolved(mut ingest: Table) -> Result<Table, String> {
         ingest.entry(field).or_insert(value);
     }
     Ok(ingest)
+}
+
+/// SHA-256 as hexadecimal text.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

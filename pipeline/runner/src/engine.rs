@@ -12,7 +12,7 @@ use crate::code;
 use crate::config::Config;
 use crate::ledger::{Ledger, LedgerRow};
 use crate::progress::Display;
-use crate::runnable::{Handle, RawHandle};
+use crate::runnable::Handle;
 use crate::runs::RunRecord;
 use crate::tasks::{Task, Wire};
 use crate::why;
@@ -129,7 +129,7 @@ impl Engine<'_> {
         if self.side == SideChoice::Server && task.runnable.side() != "server" {
             return self.recorded(task);
         }
-        let Some(slots) = handles(task, inputs)? else {
+        let Some(slots) = handles(task, inputs) else {
             return Ok(Done { status: Status::MayRun, entry: None });
         };
         let recipe = self.recipe(task, &slots)?;
@@ -209,11 +209,7 @@ impl Engine<'_> {
                     .clone())
             }
             // Raw files are private: only a keyed digest may stand in a key.
-            Handle::Raw(RawHandle { name, .. }) => {
-                let Handle::Raw(raw) = handle else { unreachable!("matched above") };
-                let digest = self.store.keyed_digest(&raw.bytes()?)?;
-                Ok(format!("{name}:{digest}"))
-            }
+            Handle::Raw(raw) => Ok(format!("{}:{}", raw.name, self.store.keyed_digest(&raw.bytes()?)?)),
         }
     }
 
@@ -249,7 +245,7 @@ fn sources(task: &Task) -> Vec<usize> {
 }
 
 /// Handles for every slot; `None` if an input is not known yet (a plan).
-fn handles(task: &Task, inputs: &BTreeMap<usize, Done>) -> anyhow::Result<Option<Vec<Vec<Handle>>>> {
+fn handles(task: &Task, inputs: &BTreeMap<usize, Done>) -> Option<Vec<Vec<Handle>>> {
     let mut slots = Vec::new();
     for wires in &task.slots {
         let mut handles = Vec::new();
@@ -258,13 +254,13 @@ fn handles(task: &Task, inputs: &BTreeMap<usize, Done>) -> anyhow::Result<Option
                 Wire::Raw(raw) => handles.push(Handle::Raw(raw.clone())),
                 Wire::Output { task, artifact } => match inputs.get(task).and_then(|done| done.entry.as_ref()) {
                     Some(entry) => {
-                        handles.push(Handle::Artifact { entry: entry.clone(), name: (*artifact).to_owned() })
+                        handles.push(Handle::Artifact { entry: entry.clone(), name: (*artifact).to_owned() });
                     }
-                    None => return Ok(None),
+                    None => return None,
                 },
             }
         }
         slots.push(handles);
     }
-    Ok(Some(slots))
+    Some(slots)
 }

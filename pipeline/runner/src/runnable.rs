@@ -8,6 +8,8 @@ use serde_json::Value;
 use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Side, Stage, StageRng};
 use veilgraph_store::{Entry, StoreSaver};
 
+use crate::datasets::sha256;
+
 /// What a slot of a stage is filled with.
 #[derive(Clone)]
 pub(crate) enum Handle {
@@ -132,7 +134,6 @@ impl Loader for HandleLoader {
 impl RawHandle {
     /// Bytes of the file, with its checksum compared if one is known.
     pub(crate) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
-        use sha2::Digest;
         let path = self.path.display();
         let bytes = std::fs::read(&self.path).with_context(|| {
             format!(
@@ -140,7 +141,7 @@ impl RawHandle {
             )
         })?;
         if let Some(expected) = &self.sha256 {
-            let found: String = sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let found = sha256(&bytes);
             anyhow::ensure!(
                 found == *expected,
                 "{path}: checksum mismatch (SHA-256 {found}, expected {expected}); fetch the file again, or name your own files with `format` instead of `dataset`"

@@ -239,15 +239,15 @@ impl Draft {
         for zone in APART {
             let from = self.folder.join(zone.name());
             if from.is_dir() {
-                self.place(&from, &self.store.folder(zone.name(), &stage, &key), true)?;
+                Self::place(&from, &self.store.folder(zone.name(), &stage, &key), true)?;
             }
         }
-        self.place(&main, &self.store.folder("server", &stage, &key), false)?;
+        Self::place(&main, &self.store.folder("server", &stage, &key), false)?;
         Ok(Entry { store: self.store.clone(), manifest })
     }
 
     /// Moves a folder to its place; what stands there belongs to no complete entry.
-    fn place(&self, from: &Path, to: &Path, private: bool) -> Result<(), StoreError> {
+    fn place(from: &Path, to: &Path, private: bool) -> Result<(), StoreError> {
         let parent = to.parent().unwrap_or(Path::new("."));
         if private && let Some(zone) = parent.parent() {
             files::create_folder(zone, true)?;
@@ -281,12 +281,12 @@ impl Saver for StoreSaver<'_> {
 
     fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), StoreError> {
         let draft = &mut *self.0;
+        // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
         let metadata = BTreeMap::from([
             ("artifact".to_owned(), A::NAME.to_owned()),
             ("schema_version".to_owned(), "1".to_owned()),
             ("stage".to_owned(), draft.recipe.stage.clone()),
             ("zone".to_owned(), A::ZONE.name().to_owned()),
-            ("params".to_owned(), draft.recipe.params.to_string()),
         ]);
         let mut bytes = Vec::new();
         let file = format!("{}.parquet", A::NAME);

@@ -8,7 +8,7 @@ use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -76,8 +76,8 @@ pub fn read_table<A: Artifact>(bytes: Vec<u8>) -> Result<A, Invalid> {
     let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let reader = builder.with_batch_size(rows.clamp(1, 1 << 22)).build().map_err(|error| wrong(&error))?;
     let mut failure = None;
-    let mut blocks = reader.map_while(|batch| match batch.and_then(|batch| columns_of::<A>(&batch)) {
-        Ok(columns) => Some(columns),
+    let mut blocks = reader.map_while(|batch| match batch {
+        Ok(batch) => Some(columns_of::<A>(&batch)),
         Err(error) => {
             failure = Some(error.to_string());
             None
@@ -147,7 +147,7 @@ fn to_array(column: Column) -> ArrayRef {
     }
 }
 
-fn columns_of<A: Artifact>(batch: &RecordBatch) -> Result<Vec<Column>, ArrowError> {
+fn columns_of<A: Artifact>(batch: &RecordBatch) -> Vec<Column> {
     fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Vec<T::Native> {
         array.as_primitive::<T>().values().to_vec()
     }
@@ -167,5 +167,5 @@ fn columns_of<A: Artifact>(batch: &RecordBatch) -> Result<Vec<Column>, ArrowErro
         ColumnType::ListU32 => Column::ListU32(lists::<UInt32Type>(array)),
         ColumnType::ListF32 => Column::ListF32(lists::<Float32Type>(array)),
     });
-    Ok(columns.collect())
+    columns.collect()
 }

@@ -19,14 +19,13 @@ fn dense(posterior: &Posterior, variant: Construction) -> Vec<(u32, u32, f32)> {
             all.push((i, j, posterior.probability(i, j)));
         }
     }
-    let least = match variant {
-        Construction::Hard => 0.5,
-        _ => {
-            let mut entries: Vec<f64> = all.iter().map(|entry| entry.2).collect();
-            let k = entries.iter().sum::<f64>().floor() as usize;
-            entries.sort_by(|a, b| b.total_cmp(a));
-            if k == 0 { f64::INFINITY } else { entries[k - 1] }
-        }
+    let least = if variant == Construction::Hard {
+        0.5
+    } else {
+        let mut entries: Vec<f64> = all.iter().map(|entry| entry.2).collect();
+        let k = entries.iter().sum::<f64>().floor() as usize;
+        entries.sort_by(|a, b| b.total_cmp(a));
+        if k == 0 { f64::INFINITY } else { entries[k - 1] }
     };
     let upper = all.into_iter().filter(|&(i, j, _)| i < j);
     match variant {

@@ -79,7 +79,7 @@ fn link_scores_equal_their_definitions() {
     }
 }
 
-/// The bound that the paper plots for Cora at ε = 1 (published_mae.csv), whose graph has no isolated node.
+/// The bound that the paper plots for Cora at ε = 1 (`published_mae.csv`), whose graph has no isolated node.
 #[test]
 fn the_bound_is_the_published_one() {
     let links = 5278;

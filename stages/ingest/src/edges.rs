@@ -55,16 +55,13 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
 fn ordered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<&str> = names.into_iter().collect();
     let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();
-    match numbers {
-        Some(numbers) => {
-            let mut both: Vec<(u64, &str)> = numbers.into_iter().zip(names).collect();
-            both.sort_unstable();
-            both.into_iter().map(|(_, name)| name.to_owned()).collect()
-        }
-        None => {
-            names.sort_unstable();
-            names.into_iter().map(str::to_owned).collect()
-        }
+    if let Some(numbers) = numbers {
+        let mut both: Vec<(u64, &str)> = numbers.into_iter().zip(names).collect();
+        both.sort_unstable();
+        both.into_iter().map(|(_, name)| name.to_owned()).collect()
+    } else {
+        names.sort_unstable();
+        names.into_iter().map(str::to_owned).collect()
     }
 }
 
@@ -218,7 +215,7 @@ fn read_features(files: &Files, file: &str, params: &Params) -> Result<NamedFeat
     let is_triplets = table.header.as_ref().is_some_and(|header| {
         header.len() == 3 && header[1].to_lowercase().starts_with("feature") && header[2].to_lowercase() == "value"
     });
-    if is_triplets { triplets(file, table) } else { dense(file, table) }
+    if is_triplets { triplets(file, &table) } else { dense(file, table) }
 }
 
 /// `{"node": [feature, ...], ...}` with features that are there or not.
@@ -243,7 +240,7 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
 }
 
 /// Rows `node,feature,value`; features may have any name and are numbered in ascending order.
-fn triplets(file: &str, table: TextTable) -> Result<NamedFeatures, Error> {
+fn triplets(file: &str, table: &TextTable) -> Result<NamedFeatures, Error> {
     let features = ordered(table.rows.iter().map(|(_, row)| row[1].as_str()).collect::<BTreeSet<_>>());
     check_width(file, features.len())?;
     let number: BTreeMap<&str, u32> =

@@ -1,4 +1,4 @@
-//! NumPy archives with adjacency, attributes and labels in compressed rows.
+//! `NumPy` archives with adjacency, attributes and labels in compressed rows.
 
 use std::io::{Cursor, Read};
 
@@ -7,9 +7,9 @@ use npyz::npz::NpzArchive;
 use crate::error::Error;
 use crate::params::Params;
 use crate::planetoid::rows_of;
-use crate::raw::{Files, RawGraph};
+use crate::raw::{FeatureRows, Files, RawGraph};
 
-/// The two spellings of the keys: that of gnn-benchmark, and that of SciPy's own sparse archives.
+/// The two spellings of the keys: that of gnn-benchmark, and that of `SciPy`'s own sparse archives.
 const PREFIXES: [(&str, &str); 2] = [("adj_", "attr_"), ("adj_matrix.", "attr_matrix.")];
 
 /// No array of the field is larger than this many bytes.
@@ -28,7 +28,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
     let mut array =
         |key: String| numbers(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
-    let mut matrix = |prefix: &str| -> Result<(usize, Vec<Vec<(u32, f32)>>), Error> {
+    let mut matrix = |prefix: &str| -> Result<FeatureRows, Error> {
         let shape = array(format!("{prefix}shape"))?;
         let [n_rows, n_columns] = shape[..] else {
             return Err(wrong(format!("`{prefix}shape` has {} numbers", shape.len())));

@@ -1,6 +1,6 @@
 //! A reader for the few pickles that graph datasets use. It builds values and runs nothing.
 //!
-//! Six names are known (NumPy arrays and types, SciPy sparse rows, defaultdict); any other name, and
+//! Six names are known (`NumPy` arrays and types, `SciPy` sparse rows, defaultdict); any other name, and
 //! any opcode beyond protocol 2's containers, numbers and strings, is an error.
 
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ pub(crate) struct Object {
     pub items: RefCell<Vec<(Value, Value)>>,
 }
 
-/// A matrix in compressed rows as SciPy pickles it.
+/// A matrix in compressed rows as `SciPy` pickles it.
 pub(crate) struct CompressedRows {
     pub n_rows: usize,
     pub n_columns: usize,
@@ -264,7 +264,7 @@ impl Value {
         }
     }
 
-    /// A NumPy array of numbers.
+    /// A `NumPy` array of numbers.
     pub(crate) fn array(&self) -> Result<Array, String> {
         let object = self.object("array")?;
         let state = object.state.borrow().items()?;
@@ -284,7 +284,7 @@ impl Value {
         Ok(Array { shape, values })
     }
 
-    /// A SciPy matrix in compressed rows.
+    /// A `SciPy` matrix in compressed rows.
     pub(crate) fn compressed_rows(&self) -> Result<CompressedRows, String> {
         let state = self.object("rows")?.state.borrow().entries()?;
         let field = |names: &[&str]| {

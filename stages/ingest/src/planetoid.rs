@@ -3,15 +3,12 @@
 use crate::error::Error;
 use crate::params::Params;
 use crate::pickle::{self, Value};
-use crate::raw::{Files, RawGraph};
+use crate::raw::{FeatureRows, Files, RawGraph};
 
 /// Endings of the files. `x` and `y` are part of `allx` and `ally`, but belong to the dataset.
 pub(crate) const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
 
-/// Rows of features, with their width.
-type Rows = (usize, Vec<Vec<(u32, f32)>>);
-
-/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in CiteSeer).
+/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in `CiteSeer`).
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let name = params.name.clone().unwrap_or_default();
     let part = |part: &str| format!("ind.{name}.{part}");
@@ -73,7 +70,7 @@ fn test_index(files: &Files, file: &str) -> Result<Vec<(usize, usize)>, Error> {
     lines.map(parse).collect()
 }
 
-fn feature_rows(files: &Files, file: &str) -> Result<Rows, Error> {
+fn feature_rows(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     unpickle(files, file, |value| {
         let matrix = value.compressed_rows()?;
         rows_of(matrix.n_rows, &matrix.offsets, &matrix.columns, &matrix.values).map(|rows| (matrix.n_columns, rows))

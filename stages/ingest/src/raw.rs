@@ -7,14 +7,17 @@ use veilgraph_contract::RawFile;
 
 use crate::error::Error;
 
+/// Width, and the entries `(column, value)` of each row.
+pub(crate) type FeatureRows = (usize, Vec<Vec<(u32, f32)>>);
+
 /// A graph as the files tell it.
 pub(crate) struct RawGraph {
     /// One name per node.
     pub names: Vec<String>,
     /// Linked nodes, in any order and with repetitions.
     pub pairs: Vec<(u32, u32)>,
-    /// Width, and the entries of each node in ascending columns.
-    pub features: Option<(usize, Vec<Vec<(u32, f32)>>)>,
+    /// Features of each node, in ascending columns.
+    pub features: Option<FeatureRows>,
     /// Number of classes, and the class of each node that has one.
     pub classes: Option<(usize, Vec<Option<u16>>)>,
 }

@@ -11,7 +11,7 @@ fn features() -> Features {
     let row = |node: usize| {
         let class = node % 2;
         let mut row = vec![(class as u32, 1.0), (2 + (node * 7 % 9) as u32, 1.0)];
-        if node % 5 == 0 {
+        if node.is_multiple_of(5) {
             row[0].0 = 1 - row[0].0;
         }
         row

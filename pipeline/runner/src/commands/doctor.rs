@@ -6,8 +6,7 @@ use std::path::Path;
 use veilgraph_store::Store;
 use veilgraph_train::Device;
 
-use crate::commands::fetch::sha256;
-use crate::datasets;
+use crate::datasets::{self, sha256};
 use crate::output;
 
 /// Prints what a run depends on; fails if a run could not work.

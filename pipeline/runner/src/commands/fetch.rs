@@ -4,10 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use sha2::{Digest, Sha256};
 
 use crate::config::ConfigError;
-use crate::datasets;
+use crate::datasets::{self, sha256};
 use crate::output;
 
 /// No file of a dataset is larger.
@@ -59,9 +58,4 @@ fn download(url: &str) -> anyhow::Result<Vec<u8>> {
         ureq::get(url).call().with_context(|| format!("{url}: cannot download; check the network or use --mirror"))?;
     let body = answer.into_body().with_config().limit(MAX_BYTES).read_to_vec();
     body.with_context(|| format!("{url}: the download broke off; try again"))
-}
-
-/// SHA-256 as hexadecimal text.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

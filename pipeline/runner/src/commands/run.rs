@@ -53,10 +53,9 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
 pub(crate) fn prepare(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
     let config = Config::load(&arguments.config, &arguments.sets)?;
     let device = match arguments.device {
-        DeviceChoice::Cpu => Device::Cpu,
         DeviceChoice::Cuda => Device::Cuda,
         DeviceChoice::Auto if Device::Cuda.check().is_ok() => Device::Cuda,
-        DeviceChoice::Auto => Device::Cpu,
+        DeviceChoice::Auto | DeviceChoice::Cpu => Device::Cpu,
     };
     device.check()?;
     let options = Options { data_dir: arguments.data_dir.as_deref(), until: arguments.until.as_deref(), device };

@@ -42,7 +42,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
         .and_then(LazyFrame::collect)
         .with_context(unreadable)?;
     output::line(&format!("{rows}"));
-    let head = frame.limit(arguments.head.into()).collect().with_context(unreadable)?;
+    let head = frame.limit(arguments.head).collect().with_context(unreadable)?;
     output::line(&head.to_string());
     Ok(())
 }
