@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the published settings of Blink through veilgraph and prints our figures beside the published ones.
 
-usage: parity.py --data-dir DIR --published DIR [--veilgraph PROGRAM] [--trials N] [--store DIR] > table.md
+usage: parity.py --data-dir DIR --published DIR [--veilgraph PROGRAM] [--trials N]
+                 [--link-trials N] [--store DIR] > table.md
 
 DIR of --published holds published_accuracy.csv, published_best_hp.csv, published_mae.csv,
 published_density.csv and split_<dataset>.txt. Only the standard library is needed.
@@ -28,7 +29,7 @@ def rows(folder, name):
         return list(csv.DictReader(file))
 
 
-def run(options, name, sets, until=None):
+def run(options, name, sets):
     """Scores of one run by (metric, variant)."""
     command = [options.veilgraph, "--quiet", "--store", options.store, "run", "configs/parity.toml", "--json"]
     command += ["--data-dir", options.data_dir]
@@ -93,6 +94,7 @@ def links(options):
         for epsilon in range(1, 9):
             scores = run(options, f"parity-links-{dataset}-{epsilon}", {
                 **ingest(options, dataset),
+                "trials": options.link_trials,
                 "privatize.links.epsilon": float(epsilon),
                 "construct.variant": "hard",
                 "evaluate.metrics": ["link-error", "density"],
@@ -113,6 +115,7 @@ def main():
     parser.add_argument("--published", required=True)
     parser.add_argument("--veilgraph", default="target/release/veilgraph")
     parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--link-trials", type=int, default=30)
     parser.add_argument("--store", default="artifacts/parity")
     options = parser.parse_args()
     links(options)

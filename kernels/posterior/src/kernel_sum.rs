@@ -40,8 +40,8 @@ impl Kernel {
         match self {
             Self::Logistic => 1.0 / (1.0 + libm::exp(-s)),
             Self::LogisticSlope => {
-                let half = 1.0 / (1.0 + libm::exp(-s.abs()));
-                half * (1.0 - half)
+                let small = libm::exp(-s.abs());
+                small / ((1.0 + small) * (1.0 + small))
             }
             Self::Softplus => s.max(0.0) + libm::log1p(libm::exp(-s.abs())),
         }

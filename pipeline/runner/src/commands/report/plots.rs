@@ -17,7 +17,7 @@ pub(crate) struct Plot {
 /// A line of a plot: `(x, mean, low, high)`.
 type Series = Vec<(f64, f64, f64, f64)>;
 
-const SIZE: (u32, u32) = (640, 400);
+const SIZE: (u32, u32) = (560, 370);
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
