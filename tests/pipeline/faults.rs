@@ -60,6 +60,9 @@ fn a_damaged_manifest_is_named() {
     fs::write(&manifest, "{").expect("written");
     let answer = lab.call(&["run", "config.toml"]);
     assert!(answer.status == 1 && answer.err.contains("manifest.json: not a manifest"), "{}", answer.err);
+    assert_eq!(lab.call(&["verify"]).status, 1);
+    assert_eq!(lab.call(&["verify", "--remove"]).status, 0);
+    assert_eq!(lab.ran(&[]), ["privatize"], "made anew");
 }
 
 /// A limit on the size of files stands in for a full disk: writing fails in the middle of a stage.

@@ -81,6 +81,9 @@ fn every_release_has_rows_in_the_ledger_and_is_charged_once() {
     assert!(rows.iter().all(|row| row["deployable"] == false && row["randomness"] == "seeded"));
     lab.json(&["--set", "train.epochs=3"]);
     assert_eq!(ledger().len(), 8, "another model reuses the release");
+    fs::remove_dir_all(lab.path("artifacts/privatize")).expect("removed");
+    assert_eq!(lab.ran(&[]), ["privatize"]);
+    assert_eq!(ledger().len(), 8, "the same seeded release, made again");
     lab.json(&["--set", "privatize.links.degree_noise=laplace"]);
     let rows = ledger();
     assert_eq!(rows.len(), 16, "another mechanism is another release");

@@ -43,8 +43,14 @@ impl Ledger {
 
     /// Appends rows and waits until they are on the disk. Call it before drawing noise: a crash can
     /// then only count too much.
+    ///
+    /// A seeded entry that is made again has the same bytes: it is the same release, charged once.
     pub(crate) fn charge(&self, rows: &[LedgerRow]) -> anyhow::Result<()> {
         let wrong = || format!("{}: cannot write the privacy ledger; nothing was released", self.path.display());
+        let charged = self.rows()?;
+        if rows.iter().all(|row| charged.iter().any(|before| before.entry == row.entry)) {
+            return Ok(());
+        }
         let mut text = String::new();
         for row in rows {
             text += &serde_json::to_string(row).with_context(wrong)?;

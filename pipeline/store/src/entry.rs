@@ -87,17 +87,24 @@ impl Store {
     /// # Errors
     /// When a folder or manifest is unreadable.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = Vec::new();
+        let found = self.keys()?.into_iter().map(|(stage, key)| self.find(&stage, &key));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// Stage and key of everything that stands where entries stand, whole or damaged.
+    ///
+    /// # Errors
+    /// When a folder is unreadable.
+    pub fn keys(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut keys = Vec::new();
         for stage in names(&self.root)? {
             let folder = self.root.join(&stage);
             if !folder.is_dir() || ["owner", "auditor", "runs", "reports", "tmp", "locks"].contains(&stage.as_str()) {
                 continue;
             }
-            for key in names(&folder)? {
-                entries.extend(self.find(&stage, &key)?);
-            }
+            keys.extend(names(&folder)?.into_iter().map(|key| (stage.clone(), key)));
         }
-        Ok(entries)
+        Ok(keys)
     }
 
     /// A keyed digest of private bytes, as hexadecimal text.

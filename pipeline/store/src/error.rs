@@ -37,7 +37,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A manifest cannot be read.
-    #[error("{path}: not a manifest of this version ({problem}); remove the entry, or the whole store, and run again")]
+    #[error("{path}: not a manifest of this version ({problem}); run `veilgraph verify --remove`, then run again")]
     Manifest {
         /// The file.
         path: PathBuf,

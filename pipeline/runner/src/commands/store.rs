@@ -35,31 +35,40 @@ pub(crate) fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
 
 /// Compares every file with its digest.
 pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
-    let (mut files, mut elsewhere, mut corrupt) = (0, 0, Vec::new());
-    for entry in store.entries()? {
-        for output in entry.manifest.outputs.values() {
-            match entry.checked_bytes(output) {
-                Ok(_) => files += 1,
-                // A copy for the server has no owner files; that is no damage.
-                Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => elsewhere += 1,
-                Err(error) => {
-                    output::error_line(&error.to_string());
-                    corrupt.push((entry.manifest.recipe.stage.clone(), entry.manifest.key.clone()));
+    let (mut files, mut elsewhere, mut damaged) = (0, 0, Vec::new());
+    for (stage, key) in store.keys()? {
+        let mut problems = Vec::new();
+        match store.find(&stage, &key) {
+            Ok(Some(entry)) => {
+                for output in entry.manifest.outputs.values() {
+                    match entry.checked_bytes(output) {
+                        Ok(_) => files += 1,
+                        // A copy for the server has no private files; that is no damage.
+                        Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => {
+                            elsewhere += 1;
+                        }
+                        Err(error) => problems.push(error),
+                    }
                 }
             }
+            Ok(None) => {}
+            Err(error) => problems.push(error),
+        }
+        problems.iter().for_each(|problem| output::error_line(&problem.to_string()));
+        if !problems.is_empty() {
+            damaged.push((stage, key));
         }
     }
-    corrupt.dedup();
     if remove {
-        corrupt.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
-        output::line(&format!("{files} files are as recorded; removed {} damaged entries", corrupt.len()));
+        damaged.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
+        output::line(&format!("{files} files are as recorded; removed {} damaged entries", damaged.len()));
         return Ok(());
     }
     output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
     anyhow::ensure!(
-        corrupt.is_empty(),
+        damaged.is_empty(),
         "{} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew",
-        corrupt.len()
+        damaged.len()
     );
     Ok(())
 }
