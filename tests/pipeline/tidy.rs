@@ -40,6 +40,7 @@ fn the_list_of_public_artifacts_is_pinned() {
         "Curves",
         "Features",
         "Labels",
+        "LinkEvidence",
         "LinkModel",
         "ModelWeights",
         "NodeMap",
@@ -47,7 +48,6 @@ fn the_list_of_public_artifacts_is_pinned() {
         "NoisyDegrees",
         "NoisyLinks",
         "Predictions",
-        "ScoredEvidence",
         "WeightedGraph",
     ];
     assert_eq!(public, pinned);

@@ -4,6 +4,7 @@
 //! because constructors check. This crate knows no privacy mechanism and no network.
 
 mod adjacency;
+mod bits;
 mod labels;
 mod nodes;
 mod predictions;
@@ -11,6 +12,7 @@ mod sparse;
 mod weighted;
 
 pub use adjacency::{AdjacencyList, LinkCounts};
+pub use bits::{BitMatrix, Ones};
 pub use labels::Labels;
 pub use nodes::{NodeMap, Nodes, Split};
 pub use predictions::{Curves, ModelPredictions, Predictions};

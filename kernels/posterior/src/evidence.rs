@@ -1,24 +1,27 @@
 //! Which pairs were claimed, and by how many of their two nodes.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
+use veilgraph_graph::{BitMatrix, Ones};
 
-/// Pairs that at least one of their nodes reported as linked, by rows of the lower node.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Pairs that at least one of their nodes reported as linked.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkEvidence {
-    offsets: Vec<usize>,
-    partners: Vec<u32>,
-    claims: Vec<u8>,
+    form: Form,
 }
 
-/// Claimed pairs together with their log odds of a link.
-///
-/// The logits are for readers of the artifact; whoever computes takes them from the posterior.
+/// Rows of the lower node where claims are few, two symmetric planes of bits where they are many.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScoredEvidence {
-    /// The claimed pairs.
-    pub evidence: LinkEvidence,
-    /// One per claimed pair.
-    pub logits: Vec<f64>,
+enum Form {
+    Listed { offsets: Vec<usize>, partners: Vec<u32>, claims: Vec<u8> },
+    Planes { any: BitMatrix, both: BitMatrix },
+}
+
+/// Partners of a node with their claims, ascending.
+pub enum Claims<'a> {
+    /// From lists.
+    Listed(std::iter::Zip<std::slice::Iter<'a, u32>, std::slice::Iter<'a, u8>>),
+    /// From planes: partners, and the words that tell who was claimed twice.
+    Planes(Ones<'a>, &'a [u64]),
 }
 
 impl LinkEvidence {
@@ -27,7 +30,7 @@ impl LinkEvidence {
     /// # Errors
     /// When a partner is out of order or range, or claims are neither 1 nor 2; names the pair.
     pub fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
-        let mut evidence = Self { offsets: vec![0], ..Self::default() };
+        let (mut offsets, mut partners, mut all_claims) = (vec![0], Vec::new(), Vec::new());
         for (i, row) in rows.into_iter().enumerate() {
             let mut previous = i as u32;
             for (j, claims) in row {
@@ -35,97 +38,167 @@ impl LinkEvidence {
                     return Err(Invalid(format!("pair ({i}, {j}) with {claims} claims is out of order or range")));
                 }
                 previous = j;
-                evidence.partners.push(j);
-                evidence.claims.push(claims);
+                partners.push(j);
+                all_claims.push(claims);
             }
-            evidence.offsets.push(evidence.partners.len());
+            offsets.push(partners.len());
         }
-        let n_nodes = evidence.n_nodes();
-        match evidence.partners.iter().find(|&&j| j as usize >= n_nodes) {
+        let n_nodes = offsets.len() - 1;
+        match partners.iter().find(|&&j| j as usize >= n_nodes) {
             Some(j) => Err(Invalid(format!("node {j} does not exist"))),
-            None => Ok(evidence),
+            None => Ok(Self { form: Form::Listed { offsets, partners, claims: all_claims } }),
         }
+    }
+
+    /// Evidence from everyone's report as bits: `reports` of row `i` are what node `i` claims.
+    #[must_use]
+    pub fn from_reports(reports: &BitMatrix) -> Self {
+        let turned = reports.transposed();
+        let combine = |with: fn(u64, u64) -> u64| {
+            BitMatrix::from_rows(reports.n_rows(), |i, row| {
+                for ((word, &own), &other) in row.iter_mut().zip(reports.row(i)).zip(turned.row(i)) {
+                    *word = with(own, other);
+                }
+            })
+        };
+        Self { form: Form::Planes { any: combine(|own, other| own | other), both: combine(|own, other| own & other) } }
+    }
+
+    /// Whether this many claimed pairs are kept as planes: these take n²/4 bytes, a listed pair takes 5.
+    fn are_dense(n_nodes: usize, n_pairs: usize) -> bool {
+        5 * n_pairs > n_nodes * n_nodes / 4
     }
 
     /// Number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
-        self.offsets.len() - 1
+        match &self.form {
+            Form::Listed { offsets, .. } => offsets.len() - 1,
+            Form::Planes { any, .. } => any.n_rows(),
+        }
     }
 
     /// Number of claimed pairs.
     #[must_use]
     pub fn n_pairs(&self) -> usize {
-        self.partners.len()
+        match &self.form {
+            Form::Listed { partners, .. } => partners.len(),
+            Form::Planes { any, .. } => any.count_ones() / 2,
+        }
+    }
+
+    /// The planes of pairs claimed at all and of pairs claimed twice, if kept so; both symmetric.
+    #[must_use]
+    pub fn planes(&self) -> Option<(&BitMatrix, &BitMatrix)> {
+        match &self.form {
+            Form::Listed { .. } => None,
+            Form::Planes { any, both } => Some((any, both)),
+        }
     }
 
     /// Partners above `i` with their claims, ascending.
     #[must_use]
-    pub fn row(&self, i: usize) -> (&[u32], &[u8]) {
-        let range = self.offsets[i]..self.offsets[i + 1];
-        (&self.partners[range.clone()], &self.claims[range])
+    pub fn row(&self, i: usize) -> Claims<'_> {
+        match &self.form {
+            Form::Listed { offsets, partners, claims } => {
+                let range = offsets[i]..offsets[i + 1];
+                Claims::Listed(partners[range.clone()].iter().zip(claims[range].iter()))
+            }
+            Form::Planes { any, both } => Claims::Planes(any.ones_from(i, i + 1), both.row(i)),
+        }
     }
 
     /// All claimed pairs `(i, j, claims)`, sorted.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, u8)> + '_ {
-        (0..self.n_nodes()).flat_map(|i| {
-            let (partners, claims) = self.row(i);
-            partners.iter().zip(claims).map(move |(&j, &claims)| (i as u32, j, claims))
-        })
+        (0..self.n_nodes()).flat_map(|i| self.row(i).map(move |(j, claims)| (i as u32, j, claims)))
     }
 
     /// Claims of the pair `(i, j)`: 0, 1 or 2.
     #[must_use]
     pub fn claims(&self, i: u32, j: u32) -> u8 {
-        let (partners, claims) = self.row(i.min(j) as usize);
-        partners.binary_search(&i.max(j)).map_or(0, |at| claims[at])
+        let (low, high) = (i.min(j) as usize, i.max(j));
+        match &self.form {
+            Form::Listed { offsets, partners, claims } => {
+                let range = offsets[low]..offsets[low + 1];
+                partners[range.clone()].binary_search(&high).map_or(0, |at| claims[range.start + at])
+            }
+            Form::Planes { any, both } => u8::from(any.contains(low, high)) + u8::from(both.contains(low, high)),
+        }
+    }
+}
+
+impl Iterator for Claims<'_> {
+    type Item = (u32, u8);
+
+    fn next(&mut self) -> Option<(u32, u8)> {
+        match self {
+            Self::Listed(pairs) => pairs.next().map(|(&j, &claims)| (j, claims)),
+            Self::Planes(partners, both) => {
+                let j = partners.next()?;
+                Some((j, 1 + (both[j as usize / 64] >> (j % 64) & 1) as u8))
+            }
+        }
     }
 }
 
 // Post-processing of the noisy reports.
-impl Public for ScoredEvidence {}
+impl Public for LinkEvidence {}
 
-impl Artifact for ScoredEvidence {
+impl Artifact for LinkEvidence {
     const NAME: &'static str = "link_evidence";
     const ZONE: Zone = Zone::Server;
     const COLUMNS: &'static [(&'static str, ColumnType)] =
-        &[("i", ColumnType::U32), ("j", ColumnType::U32), ("claims", ColumnType::U8), ("logit", ColumnType::F64)];
+        &[("i", ColumnType::U32), ("j", ColumnType::U32), ("claims", ColumnType::U8)];
 
     fn facts(&self) -> Facts {
-        Facts::default().with("n_nodes", self.evidence.n_nodes())
+        Facts::default().with("n_nodes", self.n_nodes()).with("n_pairs", self.n_pairs())
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        const NODES: usize = 1024;
-        let evidence = &self.evidence;
-        Box::new((0..evidence.n_nodes()).step_by(NODES).map(|first| {
-            let last = (first + NODES).min(evidence.n_nodes());
-            let range = evidence.offsets[first]..evidence.offsets[last];
-            let lower = (first..last).flat_map(|i| vec![i as u32; evidence.row(i).0.len()]).collect();
-            vec![
-                Column::U32(lower),
-                Column::U32(evidence.partners[range.clone()].to_vec()),
-                Column::U8(evidence.claims[range.clone()].to_vec()),
-                Column::F64(self.logits[range].to_vec()),
-            ]
+        const NODES: usize = 512;
+        Box::new((0..self.n_nodes()).step_by(NODES).map(|first| {
+            let (mut lower, mut upper, mut all_claims) = (Vec::new(), Vec::new(), Vec::new());
+            for i in first..(first + NODES).min(self.n_nodes()) {
+                for (j, claims) in self.row(i) {
+                    lower.push(i as u32);
+                    upper.push(j);
+                    all_claims.push(claims);
+                }
+            }
+            vec![Column::U32(lower), Column::U32(upper), Column::U8(all_claims)]
         }))
     }
 
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
-        let mut rows = vec![Vec::new(); facts.get("n_nodes")?];
-        let mut all_logits = Vec::new();
+        let n_nodes: usize = facts.get("n_nodes")?;
+        let dense = Self::are_dense(n_nodes, facts.get("n_pairs")?);
+        let empty = || BitMatrix::from_rows(if dense { n_nodes } else { 0 }, |_, _| {});
+        let (mut any, mut both) = (empty(), empty());
+        let mut rows = vec![Vec::new(); if dense { 0 } else { n_nodes }];
         for block in blocks {
             let mut columns = block.into_iter();
             let lower: Vec<u32> = take(&mut columns)?;
             let upper: Vec<u32> = take(&mut columns)?;
             let claims: Vec<u8> = take(&mut columns)?;
-            let logits: Vec<f64> = take(&mut columns)?;
             for ((i, j), claims) in lower.into_iter().zip(upper).zip(claims) {
-                let row = rows.get_mut(i as usize).ok_or_else(|| Invalid(format!("node {i} does not exist")))?;
-                row.push((j, claims));
+                if i >= j || j as usize >= n_nodes || !(1..=2).contains(&claims) {
+                    return Err(Invalid(format!("pair ({i}, {j}) with {claims} claims is out of order or range")));
+                }
+                if !dense {
+                    rows[i as usize].push((j, claims));
+                    continue;
+                }
+                for (row, column) in [(i, j), (j, i)] {
+                    any.set(row as usize, column);
+                    if claims == 2 {
+                        both.set(row as usize, column);
+                    }
+                }
             }
-            all_logits.extend(logits);
         }
-        Ok(Self { evidence: LinkEvidence::from_rows(rows)?, logits: all_logits })
+        if dense { Ok(Self { form: Form::Planes { any, both } }) } else { Self::from_rows(rows) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,17 @@ impl Kernel {
         }
     }
 
+    /// `k(s)` from `e^{-s}`, which may be zero or infinite.
+    #[must_use]
+    pub fn from_exp_minus(self, exp_minus_s: f64) -> f64 {
+        match self {
+            Self::Logistic => 1.0 / (1.0 + exp_minus_s),
+            Self::LogisticSlope if exp_minus_s.is_infinite() => 0.0,
+            Self::LogisticSlope => exp_minus_s / ((1.0 + exp_minus_s) * (1.0 + exp_minus_s)),
+            Self::Softplus => libm::log1p(1.0 / exp_minus_s),
+        }
+    }
+
     /// `k(s)`.
     #[must_use]
     pub fn at(self, s: f64) -> f64 {

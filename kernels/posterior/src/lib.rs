@@ -11,8 +11,8 @@ mod operator;
 mod pairs;
 mod ranking;
 
-pub use evidence::{LinkEvidence, ScoredEvidence};
+pub use evidence::{Claims, LinkEvidence};
 pub use kernel_sum::{Atoms, Kernel};
 pub use model::{LinkModel, Posterior, sigmoid};
 pub use operator::SoftOperator;
-pub use ranking::Ranking;
+pub use ranking::counts_at_least;

@@ -1,8 +1,9 @@
 //! The posterior: parameters of the nodes and claims of the pairs.
 
+use rayon::prelude::*;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-use crate::evidence::{LinkEvidence, ScoredEvidence};
+use crate::evidence::LinkEvidence;
 use crate::kernel_sum::{Atoms, Kernel};
 
 /// The parameters of every node, and the budget that made its bits.
@@ -87,13 +88,6 @@ impl Posterior {
         sigmoid(self.logit(i, j, self.evidence.claims(i, j)))
     }
 
-    /// The claimed pairs with their logits, as the artifact `link_evidence`.
-    #[must_use]
-    pub fn scored_evidence(&self) -> ScoredEvidence {
-        let logits = self.evidence.pairs().map(|(i, j, claims)| self.logit(i, j, claims)).collect();
-        ScoredEvidence { evidence: self.evidence.clone(), logits }
-    }
-
     /// `Σ_{i<j} f_ij` for a kernel of the logits, exact up to rounding.
     ///
     /// # Complexity
@@ -102,16 +96,20 @@ impl Posterior {
     pub fn pair_sum(&self, kernel: Kernel) -> f64 {
         let base = self.evidence_logit(0);
         let unclaimed = Atoms::new(&self.beta).pair_sum(kernel, base);
-        let correction: f64 = self
-            .evidence
-            .pairs()
-            .map(|(i, j, claims)| {
-                let s = self.beta[i as usize] + self.beta[j as usize];
-                let before = if base == f64::NEG_INFINITY { 0.0 } else { kernel.at(s + base) };
-                kernel.at(s + self.evidence_logit(claims)) - before
-            })
-            .sum();
-        unclaimed + correction
+        // e^{-s} of a pair is a product of two numbers: no exponential per pair.
+        let exp_minus_beta: Vec<f64> = self.beta.iter().map(|&b| libm::exp(-b)).collect();
+        let exp_minus_evidence = [0, 1, 2].map(|claims| libm::exp(-self.evidence_logit(claims)));
+        let row = |i: usize| -> f64 {
+            let corrections = self.evidence.row(i).map(|(j, claims)| {
+                let product = exp_minus_beta[i] * exp_minus_beta[j as usize];
+                let after = kernel.from_exp_minus(product * exp_minus_evidence[usize::from(claims)]);
+                after - kernel.from_exp_minus(product * exp_minus_evidence[0])
+            });
+            corrections.sum()
+        };
+        // Rows in parallel, their sums in order: the result does not depend on the number of threads.
+        let rows: Vec<f64> = (0..self.n_nodes()).into_par_iter().map(row).collect();
+        unclaimed + rows.into_iter().sum::<f64>()
     }
 }
 

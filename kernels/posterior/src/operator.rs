@@ -1,152 +1,63 @@
 //! The soft graph as an operator: `X -> P X` without the matrix `P`.
 
-use crate::kernel_sum::Kernel;
+mod low_rank;
+mod on_the_fly;
+
+use low_rank::LowRank;
+use on_the_fly::OnTheFly;
+
 use crate::model::Posterior;
 
-/// `P` as a smooth part of low rank plus a sparse correction at the claimed pairs.
-///
-/// With `B_ij = σ(β_i + β_j − 2 ε_links) = e^{β_i} g(β_i, β_j) e^{β_j}`, where `g` is smooth, `B` is
-/// `D L G Lᵀ D`: `L` interpolates at a few Chebyshev nodes (algorithms.md, section E).
-pub struct SoftOperator {
-    n_nodes: usize,
-    rank: usize,
-    /// `D L`, one row of `rank` numbers per node.
-    factor: Vec<f32>,
-    /// `G`, symmetric.
-    core: Vec<f32>,
-    /// `B_ii`, which `P` does not have.
-    own: Vec<f32>,
-    offsets: Vec<usize>,
-    partners: Vec<u32>,
-    corrections: Vec<f32>,
+/// `P` as a symmetric operator, in the form that costs less.
+pub enum SoftOperator {
+    /// Few claims: a smooth part of low rank, corrected at the claimed pairs.
+    LowRank(LowRank),
+    /// Many claims: entries are formed from planes of bits when they are needed and never kept.
+    OnTheFly(OnTheFly),
 }
 
 impl SoftOperator {
     /// The operator of this posterior, for single-precision products.
     #[must_use]
     pub fn new(posterior: &Posterior) -> Self {
-        let base = posterior.evidence_logit(0);
-        let (rank, factor, core) =
-            if base == f64::NEG_INFINITY { (0, Vec::new(), Vec::new()) } else { low_rank(posterior.beta(), base) };
-        let unclaimed = |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { Kernel::Logistic.at(s + base) };
-        let own = posterior.beta().iter().map(|&b| unclaimed(2.0 * b) as f32).collect();
-        let n_nodes = posterior.n_nodes();
-        let mut offsets = vec![0; n_nodes + 1];
-        for (i, j, _) in posterior.evidence().pairs() {
-            offsets[i as usize + 1] += 1;
-            offsets[j as usize + 1] += 1;
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let mut next = offsets.clone();
-        let mut partners = vec![0; offsets[n_nodes]];
-        let mut corrections = vec![0.0; offsets[n_nodes]];
-        for (i, j, claims) in posterior.evidence().pairs() {
-            let s = posterior.beta()[i as usize] + posterior.beta()[j as usize];
-            let correction = (Kernel::Logistic.at(s + posterior.evidence_logit(claims)) - unclaimed(s)) as f32;
-            for (row, partner) in [(i, j), (j, i)] {
-                let at = next[row as usize];
-                partners[at] = partner;
-                corrections[at] = correction;
-                next[row as usize] += 1;
+        match posterior.evidence().planes() {
+            Some((any, both)) if Self::pays_on_the_fly(posterior) => {
+                Self::OnTheFly(OnTheFly::new(posterior, any.clone(), both.clone()))
             }
+            _ => Self::LowRank(LowRank::new(posterior)),
         }
-        Self { n_nodes, rank, factor, core, own, offsets, partners, corrections }
+    }
+
+    /// Whether forming every entry is cheaper than correcting at the claimed pairs.
+    ///
+    /// Measured at width 16 (docs/benchmarks/links.md): 0.95 ns for an entry on the fly, 2.05 ns for a
+    /// correction. Corrections also take 8 bytes each, which are kept within half a gibibyte.
+    fn pays_on_the_fly(posterior: &Posterior) -> bool {
+        const MOST_CORRECTIONS: usize = 1 << 26;
+        let entries = posterior.n_nodes() * posterior.n_nodes();
+        let corrections = 2 * posterior.evidence().n_pairs();
+        corrections > MOST_CORRECTIONS || 2.05 * corrections as f64 > 0.95 * entries as f64
     }
 
     /// Number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
-        self.n_nodes
+        match self {
+            Self::LowRank(operator) => operator.n_nodes(),
+            Self::OnTheFly(operator) => operator.n_nodes(),
+        }
     }
 
     /// `P x` for a row-major `x` of shape `[n_nodes, width]`; `P` is symmetric, so this is its adjoint too.
     ///
     /// # Complexity
-    /// `O((n · rank + claimed pairs) · width)`.
+    /// `O((n · rank + claimed pairs) · width)`, or `O(n² · width)` on the fly.
     #[must_use]
     pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
-        let spread = self.moments(x, width);
-        let mut product = vec![0.0; x.len()];
-        for (node, out) in product.chunks_exact_mut(width.max(1)).enumerate() {
-            for (k, &weight) in self.factor[node * self.rank..(node + 1) * self.rank].iter().enumerate() {
-                add_scaled(out, weight, &spread[k * width..(k + 1) * width]);
-            }
-            add_scaled(out, -self.own[node], &x[node * width..(node + 1) * width]);
-            let range = self.offsets[node]..self.offsets[node + 1];
-            for (&partner, &weight) in self.partners[range.clone()].iter().zip(&self.corrections[range]) {
-                add_scaled(out, weight, &x[partner as usize * width..(partner as usize + 1) * width]);
-            }
+        match self {
+            Self::LowRank(operator) => operator.apply(x, width),
+            Self::OnTheFly(operator) => operator.apply(x, width),
         }
-        product
-    }
-
-    /// `G Lᵀ D x`: what the smooth part needs to know of `x`, of shape `[rank, width]`.
-    fn moments(&self, x: &[f32], width: usize) -> Vec<f32> {
-        // Double precision: thousands of rows add up here.
-        let mut gathered = vec![0.0_f64; self.rank * width];
-        for (node, row) in x.chunks_exact(width.max(1)).enumerate() {
-            for (k, &weight) in self.factor[node * self.rank..(node + 1) * self.rank].iter().enumerate() {
-                for (sum, &term) in gathered[k * width..(k + 1) * width].iter_mut().zip(row) {
-                    *sum += f64::from(weight * term);
-                }
-            }
-        }
-        let mut spread = vec![0.0; self.rank * width];
-        for k in 0..self.rank {
-            for l in 0..self.rank {
-                let weight = self.core[k * self.rank + l];
-                for (sum, &term) in spread[k * width..(k + 1) * width].iter_mut().zip(&gathered[l * width..]) {
-                    *sum += weight * term as f32;
-                }
-            }
-        }
-        spread
-    }
-}
-
-fn add_scaled(out: &mut [f32], weight: f32, row: &[f32]) {
-    for (sum, &term) in out.iter_mut().zip(row) {
-        *sum += weight * term;
-    }
-}
-
-/// Rank, factor `D L` and core `G` of the unclaimed part.
-fn low_rank(beta: &[f64], base: f64) -> (usize, Vec<f32>, Vec<f32>) {
-    let (low, high) = beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
-    let (middle, half_width) = (f64::midpoint(low, high), ((high - low) / 2.0).max(1e-9));
-    let smooth = |x: f64, y: f64| libm::exp(base) / (1.0 + libm::exp(x + y + base));
-    let mut rank = 4;
-    loop {
-        let angle = |k: usize| std::f64::consts::PI * (k as f64 + 0.5) / rank as f64;
-        let nodes: Vec<f64> = (0..rank).map(|k| middle + half_width * libm::cos(angle(k))).collect();
-        // Barycentric weights of Chebyshev nodes of the first kind.
-        let weights: Vec<f64> =
-            (0..rank).map(|k| if k % 2 == 0 { libm::sin(angle(k)) } else { -libm::sin(angle(k)) }).collect();
-        let basis = |x: f64| -> Vec<f64> {
-            if let Some(hit) = nodes.iter().position(|&node| (node - x).abs() < 1e-14) {
-                return (0..rank).map(|k| if k == hit { 1.0 } else { 0.0 }).collect();
-            }
-            let terms: Vec<f64> = nodes.iter().zip(&weights).map(|(&node, &weight)| weight / (x - node)).collect();
-            let total: f64 = terms.iter().sum();
-            terms.into_iter().map(|term| term / total).collect()
-        };
-        // The hardest slice is the one nearest to the poles of `smooth`: the largest partner.
-        let error = (0..=64)
-            .map(|step| {
-                let x = low + (high - low) * f64::from(step) / 64.0;
-                let between: f64 = basis(x).iter().zip(&nodes).map(|(&l, &node)| l * smooth(node, high)).sum();
-                (between / smooth(x, high) - 1.0).abs()
-            })
-            .fold(0.0, f64::max);
-        if error < 1e-7 || rank >= 96 {
-            let factor =
-                beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| (libm::exp(b) * l) as f32)).collect();
-            let core = nodes.iter().flat_map(|&x| nodes.iter().map(move |&y| smooth(x, y) as f32)).collect();
-            return (rank, factor, core);
-        }
-        rank += rank / 2;
     }
 }
 

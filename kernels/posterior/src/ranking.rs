@@ -1,47 +1,94 @@
-//! How many pairs are more likely than a given one.
+//! How many pairs are at least as likely as given ones.
+
+use rayon::prelude::*;
 
 use crate::model::Posterior;
 
-/// Sorted logits, for counting.
-pub struct Ranking<'a> {
-    posterior: &'a Posterior,
-    sorted_beta: Vec<f64>,
-    claimed: Vec<f64>,
-    claimed_as_if_unclaimed: Vec<f64>,
+/// For each of the ascending `thresholds`, the number of pairs `i < j` whose logit is at least that.
+///
+/// # Complexity
+/// With planes of evidence, one pass over all pairs; else `O(n)` per threshold and one pass over the
+/// claimed pairs.
+///
+/// # Panics
+/// When the thresholds do not ascend.
+#[must_use]
+pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
+    assert!(thresholds.is_sorted(), "thresholds ascend");
+    let locate = Locator::new(thresholds);
+    let evidence = posterior.evidence();
+    let n_nodes = posterior.n_nodes();
+    let all_pairs = evidence.planes().is_some();
+    // passed[k]: pairs that reach exactly the first k thresholds, as they are and as if unclaimed.
+    let empty = || (vec![0_i64; thresholds.len() + 1], vec![0_i64; thresholds.len() + 1]);
+    let count_row = |(mut passed, mut as_if): (Vec<i64>, Vec<i64>), i: usize| {
+        let lower = i as u32;
+        if all_pairs {
+            let mut next = i as u32 + 1;
+            for (j, claims) in evidence.row(i) {
+                (next..j).for_each(|k| passed[locate.passed(posterior.logit(lower, k, 0))] += 1);
+                passed[locate.passed(posterior.logit(lower, j, claims))] += 1;
+                next = j + 1;
+            }
+            (next..n_nodes as u32).for_each(|k| passed[locate.passed(posterior.logit(lower, k, 0))] += 1);
+        } else {
+            for (j, claims) in evidence.row(i) {
+                passed[locate.passed(posterior.logit(lower, j, claims))] += 1;
+                as_if[locate.passed(posterior.logit(lower, j, 0))] += 1;
+            }
+        }
+        (passed, as_if)
+    };
+    let add = |(mut a, mut b): (Vec<i64>, Vec<i64>), (c, d): (Vec<i64>, Vec<i64>)| {
+        a.iter_mut().zip(c).for_each(|(a, c)| *a += c);
+        b.iter_mut().zip(d).for_each(|(b, d)| *b += d);
+        (a, b)
+    };
+    let (passed, as_if) = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, add);
+    let sorted_beta = posterior.sorted_beta();
+    let unclaimed: Vec<u64> = if all_pairs {
+        vec![0; thresholds.len()]
+    } else {
+        thresholds.par_iter().map(|&threshold| posterior.count_as_if_unclaimed(&sorted_beta, threshold)).collect()
+    };
+    let mut counts = vec![0; thresholds.len()];
+    let mut reached = 0;
+    for k in (0..thresholds.len()).rev() {
+        reached += passed[k + 1] - as_if[k + 1];
+        counts[k] = unclaimed[k].wrapping_add_signed(reached);
+    }
+    counts
 }
 
-impl<'a> Ranking<'a> {
-    /// Sorts what counting needs.
-    #[must_use]
-    pub fn new(posterior: &'a Posterior) -> Self {
-        let sorted = |logits: &mut dyn Iterator<Item = f64>| {
-            let mut logits: Vec<f64> = logits.collect();
-            logits.sort_unstable_by(f64::total_cmp);
-            logits
-        };
-        let evidence = posterior.evidence();
-        Self {
-            posterior,
-            sorted_beta: posterior.sorted_beta(),
-            claimed: sorted(&mut evidence.pairs().map(|(i, j, claims)| posterior.logit(i, j, claims))),
-            claimed_as_if_unclaimed: sorted(&mut evidence.pairs().map(|(i, j, _)| posterior.logit(i, j, 0))),
+/// Finds how many thresholds a logit reaches: a table of cells, then a short search.
+struct Locator<'a> {
+    thresholds: &'a [f64],
+    least: f64,
+    per_cell: f64,
+    /// Thresholds below each cell.
+    cells: Vec<u32>,
+}
+
+impl<'a> Locator<'a> {
+    fn new(thresholds: &'a [f64]) -> Self {
+        let finite = || thresholds.iter().copied().filter(|threshold| threshold.is_finite());
+        let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let n_cells = thresholds.len().next_power_of_two().max(16);
+        let per_cell = if most > least { n_cells as f64 / (most - least) } else { 1.0 };
+        let cell = |x: f64| ((x - least) * per_cell).clamp(0.0, n_cells as f64 - 1.0) as usize;
+        // A threshold belongs to the cell that looking it up would find, whatever the rounding.
+        let mut cells = vec![0; n_cells + 1];
+        thresholds.iter().for_each(|&threshold| cells[cell(threshold) + 1] += 1);
+        for k in 0..n_cells {
+            cells[k + 1] += cells[k];
         }
+        Self { thresholds, least, per_cell, cells }
     }
 
-    /// Number of pairs `i < j` whose logit is at least `threshold`.
-    ///
-    /// # Complexity
-    /// `O(n + log(claimed pairs))`.
-    #[must_use]
-    pub fn count_at_least(&self, threshold: f64) -> u64 {
-        let above = |logits: &[f64]| (logits.len() - logits.partition_point(|&logit| logit < threshold)) as u64;
-        let unclaimed = self.posterior.count_as_if_unclaimed(&self.sorted_beta, threshold);
-        above(&self.claimed) + unclaimed - above(&self.claimed_as_if_unclaimed)
-    }
-
-    /// Logits of the claimed pairs, ascending.
-    #[must_use]
-    pub fn claimed(&self) -> &[f64] {
-        &self.claimed
+    /// Number of thresholds that `logit` reaches.
+    fn passed(&self, logit: f64) -> usize {
+        let cell = ((logit - self.least) * self.per_cell).clamp(0.0, self.cells.len() as f64 - 2.0) as usize;
+        let (first, last) = (self.cells[cell] as usize, self.cells[cell + 1] as usize);
+        first + self.thresholds[first..last].iter().take_while(|&&threshold| threshold <= logit).count()
     }
 }

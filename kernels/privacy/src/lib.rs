@@ -12,4 +12,4 @@ mod reports;
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
 pub use degree_noise::DegreeNoise;
 pub use release::{Relation, Release};
-pub use reports::{NoisyDegrees, NoisyLinks, ReportFacts};
+pub use reports::{NoisyDegrees, NoisyLinks, ReportFacts, ReportedOnes};

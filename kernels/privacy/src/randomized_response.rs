@@ -49,37 +49,27 @@ pub fn flips(threshold: u64, rng: &mut impl Rng) -> u64 {
     below
 }
 
-/// The noisy list of `node`: each bit but its own is flipped independently with [`flip_probability`].
+/// The noisy list of `node` as bits: each bit but its own is flipped independently with [`flip_probability`].
 ///
-/// `neighbours` ascend and do not hold `node`. Returns the positions of ones, ascending.
+/// `neighbours` ascend and do not hold `node`; `row` has one bit per node, all zero.
 ///
 /// # Privacy
 /// `ε`-differentially private for any one bit of the list. The node's own bit is public: it is zero.
 ///
 /// # Source
 /// Zhu, Tan, Xiao (2023), Blink, algorithm 1; the diagonal as in the published code.
-pub fn noisy_list(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, rng: &mut impl Rng) -> Vec<u32> {
+pub fn noisy_bits(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, rng: &mut impl Rng, row: &mut [u64]) {
     let threshold = threshold(epsilon);
-    let mut ones = Vec::new();
-    let mut links = neighbours.iter().copied().peekable();
-    for word in 0..n_nodes.div_ceil(64) as u32 {
-        let mut bits = if threshold == 0 { 0 } else { flips(threshold, rng) };
-        while let Some(link) = links.next_if(|&link| link / 64 == word) {
-            bits ^= 1 << (link % 64);
-        }
-        if node / 64 == word {
-            bits &= !(1 << (node % 64));
-        }
-        while bits != 0 {
-            let one = word * 64 + bits.trailing_zeros();
-            if one as usize >= n_nodes {
-                break;
-            }
-            ones.push(one);
-            bits &= bits - 1;
-        }
+    if threshold > 0 {
+        row.iter_mut().for_each(|word| *word = flips(threshold, rng));
     }
-    ones
+    for &link in neighbours {
+        row[link as usize / 64] ^= 1 << (link % 64);
+    }
+    row[node as usize / 64] &= !(1 << (node % 64));
+    if let Some(last) = row.last_mut().filter(|_| n_nodes % 64 != 0) {
+        *last &= (1 << (n_nodes % 64)) - 1;
+    }
 }
 
 #[cfg(test)]

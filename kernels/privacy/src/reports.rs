@@ -2,7 +2,10 @@
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
+use veilgraph_graph::{BitMatrix, Ones};
+
 use crate::budget::Budget;
+use crate::randomized_response::flip_probability;
 
 /// Under which mechanism and budget the reports were made. The server learns it from the reports.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,13 +22,27 @@ pub struct ReportFacts {
     pub degree_noise: String,
 }
 
-/// Everyone's noisy list: the ones of each row, ascending.
+/// Everyone's noisy list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoisyLinks {
     /// How the lists were made.
     pub facts: ReportFacts,
-    offsets: Vec<usize>,
-    ones: Vec<u32>,
+    lists: Lists,
+}
+
+/// Lists of ones where they are few, bits where they are many.
+#[derive(Clone, Debug, PartialEq)]
+enum Lists {
+    Sparse { offsets: Vec<usize>, ones: Vec<u32> },
+    Dense(BitMatrix),
+}
+
+/// Ones of a report, ascending.
+pub enum ReportedOnes<'a> {
+    /// From a list.
+    Listed(std::slice::Iter<'a, u32>),
+    /// From bits.
+    Bits(Ones<'a>),
 }
 
 /// Everyone's noisy degree, in links; empty when no degree was sent.
@@ -69,13 +86,13 @@ impl NoisyLinks {
     ///
     /// # Errors
     /// When a list is unsorted, out of range or holds the node itself; names the node.
-    pub fn new(facts: ReportFacts, lists: Vec<Vec<u32>>) -> Result<Self, Invalid> {
+    pub fn from_lists(facts: ReportFacts, lists: Vec<Vec<u32>>) -> Result<Self, Invalid> {
         let n_nodes = lists.len();
         let mut offsets = vec![0];
         let mut ones = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for (node, list) in lists.into_iter().enumerate() {
-            if list.contains(&(node as u32)) {
-                return Err(Invalid(format!("node {node}: its report sets its own bit")));
+            if list.binary_search(&(node as u32)).is_ok() {
+                return Err(own_bit(node));
             }
             if list.last().is_some_and(|&last| last as usize >= n_nodes) || !list.is_sorted_by(|a, b| a < b) {
                 return Err(Invalid(format!(
@@ -85,19 +102,66 @@ impl NoisyLinks {
             ones.extend(list);
             offsets.push(ones.len());
         }
-        Ok(Self { facts, offsets, ones })
+        Ok(Self { facts, lists: Lists::Sparse { offsets, ones } })
+    }
+
+    /// Reports of all nodes as bits.
+    ///
+    /// # Errors
+    /// When a node reports a link to itself.
+    pub fn from_bits(facts: ReportFacts, bits: BitMatrix) -> Result<Self, Invalid> {
+        match (0..bits.n_rows()).find(|&node| bits.contains(node, node as u32)) {
+            Some(node) => Err(own_bit(node)),
+            None => Ok(Self { facts, lists: Lists::Dense(bits) }),
+        }
+    }
+
+    /// Whether reports at this budget are kept as bits: one bit costs less than 32 bits for each one.
+    #[must_use]
+    pub fn are_dense(epsilon_links: f64) -> bool {
+        epsilon_links > 0.0 && flip_probability(epsilon_links) > 1.0 / 32.0
     }
 
     /// Number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
-        self.offsets.len() - 1
+        match &self.lists {
+            Lists::Sparse { offsets, .. } => offsets.len() - 1,
+            Lists::Dense(bits) => bits.n_rows(),
+        }
+    }
+
+    /// The reports as bits, if they are kept so.
+    #[must_use]
+    pub fn bits(&self) -> Option<&BitMatrix> {
+        match &self.lists {
+            Lists::Sparse { .. } => None,
+            Lists::Dense(bits) => Some(bits),
+        }
     }
 
     /// Ones that `node` reported, ascending.
     #[must_use]
-    pub fn ones(&self, node: usize) -> &[u32] {
-        &self.ones[self.offsets[node]..self.offsets[node + 1]]
+    pub fn ones(&self, node: usize) -> ReportedOnes<'_> {
+        match &self.lists {
+            Lists::Sparse { offsets, ones } => ReportedOnes::Listed(ones[offsets[node]..offsets[node + 1]].iter()),
+            Lists::Dense(bits) => ReportedOnes::Bits(bits.ones(node)),
+        }
+    }
+}
+
+fn own_bit(node: usize) -> Invalid {
+    Invalid(format!("node {node}: its report sets its own bit"))
+}
+
+impl Iterator for ReportedOnes<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Self::Listed(ones) => ones.next().copied(),
+            Self::Bits(ones) => ones.next(),
+        }
     }
 }
 
@@ -116,24 +180,30 @@ impl Artifact for NoisyLinks {
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
         const NODES: usize = 1024;
         Box::new((0..self.n_nodes()).step_by(NODES).map(|first| {
-            let last = (first + NODES).min(self.n_nodes());
-            let sources = (first..last).flat_map(|node| vec![node as u32; self.ones(node).len()]).collect();
-            vec![Column::U32(sources), Column::U32(self.ones[self.offsets[first]..self.offsets[last]].to_vec())]
+            let nodes = first..(first + NODES).min(self.n_nodes());
+            let (sources, targets) = nodes.flat_map(|node| self.ones(node).map(move |one| (node as u32, one))).unzip();
+            vec![Column::U32(sources), Column::U32(targets)]
         }))
     }
 
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
-        let mut lists = vec![Vec::new(); facts.get("n_nodes")?];
+        let n_nodes = facts.get("n_nodes")?;
+        let report = ReportFacts::from_facts(facts)?;
+        let dense = Self::are_dense(report.budget.links);
+        let mut bits = BitMatrix::from_rows(if dense { n_nodes } else { 0 }, |_, _| {});
+        let mut lists = vec![Vec::new(); if dense { 0 } else { n_nodes }];
         for block in blocks {
             let mut columns = block.into_iter();
             let sources: Vec<u32> = take(&mut columns)?;
             let targets: Vec<u32> = take(&mut columns)?;
             for (source, target) in sources.into_iter().zip(targets) {
-                let list = lists.get_mut(source as usize);
-                list.ok_or_else(|| Invalid(format!("node {source} does not exist")))?.push(target);
+                if source.max(target) as usize >= n_nodes {
+                    return Err(Invalid(format!("node {} does not exist", source.max(target))));
+                }
+                if dense { bits.set(source as usize, target) } else { lists[source as usize].push(target) }
             }
         }
-        Self::new(ReportFacts::from_facts(facts)?, lists)
+        if dense { Self::from_bits(report, bits) } else { Self::from_lists(report, lists) }
     }
 }
 

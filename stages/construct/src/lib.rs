@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Construction, WeightedGraph};
-use veilgraph_posterior::{Kernel, LinkModel, Posterior, ScoredEvidence, sigmoid};
+use veilgraph_posterior::{Kernel, LinkEvidence, LinkModel, Posterior, sigmoid};
 
 /// Turns the posterior into a graph.
 pub struct Construct;
@@ -26,17 +26,17 @@ impl Stage for Construct {
     const RANDOM: bool = false;
     type Side = Server;
     type Params = Params;
-    type Inputs = (LinkModel, ScoredEvidence);
+    type Inputs = (LinkModel, LinkEvidence);
     type Outputs = (WeightedGraph,);
     type Error = Invalid;
 
     fn run(
-        (model, scored): Self::Inputs,
+        (model, evidence): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Invalid> {
-        let posterior = Posterior::new(&model, scored.evidence)?;
+        let posterior = Posterior::new(&model, evidence)?;
         let mut links = match params.variant {
             Construction::Hard => hard(&posterior),
             Construction::Soft => Vec::new(),
@@ -74,16 +74,10 @@ fn hybrid(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
 
 /// A logit that at least `rank` pairs reach, and not many more.
 fn enough(posterior: &Posterior, rank: usize) -> f64 {
-    let mut claimed: Vec<f64> =
-        posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims)).collect();
-    let among_claimed = if claimed.len() >= rank {
-        *claimed.select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a)).1
-    } else {
-        f64::NEG_INFINITY
-    };
+    let among_claimed = enough_claimed(posterior, rank);
     // Among unclaimed pairs: a threshold that holds even if all claimed pairs were counted with them.
     let sorted = posterior.sorted_beta();
-    let needed = (rank + claimed.len()) as u64;
+    let needed = (rank + posterior.evidence().n_pairs()) as u64;
     let (mut low, mut high) = (-800.0, 800.0);
     if posterior.count_as_if_unclaimed(&sorted, low) < needed {
         return among_claimed;
@@ -97,6 +91,29 @@ fn enough(posterior: &Posterior, rank: usize) -> f64 {
         }
     }
     among_claimed.max(low)
+}
+
+/// A logit that at least `rank` claimed pairs reach, from a histogram; `-∞` if there are fewer.
+fn enough_claimed(posterior: &Posterior, rank: usize) -> f64 {
+    const CELLS: usize = 1 << 16;
+    let logits = || posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims));
+    let finite = || logits().filter(|logit| logit.is_finite());
+    let (least, most) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    if least > most || posterior.evidence().n_pairs() < rank {
+        return f64::NEG_INFINITY;
+    }
+    let width = ((most - least) / CELLS as f64).max(f64::MIN_POSITIVE);
+    let mut counts = vec![0_usize; CELLS];
+    logits().for_each(|logit| counts[(((logit - least) / width) as usize).min(CELLS - 1)] += 1);
+    let mut reached = 0;
+    for (cell, count) in counts.into_iter().enumerate().rev() {
+        reached += count;
+        if reached >= rank {
+            // One cell lower, so that no rounding of a cell's edge loses a pair.
+            return least + width * (cell as f64 - 1.0);
+        }
+    }
+    f64::NEG_INFINITY
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod pairing;
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
-use veilgraph_posterior::{LinkModel, Posterior, ScoredEvidence};
+use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 pub use beta_model::{FitError, Solver, fit};
@@ -61,7 +61,7 @@ impl Stage for Estimate {
     type Side = Server;
     type Params = Params;
     type Inputs = (NoisyLinks, NoisyDegrees);
-    type Outputs = (LinkModel, ScoredEvidence);
+    type Outputs = (LinkModel, LinkEvidence);
     type Error = Error;
 
     fn run(
@@ -96,8 +96,7 @@ impl Stage for Estimate {
                 iterations: fitted.iterations,
             }
         };
-        let evidence = Posterior::new(&model, pair_claims(&links)?)?.scored_evidence();
-        Ok((model, evidence))
+        Ok((model, pair_claims(&links)?))
     }
 }
 

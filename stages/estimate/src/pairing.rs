@@ -7,22 +7,25 @@ use veilgraph_privacy::NoisyLinks;
 /// Pairs `(i, j)` that one or both of their nodes reported.
 ///
 /// # Complexity
-/// Linear in the number of reported ones.
+/// Linear in the number of reported ones, or in the number of words of dense reports.
 ///
 /// # Errors
 /// When the reports break an invariant.
 pub fn pair_claims(links: &NoisyLinks) -> Result<LinkEvidence, Invalid> {
+    if let Some(bits) = links.bits() {
+        return Ok(LinkEvidence::from_reports(bits));
+    }
     let n_nodes = links.n_nodes();
     // Who below the diagonal reported each node: lists arrive in ascending order of the reporter.
     let mut reporters: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
     for reporter in 0..n_nodes {
-        for &one in links.ones(reporter).iter().take_while(|&&one| (one as usize) < reporter) {
+        for one in links.ones(reporter).take_while(|&one| (one as usize) < reporter) {
             reporters[one as usize].push(reporter as u32);
         }
     }
     LinkEvidence::from_rows((0..n_nodes).map(|i| {
-        let own = links.ones(i);
-        merge(&own[own.partition_point(|&one| one as usize <= i)..], &reporters[i])
+        let own: Vec<u32> = links.ones(i).skip_while(|&one| one as usize <= i).collect();
+        merge(&own, &reporters[i])
     }))
 }
 

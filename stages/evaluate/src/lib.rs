@@ -8,7 +8,7 @@ mod summary;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Auditor, HeldOut, Invalid, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Construction, Curves, Labels, Nodes, Predictions, WeightedGraph};
-use veilgraph_posterior::{LinkModel, Posterior, ScoredEvidence};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::{NoisyDegrees, ReportFacts};
 
 pub use metrics::{Metric, Metrics};
@@ -51,17 +51,17 @@ impl Stage for EvaluateLinks {
     const RANDOM: bool = false;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (Nodes, NoisyDegrees, LinkModel, ScoredEvidence, Private<AdjacencyList>);
+    type Inputs = (Nodes, NoisyDegrees, LinkModel, LinkEvidence, Private<AdjacencyList>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (nodes, degrees, model, scored, Private(truth)): Self::Inputs,
+        (nodes, degrees, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let posterior = Posterior::new(&model, scored.evidence)?;
+        let posterior = Posterior::new(&model, evidence)?;
         same_size(posterior.n_nodes(), truth.n_nodes())?;
         let mut metrics = metrics_for(&nodes, &degrees.facts, params);
         for (name, value) in links::link_error(&posterior, &truth, degrees.facts.budget.degree) {

@@ -1,8 +1,7 @@
 //! How well links are estimated.
 
-use rayon::prelude::*;
 use veilgraph_graph::{AdjacencyList, WeightedGraph};
-use veilgraph_posterior::{Kernel, Posterior, Ranking, sigmoid};
+use veilgraph_posterior::{Kernel, Posterior, counts_at_least, sigmoid};
 
 /// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
 ///
@@ -75,12 +74,14 @@ fn ranking_scores(posterior: &Posterior, mut logits: Vec<f64>) -> (f64, f64) {
             _ => thresholds.push((logit, position as f64 + 1.0, position as f64)),
         }
     }
-    let ranking = Ranking::new(posterior);
+    // Each threshold with its next larger number: pairs at or above, and strictly above.
+    let both: Vec<f64> = thresholds.iter().rev().flat_map(|&(logit, ..)| [logit, logit.next_up()]).collect();
+    let counts = counts_at_least(posterior, &both);
     let terms: Vec<(f64, f64)> = thresholds
-        .par_iter()
-        .map(|&(logit, hits, hits_above)| {
-            let at_least = ranking.count_at_least(logit) as f64;
-            let above = ranking.count_at_least(logit.next_up()) as f64;
+        .iter()
+        .zip(counts.chunks_exact(2).rev())
+        .map(|(&(_, hits, hits_above), counts)| {
+            let (at_least, above) = (counts[0] as f64, counts[1] as f64);
             let new_hits = hits - hits_above;
             let others_above = above - hits_above;
             let others_level = at_least - above - new_hits;

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Invalid, Owner, Private, Progress, Stage, StageRng};
-use veilgraph_graph::AdjacencyList;
+use veilgraph_graph::{AdjacencyList, BitMatrix, Ones};
 use veilgraph_privacy::degree_noise::{DegreeBudgetError, noisy_degree};
-use veilgraph_privacy::randomized_response::noisy_list;
+use veilgraph_privacy::randomized_response::noisy_bits;
 use veilgraph_privacy::{
     Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, Relation, Release, ReportFacts,
 };
@@ -113,25 +113,16 @@ impl Stage for Privatize {
         // The budget is part of the purpose: no random word ever serves at two budgets.
         let purpose = |part: &str, epsilon: f64| format!("{part} {epsilon:?}");
         let (for_links, for_degrees) = (purpose("links", budget.links), purpose("degree", budget.degree));
-        let report = |node: usize| -> Result<(Vec<u32>, Option<f64>), Error> {
-            let list = match budget.links {
-                0.0 => Vec::new(),
-                epsilon => {
-                    let mut stream = rng.stream(&for_links, node as u64);
-                    noisy_list(n_nodes, node as u32, graph.neighbours(node), epsilon, &mut stream)
-                }
-            };
-            let degree = match budget.degree {
-                0.0 => None,
-                epsilon => {
-                    let mut stream = rng.stream(&for_degrees, node as u64);
-                    Some(noisy_degree(graph.degree(node), epsilon, params.degree_noise, &mut stream)?)
-                }
-            };
-            Ok((list, degree))
+        let write_list = |node: usize, row: &mut [u64]| {
+            let mut stream = rng.stream(&for_links, node as u64);
+            noisy_bits(n_nodes, node as u32, graph.neighbours(node), budget.links, &mut stream, row);
         };
-        let reports: Vec<_> = (0..n_nodes).into_par_iter().map(report).collect::<Result<_, _>>()?;
-        let (lists, degrees): (Vec<_>, Vec<_>) = reports.into_iter().unzip();
+        let send_degree = |node: usize| {
+            let mut stream = rng.stream(&for_degrees, node as u64);
+            noisy_degree(graph.degree(node), budget.degree, params.degree_noise, &mut stream)
+        };
+        let senders = if budget.degree > 0.0 { n_nodes } else { 0 };
+        let degrees = (0..senders).into_par_iter().map(send_degree).collect::<Result<_, _>>()?;
         let facts = ReportFacts {
             mechanism: "blink".to_owned(),
             epsilon: params.epsilon.nats(),
@@ -139,8 +130,19 @@ impl Stage for Privatize {
             budget,
             degree_noise: params.degree_noise.name().to_owned(),
         };
-        let degrees = degrees.into_iter().flatten().collect();
-        Ok((NoisyLinks::new(facts.clone(), lists)?, NoisyDegrees { facts, n_nodes, degrees }))
+        let links = if budget.links == 0.0 {
+            NoisyLinks::from_lists(facts.clone(), vec![Vec::new(); n_nodes])?
+        } else if NoisyLinks::are_dense(budget.links) {
+            NoisyLinks::from_bits(facts.clone(), BitMatrix::from_rows(n_nodes, write_list))?
+        } else {
+            let list = |node: usize| {
+                let mut row = vec![0; n_nodes.div_ceil(64)];
+                write_list(node, &mut row);
+                Ones::of(&row).collect()
+            };
+            NoisyLinks::from_lists(facts.clone(), (0..n_nodes).into_par_iter().map(list).collect())?
+        };
+        Ok((links, NoisyDegrees { facts, n_nodes, degrees }))
     }
 }
 

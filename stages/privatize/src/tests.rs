@@ -11,6 +11,11 @@ fn run(graph: &AdjacencyList, epsilon: f64, fraction: f64, seed: u64) -> (NoisyL
     Privatize::run((Private(graph.clone()),), &params, &rng, &Progress::none()).expect("valid graph")
 }
 
+/// Ones of a node's report.
+fn ones(links: &NoisyLinks, node: usize) -> Vec<u32> {
+    links.ones(node).collect()
+}
+
 fn ring(n_nodes: u32) -> AdjacencyList {
     AdjacencyList::from_pairs(n_nodes as usize, (0..n_nodes).map(|i| (i, (i + 1) % n_nodes))).expect("a ring")
 }
@@ -20,7 +25,7 @@ fn without_privacy_the_reports_are_the_truth() {
     let graph = ring(200);
     let (links, degrees) = run(&graph, f64::INFINITY, 0.5, 1);
     for node in 0..200 {
-        assert_eq!(links.ones(node), graph.neighbours(node));
+        assert_eq!(ones(&links, node), graph.neighbours(node));
     }
     assert!(degrees.degrees.iter().all(|&degree| degree == 2.0));
 }
@@ -28,9 +33,9 @@ fn without_privacy_the_reports_are_the_truth() {
 #[test]
 fn a_part_without_budget_is_not_sent() {
     let (links, degrees) = run(&ring(100), 1.0, 1.0, 1);
-    assert!((0..100).all(|node| links.ones(node).is_empty()) && degrees.degrees.len() == 100);
+    assert!((0..100).all(|node| ones(&links, node).is_empty()) && degrees.degrees.len() == 100);
     let (links, degrees) = run(&ring(100), 1.0, 0.0, 1);
-    assert!((0..100).any(|node| !links.ones(node).is_empty()) && degrees.degrees.is_empty());
+    assert!((0..100).any(|node| !ones(&links, node).is_empty()) && degrees.degrees.is_empty());
 }
 
 #[test]
@@ -39,10 +44,25 @@ fn a_report_depends_on_its_own_node_alone() {
     let changed = AdjacencyList::from_pairs(300, (0..300).map(|i| (i, (i + 1) % 300)).chain([(7, 90)])).expect("graph");
     let more = run(&changed, 1.0, 0.1, 9);
     for node in (0..300).filter(|&node| node != 7 && node != 90) {
-        assert_eq!(few.0.ones(node), more.0.ones(node), "node {node}");
+        assert_eq!(ones(&few.0, node), ones(&more.0, node), "node {node}");
         assert_eq!(few.1.degrees[node], more.1.degrees[node], "node {node}");
     }
-    assert_ne!(few.0.ones(7).contains(&90), more.0.ones(7).contains(&90), "the bit of the new link differs");
+    assert_ne!(ones(&few.0, 7).contains(&90), ones(&more.0, 7).contains(&90), "the bit of the new link differs");
+}
+
+/// The budgets lie on both sides of the rule; the same streams give the same ones.
+#[test]
+fn bits_and_lists_hold_the_same_reports() {
+    use veilgraph_contract::Artifact;
+    for (epsilon, dense) in [(1.0, true), (3.3, true), (3.6, false), (6.0, false)] {
+        let (links, _) = run(&ring(300), epsilon, 0.0, 5);
+        assert_eq!(links.bits().is_some(), dense, "ε {epsilon}");
+        let again = NoisyLinks::from_blocks(&links.facts(), &mut links.blocks()).expect("round trip");
+        assert_eq!(again, links, "ε {epsilon}");
+        let lists = (0..300).map(|node| ones(&links, node)).collect();
+        let listed = NoisyLinks::from_lists(links.facts.clone(), lists).expect("valid");
+        assert!((0..300).all(|node| ones(&listed, node) == ones(&links, node)));
+    }
 }
 
 #[test]
@@ -53,9 +73,8 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn another_budget_draws_other_noise() {
-    let ones =
-        |epsilon| (0..300).map(|node| run(&ring(300), epsilon, 0.0, 3).0.ones(node).to_vec()).collect::<Vec<_>>();
-    let (one, two) = (ones(1.0), ones(1.0 + 1e-9));
+    let all = |epsilon| (0..300).map(|node| ones(&run(&ring(300), epsilon, 0.0, 3).0, node)).collect::<Vec<_>>();
+    let (one, two) = (all(1.0), all(1.0 + 1e-9));
     assert_ne!(one, two, "almost equal thresholds must not share random words");
 }
 

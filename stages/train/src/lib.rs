@@ -10,7 +10,7 @@ use veilgraph_graph::{
     Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
 };
 use veilgraph_nn::{Dataset, DeviceError, Failure, GraphOperator, NetworkOptions, Trained, train};
-use veilgraph_posterior::{LinkModel, Posterior, ScoredEvidence, SoftOperator};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 pub use model::ModelWeights;
 pub use params::{OneOrMany, Params};
@@ -45,7 +45,7 @@ impl Stage for Train {
     type Side = Server;
     type Params = Params;
     /// The link model and evidence are given for the soft graph alone, whose weights they are.
-    type Inputs = (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<ScoredEvidence>);
+    type Inputs = (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>);
     type Outputs = (Predictions, Curves, ModelWeights);
     type Error = Error;
 
@@ -58,8 +58,8 @@ impl Stage for Train {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
         let operator = match (graph.construction, model, evidence) {
-            (Construction::Soft, Some(model), Some(scored)) => {
-                GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, scored.evidence)?))
+            (Construction::Soft, Some(model), Some(evidence)) => {
+                GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?))
             }
             (Construction::Soft, ..) => {
                 return Err(Invalid("a soft graph needs link_model and link_evidence".into()).into());

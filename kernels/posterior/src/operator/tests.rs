@@ -1,24 +1,51 @@
+use veilgraph_graph::BitMatrix;
+
 use super::*;
-use crate::pairs::tests::posterior;
+use crate::pairs::tests::{in_planes, posterior};
+use crate::{LinkEvidence, LinkModel};
+
+fn check(operator: &SoftOperator, posterior: &Posterior, width: usize, name: &str) {
+    let n = posterior.n_nodes();
+    let x: Vec<f32> = (0..n * width).map(|k| (k as f32 * 0.37).sin()).collect();
+    let product = operator.apply(&x, width);
+    for i in 0..n {
+        for column in 0..width {
+            let (mut direct, mut size) = (0.0, 1e-30);
+            for j in (0..n).filter(|&j| j != i) {
+                let term = posterior.probability(i as u32, j as u32) * f64::from(x[j * width + column]);
+                direct += term;
+                size += term.abs();
+            }
+            let error = (f64::from(product[i * width + column]) - direct).abs() / size;
+            assert!(error < 1e-6, "{name}, row {i}: relative error {error}");
+        }
+    }
+}
 
 #[test]
 fn the_operator_equals_the_dense_product() {
     for epsilon in [0.0, 0.1, 0.9, 3.6, 7.2, f64::INFINITY] {
-        let posterior = posterior(epsilon);
-        let (n, width) = (posterior.n_nodes(), 3);
-        let x: Vec<f32> = (0..n * width).map(|k| (k as f32 * 0.37).sin()).collect();
-        let product = SoftOperator::new(&posterior).apply(&x, width);
-        for i in 0..n {
-            for column in 0..width {
-                let (mut direct, mut size) = (0.0, 1e-30);
-                for j in (0..n).filter(|&j| j != i) {
-                    let term = posterior.probability(i as u32, j as u32) * f64::from(x[j * width + column]);
-                    direct += term;
-                    size += term.abs();
-                }
-                let error = (f64::from(product[i * width + column]) - direct).abs() / size;
-                assert!(error < 1e-6, "ε {epsilon}, row {i}: relative error {error}");
-            }
+        for width in [1, 3, 8, 16] {
+            let posterior = in_planes(&posterior(epsilon));
+            let (any, both) = posterior.evidence().planes().expect("planes");
+            let low_rank = SoftOperator::LowRank(LowRank::new(&posterior));
+            check(&low_rank, &posterior, width, &format!("low rank, ε {epsilon}"));
+            let on_the_fly = SoftOperator::OnTheFly(OnTheFly::new(&posterior, any.clone(), both.clone()));
+            check(&on_the_fly, &posterior, width, &format!("on the fly, ε {epsilon}"));
         }
     }
+}
+
+#[test]
+fn the_cheaper_form_is_chosen() {
+    let few = SoftOperator::new(&posterior(1.0));
+    assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in lists");
+    let few = SoftOperator::new(&in_planes(&posterior(1.0)));
+    assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in planes");
+    let n = 64;
+    let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));
+    let model =
+        LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, residual: 0.0, iterations: 0 };
+    let posterior = Posterior::new(&model, LinkEvidence::from_reports(&all)).expect("same size");
+    assert!(matches!(SoftOperator::new(&posterior), SoftOperator::OnTheFly(_)), "every pair");
 }

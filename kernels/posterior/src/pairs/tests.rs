@@ -1,4 +1,6 @@
-use crate::{Kernel, LinkEvidence, LinkModel, Posterior, Ranking, sigmoid};
+use veilgraph_graph::BitMatrix;
+
+use crate::{Kernel, LinkEvidence, LinkModel, Posterior, counts_at_least, sigmoid};
 
 /// Forty nodes, a third of all pairs claimed, by a fixed arithmetic rule.
 pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
@@ -9,6 +11,28 @@ pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
     });
     let model = LinkModel { degrees: vec![0.0; n as usize], beta, epsilon_links, residual: 0.0, iterations: 0 };
     Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
+}
+
+/// The same posterior with its claims in planes of bits.
+pub(crate) fn in_planes(posterior: &Posterior) -> Posterior {
+    let n = posterior.n_nodes();
+    let evidence = posterior.evidence();
+    let bits = BitMatrix::from_rows(n, |i, row| {
+        for j in (0..n as u32).filter(|&j| j as usize != i) {
+            let claims = evidence.claims(i as u32, j);
+            if claims == 2 || (claims == 1 && (i as u32) < j) {
+                row[j as usize / 64] |= 1 << (j % 64);
+            }
+        }
+    });
+    let model = LinkModel {
+        degrees: vec![0.0; n],
+        beta: posterior.beta().to_vec(),
+        epsilon_links: posterior.evidence_logit(2) / 2.0,
+        residual: 0.0,
+        iterations: 0,
+    };
+    Posterior::new(&model, LinkEvidence::from_reports(&bits)).expect("same size")
 }
 
 fn dense(posterior: &Posterior) -> Vec<(u32, u32, f64)> {
@@ -34,23 +58,28 @@ fn enumeration_finds_what_a_dense_scan_finds() {
 #[test]
 fn pair_sums_equal_the_dense_ones() {
     for epsilon in [0.0, 0.3, 2.0, 9.0] {
-        let posterior = posterior(epsilon);
-        for kernel in [Kernel::Logistic, Kernel::LogisticSlope, Kernel::Softplus] {
-            let direct: f64 = dense(&posterior).iter().map(|pair| kernel.at(pair.2)).sum();
-            let fast = posterior.pair_sum(kernel);
-            assert!((fast / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {fast} {direct}");
+        for posterior in [posterior(epsilon), in_planes(&posterior(epsilon))] {
+            for kernel in [Kernel::Logistic, Kernel::LogisticSlope, Kernel::Softplus] {
+                let direct: f64 = dense(&posterior).iter().map(|pair| kernel.at(pair.2)).sum();
+                let fast = posterior.pair_sum(kernel);
+                assert!((fast / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {fast} {direct}");
+            }
         }
     }
 }
 
 #[test]
 fn ranks_equal_the_dense_ones() {
-    for epsilon in [0.0, 0.3, 2.0] {
-        let posterior = posterior(epsilon);
-        let ranking = Ranking::new(&posterior);
-        for &(_, _, threshold) in dense(&posterior).iter().step_by(11) {
-            let at_least = dense(&posterior).iter().filter(|pair| pair.2 >= threshold).count() as u64;
-            assert_eq!(ranking.count_at_least(threshold), at_least, "ε {epsilon}, threshold {threshold}");
+    for epsilon in [0.0, 0.3, 2.0, f64::INFINITY] {
+        for posterior in [posterior(epsilon), in_planes(&posterior(epsilon))] {
+            let mut thresholds: Vec<f64> =
+                dense(&posterior).iter().step_by(11).flat_map(|pair| [pair.2, pair.2.next_up()]).collect();
+            thresholds.sort_by(f64::total_cmp);
+            let counts = counts_at_least(&posterior, &thresholds);
+            for (&threshold, count) in thresholds.iter().zip(counts) {
+                let at_least = dense(&posterior).iter().filter(|pair| pair.2 >= threshold).count() as u64;
+                assert_eq!(count, at_least, "ε {epsilon}, threshold {threshold}");
+            }
         }
     }
 }

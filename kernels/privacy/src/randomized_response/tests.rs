@@ -3,6 +3,13 @@ use rand::rngs::ChaCha20Rng;
 
 use super::*;
 
+/// Positions of ones in the noisy list of `node`.
+fn noisy_list(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, rng: &mut ChaCha20Rng) -> Vec<u32> {
+    let mut row = vec![0; n_nodes.div_ceil(64)];
+    noisy_bits(n_nodes, node, neighbours, epsilon, rng, &mut row);
+    (0..64 * row.len() as u32).filter(|one| row[*one as usize / 64] >> (one % 64) & 1 == 1).collect()
+}
+
 /// Exact cost of a threshold, `ln((2^64 - t) / t)`.
 fn cost(threshold: u64) -> f64 {
     let t = threshold as f64 / 2.0_f64.powi(64);

@@ -1,0 +1,78 @@
+//! Times of what the server computes from claims: `make bench`.
+
+use divan::{Bencher, black_box};
+use veilgraph_graph::BitMatrix;
+use veilgraph_posterior::{Atoms, Kernel, LinkEvidence, LinkModel, Posterior, SoftOperator};
+
+fn main() {
+    divan::main();
+}
+
+/// Nodes of Cora, LastFM and Facebook.
+const SIZES: [usize; 3] = [2708, 7624, 22470];
+
+/// A posterior with power-law parameters and a share of ones in every report.
+fn posterior(n: usize, ones_per_1024: u64, in_planes: bool) -> Posterior {
+    let random = |i: usize, j: usize| {
+        let mut x = (i as u64) << 32 ^ j as u64 ^ 0x9e37_79b9_7f4a_7c15;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    };
+    let bits = BitMatrix::from_rows(n, |i, row| {
+        for j in (0..n).filter(|&j| j != i && random(i, j) % 1024 < ones_per_1024) {
+            row[j / 64] |= 1 << (j % 64);
+        }
+    });
+    let evidence = LinkEvidence::from_reports(&bits);
+    let evidence = if in_planes {
+        evidence
+    } else {
+        LinkEvidence::from_rows((0..n).map(|i| evidence.row(i).collect())).expect("valid")
+    };
+    let beta = (0..n).map(|i| -6.0 + 4.0 * ((i + 1) as f64 / n as f64).powi(8)).collect();
+    let epsilon_links = ((1024 - ones_per_1024) as f64 / ones_per_1024 as f64).ln();
+    let model = LinkModel { degrees: vec![1.0; n], beta, epsilon_links, residual: 0.0, iterations: 0 };
+    Posterior::new(&model, evidence).expect("same size")
+}
+
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn kernel_sums(bencher: Bencher, n: usize) {
+    let beta: Vec<f64> = (0..n).map(|i| -6.0 + 6.0 * ((i + 1) as f64 / n as f64).powi(8)).collect();
+    let atoms = Atoms::new(&beta);
+    bencher.bench_local(|| atoms.sums(Kernel::Logistic, 0.0, black_box(atoms.counts())));
+}
+
+#[divan::bench(args = SIZES, sample_count = 5)]
+fn sum_of_p_planes(bencher: Bencher, n: usize) {
+    let posterior = posterior(n, 296, true);
+    bencher.bench_local(|| posterior.pair_sum(Kernel::Logistic));
+}
+
+/// Width 16, claims of 29 % ones per report (0.9 nats on links).
+#[divan::bench(args = [2708, 7624], sample_count = 10)]
+fn soft_on_the_fly_16(bencher: Bencher, n: usize) {
+    soft(bencher, n, 296, true);
+}
+
+#[divan::bench(args = [2708, 7624], sample_count = 10)]
+fn soft_low_rank_16(bencher: Bencher, n: usize) {
+    soft(bencher, n, 296, false);
+}
+
+/// 3 % ones per report (3.5 nats on links): where reports change their form.
+#[divan::bench(args = [2708, 7624], sample_count = 10)]
+fn soft_on_the_fly_16_sparse(bencher: Bencher, n: usize) {
+    soft(bencher, n, 31, true);
+}
+
+#[divan::bench(args = [2708, 7624], sample_count = 10)]
+fn soft_low_rank_16_sparse(bencher: Bencher, n: usize) {
+    soft(bencher, n, 31, false);
+}
+
+fn soft(bencher: Bencher, n: usize, ones_per_1024: u64, in_planes: bool) {
+    let operator = SoftOperator::new(&posterior(n, ones_per_1024, in_planes));
+    let x: Vec<f32> = (0..n * 16).map(|k| (k % 17) as f32 - 8.0).collect();
+    bencher.bench_local(|| operator.apply(black_box(&x), 16));
+}
