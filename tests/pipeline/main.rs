@@ -5,6 +5,7 @@ mod commands;
 mod datasets;
 mod faults;
 mod freshness;
+mod oracle;
 mod scores;
 mod support;
 mod tidy;

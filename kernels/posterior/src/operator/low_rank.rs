@@ -60,17 +60,31 @@ impl LowRank {
     }
 
     pub(super) fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
+        // Single precision inside a few terms, double across them: hundreds of corrections add up.
+        const TERMS: usize = 32;
         let spread = self.moments(x, width);
         let mut product = vec![0.0; x.len()];
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
+            let mut sums = vec![0.0_f64; width];
+            let mut add_up = |out: &mut [f32]| {
+                sums.iter_mut().zip(&*out).for_each(|(sum, &partial)| *sum += f64::from(partial));
+                out.fill(0.0);
+            };
             for (k, &weight) in self.factor[node * self.rank..(node + 1) * self.rank].iter().enumerate() {
                 add_scaled(out, weight, &spread[k * width..(k + 1) * width]);
             }
             add_scaled(out, -self.own[node], &x[node * width..(node + 1) * width]);
+            add_up(out);
             let range = self.offsets[node]..self.offsets[node + 1];
-            for (&partner, &weight) in self.partners[range.clone()].iter().zip(&self.corrections[range]) {
-                add_scaled(out, weight, &x[partner as usize * width..(partner as usize + 1) * width]);
+            for (partners, weights) in
+                self.partners[range.clone()].chunks(TERMS).zip(self.corrections[range].chunks(TERMS))
+            {
+                for (&partner, &weight) in partners.iter().zip(weights) {
+                    add_scaled(out, weight, &x[partner as usize * width..(partner as usize + 1) * width]);
+                }
+                add_up(out);
             }
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
         });
         product
     }
@@ -133,7 +147,7 @@ fn low_rank(beta: &[f64], base: f64) -> (usize, Vec<f32>, Vec<f32>) {
                 (between / smooth(x, high) - 1.0).abs()
             })
             .fold(0.0, f64::max);
-        if error < 1e-7 || rank >= 96 {
+        if error < 1e-8 || rank >= 96 {
             let factor =
                 beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| (libm::exp(b) * l) as f32)).collect();
             let core = nodes.iter().flat_map(|&x| nodes.iter().map(move |&y| smooth(x, y) as f32)).collect();

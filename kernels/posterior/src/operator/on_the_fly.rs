@@ -51,29 +51,34 @@ impl OnTheFly {
 
     #[inline(always)]
     fn add_row<const WIDTH: usize>(&self, node: usize, x: &[f32], out: &mut [f32]) {
-        let mut sums = [0.0; WIDTH];
+        // Single precision inside a word, double across words: thousands of terms add up.
+        let mut sums = [0.0_f64; WIDTH];
         let (rows, _) = x.as_chunks::<WIDTH>();
         for (word, rows) in rows.chunks(LANES).enumerate() {
-            let entries = self.entries(node, word);
-            for (&entry, row) in entries.iter().zip(rows) {
-                for (sum, &value) in sums.iter_mut().zip(row) {
+            let mut partial = [0.0_f32; WIDTH];
+            for (&entry, row) in self.entries(node, word).iter().zip(rows) {
+                for (sum, &value) in partial.iter_mut().zip(row) {
                     *sum += entry * value;
                 }
             }
+            sums.iter_mut().zip(partial).for_each(|(sum, partial)| *sum += f64::from(partial));
         }
-        out.copy_from_slice(&sums);
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
     }
 
     #[inline(always)]
     fn add_row_of_any_width(&self, node: usize, x: &[f32], out: &mut [f32]) {
+        let mut sums = vec![0.0_f64; out.len()];
         for (word, rows) in x.chunks(LANES * out.len()).enumerate() {
-            let entries = self.entries(node, word);
-            for (&entry, row) in entries.iter().zip(rows.chunks_exact(out.len())) {
+            out.fill(0.0);
+            for (&entry, row) in self.entries(node, word).iter().zip(rows.chunks_exact(out.len())) {
                 for (sum, &value) in out.iter_mut().zip(row) {
                     *sum += entry * value;
                 }
             }
+            sums.iter_mut().zip(&*out).for_each(|(sum, &partial)| *sum += f64::from(partial));
         }
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
     }
 
     /// Entries of row `node` in the columns of one word; 0 on the diagonal.
