@@ -8,7 +8,7 @@ fn main() {
     divan::main();
 }
 
-/// Nodes of Cora, LastFM and Facebook.
+/// Nodes of Cora, `LastFM` and Facebook.
 const SIZES: [usize; 3] = [2708, 7624, 22470];
 
 /// A posterior with power-law parameters and a share of ones in every report.

@@ -67,7 +67,7 @@ pub fn noisy_bits(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, r
         row[link as usize / 64] ^= 1 << (link % 64);
     }
     row[node as usize / 64] &= !(1 << (node % 64));
-    if let Some(last) = row.last_mut().filter(|_| n_nodes % 64 != 0) {
+    if let Some(last) = row.last_mut().filter(|_| !n_nodes.is_multiple_of(64)) {
         *last &= (1 << (n_nodes % 64)) - 1;
     }
 }

@@ -64,7 +64,7 @@ proptest! {
             .collect();
         let evidence = LinkEvidence::from_rows(rows).expect("valid");
         // Every second case in planes, as dense reports give them.
-        let evidence = if n % 2 == 0 { planes(&evidence) } else { evidence };
+        let evidence = if n.is_multiple_of(2) { planes(&evidence) } else { evidence };
         let model = LinkModel { degrees: vec![0.0; beta.len()], beta, epsilon_links: epsilon, residual: 0.0, iterations: 0 };
         let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
         for variant in [Construction::Hard, Construction::Hybrid] {

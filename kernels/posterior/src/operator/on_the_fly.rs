@@ -1,5 +1,7 @@
 //! Many claims: entries of `P` are formed from two bits and two numbers, used, and forgotten.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
 use pulp::Arch;
 use rayon::prelude::*;
 use veilgraph_graph::BitMatrix;
