@@ -8,7 +8,7 @@ VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
-.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check bench parity clean
+.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda bench parity clean
 
 all: build                ## Build the program
 build: ; cargo build --release --locked
@@ -31,6 +31,9 @@ check:                    ## Formatting, lints, tests, documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
+bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
+	cargo bench --profile release --locked -p veilgraph-posterior --bench links
+	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
 clean:                    ## Remove artifacts (the privacy ledger too)

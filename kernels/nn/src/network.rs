@@ -1,4 +1,4 @@
-//! Two-layer networks: GCN, `GraphSAGE`, GAT and MLP.
+//! Two-layer networks: GCN, GraphSAGE, GAT and MLP.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub enum SageNorm {
 pub struct NetworkOptions {
     /// Width of the hidden layer.
     pub hidden: usize,
-    /// Norm of `GraphSAGE`.
+    /// Norm of GraphSAGE.
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again.
     pub gat_double_weight: bool,
@@ -125,8 +125,8 @@ impl Architecture {
             .collect()
     }
 
-    /// Initial values as `PyTorch` Geometric draws them: Glorot with zero bias (GCN, GAT), or uniform
-    /// within `1/√fan_in` (`GraphSAGE`, MLP).
+    /// Initial values as PyTorch Geometric draws them: Glorot with zero bias (GCN, GAT), or uniform
+    /// within `1/√fan_in` (GraphSAGE, MLP).
     fn initial(self, name: &str, [rows, columns]: [usize; 2], fan_in: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
         let bound = match self {
             Self::Gcn | Self::Gat if name.ends_with("bias") => 0.0,

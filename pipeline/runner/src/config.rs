@@ -1,12 +1,16 @@
 //! An experiment: one TOML file, overlaid by `--set`, expanded into cells.
 
-use std::path::{Path, PathBuf};
+mod source;
+
+use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use crate::datasets;
+pub(crate) use source::nearest;
+use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.
 #[derive(Debug, thiserror::Error)]
@@ -35,14 +39,6 @@ pub(crate) enum MetricGroup {
     Accuracy,
     LinkError,
     Density,
-}
-
-/// Where the text came from, to name lines in messages.
-#[derive(Debug, Clone)]
-struct Source {
-    path: PathBuf,
-    text: String,
-    overlaid: Vec<String>,
 }
 
 /// The file as a whole; stage tables stay untyped.
@@ -190,71 +186,6 @@ impl Config {
     pub(crate) fn error(&self, field: &str, problem: &str) -> ConfigError {
         self.source.at(field, problem)
     }
-}
-
-impl Source {
-    fn syntax(&self, error: &toml::de::Error) -> ConfigError {
-        let line = error.span().map_or(1, |span| self.line(span.start));
-        ConfigError(format!("{}:{line}: {}; correct the TOML", self.path.display(), error.message()))
-    }
-
-    /// An error about `field`, with its line if the file has it.
-    fn at(&self, field: &str, problem: &str) -> ConfigError {
-        if self.overlaid.iter().any(|set| set == field) {
-            return ConfigError(format!("--set {field}: {problem}"));
-        }
-        let line = self.find(field).map_or(String::new(), |line| format!("{line}:"));
-        let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
-        ConfigError(format!("{}:{line} {name}{problem}", self.path.display()))
-    }
-
-    fn line(&self, offset: usize) -> usize {
-        self.text[..offset.min(self.text.len())].matches('\n').count() + 1
-    }
-
-    /// Line of a dotted field.
-    fn find(&self, field: &str) -> Option<usize> {
-        let root = toml::de::DeTable::parse(&self.text).ok()?;
-        let mut table = root.get_ref();
-        let mut line = None;
-        for part in field.split('.') {
-            // An item of a list stands on the line of its list.
-            let part = part.split('[').next().unwrap_or(part);
-            let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
-            line = Some(self.line(key.span().start));
-            match value.get_ref() {
-                toml::de::DeValue::Table(inner) => table = inner,
-                _ => break,
-            }
-        }
-        line
-    }
-}
-
-/// Types a table; an error names the field, its line and the nearest valid name.
-fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Result<T, ConfigError> {
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let inside = error.path().to_string();
-        let message = error.inner().message().to_owned();
-        let mut path: Vec<&str> =
-            [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let is_field = message.starts_with("unknown field") || message.starts_with("missing field");
-        if is_field && !inside.ends_with(quoted[0]) {
-            path.push(quoted[0]);
-        }
-        let hint = if message.starts_with("unknown") { nearest(quoted[0], &quoted[1..]) } else { None };
-        let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-        source.at(&path.join("."), &format!("{message}{hint}"))
-    })
-}
-
-/// The candidate most like `word`: at most two slips of the pen, or a third of a long word.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let slips = |candidate: &str| strsim::osa_distance(word, candidate);
-    let best = candidates.iter().min_by_key(|candidate| slips(candidate))?;
-    let length = word.chars().count();
-    (slips(best) < length && slips(best) <= 2.max(length / 3)).then_some(*best)
 }
 
 /// Lays `table.key=value` over the config; returns the dotted field.

@@ -1,20 +1,20 @@
-//! Entries: found by key, drafted aside, published by rename, read with their digest checked.
+//! Entries: found by key, read with their digest checked.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use veilgraph_contract::{Artifact, Saver, Zone};
+use veilgraph_contract::{Artifact, Zone};
 
+use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
 use crate::table;
 
-const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 /// Private data live below these, apart from what the server may see.
-const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
+pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 
 /// A folder of entries.
 #[derive(Clone, Debug)]
@@ -25,23 +25,10 @@ pub struct Store {
 /// A published entry.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    store: Store,
+    pub(crate) store: Store,
     /// What it holds.
     pub manifest: Manifest,
 }
-
-/// An entry being made: private to this process until published.
-pub struct Draft {
-    store: Store,
-    recipe: Recipe,
-    key: String,
-    folder: PathBuf,
-    outputs: BTreeMap<String, OutputRecord>,
-    _lock: KeyLock,
-}
-
-/// Writes artifacts into a draft.
-pub struct StoreSaver<'a>(pub &'a mut Draft);
 
 impl Store {
     /// The store below `root`, which need not exist yet.
@@ -128,11 +115,8 @@ impl Store {
     /// # Errors
     /// When the store is not writable.
     pub fn draft(&self, recipe: Recipe, lock: KeyLock) -> Result<Draft, StoreError> {
-        let key = recipe.key();
-        let folder = self.root.join("tmp").join(format!("{}-{key}", recipe.stage));
-        files::remove_folder(&folder)?;
-        files::create_folder(&folder, true)?;
-        Ok(Draft { store: self.clone(), recipe, key, folder, outputs: BTreeMap::new(), _lock: lock })
+        let folder = self.root.join("tmp").join(format!("{}-{}", recipe.stage, recipe.key()));
+        Draft::begin(self.clone(), recipe, folder, lock)
     }
 
     /// Removes an entry, its manifest first.
@@ -168,7 +152,7 @@ impl Store {
     }
 
     /// Digest of a file's bytes, keyed if its zone is private.
-    fn digest(&self, zone: &str, bytes: &[u8]) -> Result<String, StoreError> {
+    pub(crate) fn digest(&self, zone: &str, bytes: &[u8]) -> Result<String, StoreError> {
         if APART.iter().any(|apart| apart.name() == zone) {
             self.keyed_digest(bytes)
         } else {
@@ -226,84 +210,6 @@ impl Entry {
                 ),
             })
         }
-    }
-}
-
-impl Draft {
-    /// Publishes the entry: private files first, the manifest with the rest last.
-    ///
-    /// # Errors
-    /// When the file system refuses; then nothing is published.
-    pub fn publish(mut self) -> Result<Entry, StoreError> {
-        let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
-        let outputs = std::mem::take(&mut self.outputs);
-        let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs };
-        let main = self.folder.join("main");
-        files::create_folder(&main, false)?;
-        let json = serde_json::to_vec_pretty(&manifest)
-            .unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"));
-        files::write_synced(&main.join(MANIFEST), &json, false)?;
-        for zone in APART {
-            let from = self.folder.join(zone.name());
-            if from.is_dir() {
-                Self::place(&from, &self.store.folder(zone.name(), &stage, &key), true)?;
-            }
-        }
-        Self::place(&main, &self.store.folder("server", &stage, &key), false)?;
-        Ok(Entry { store: self.store.clone(), manifest })
-    }
-
-    /// Moves a folder to its place; what stands there belongs to no complete entry.
-    fn place(from: &Path, to: &Path, private: bool) -> Result<(), StoreError> {
-        let parent = to.parent().unwrap_or(Path::new("."));
-        if private && let Some(zone) = parent.parent() {
-            files::create_folder(zone, true)?;
-        }
-        files::create_folder(parent, private)?;
-        files::remove_folder(to)?;
-        files::publish_folder(from, to)
-    }
-
-    fn write(&mut self, zone: Zone, name: &str, file: String, bytes: &[u8]) -> Result<(), StoreError> {
-        let apart = APART.contains(&zone);
-        let folder = self.folder.join(if apart { zone.name() } else { "main" });
-        files::create_folder(&folder, apart)?;
-        files::write_synced(&folder.join(&file), bytes, apart)?;
-        let digest = self.store.digest(zone.name(), bytes)?;
-        let size = if apart { 0 } else { bytes.len() as u64 };
-        self.outputs.insert(name.to_owned(), OutputRecord { file, zone: zone.name().to_owned(), digest, bytes: size });
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    /// Leaves nothing half-written behind; after publishing, the folder holds nothing of worth.
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl Saver for StoreSaver<'_> {
-    type Error = StoreError;
-
-    fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), StoreError> {
-        let draft = &mut *self.0;
-        // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
-        let metadata = BTreeMap::from([
-            ("artifact".to_owned(), A::NAME.to_owned()),
-            ("schema_version".to_owned(), "1".to_owned()),
-            ("stage".to_owned(), draft.recipe.stage.clone()),
-            ("zone".to_owned(), A::ZONE.name().to_owned()),
-        ]);
-        let mut bytes = Vec::new();
-        let file = format!("{}.parquet", A::NAME);
-        table::write_table(artifact, &metadata, &mut bytes)
-            .map_err(|error| StoreError::Corrupt { path: draft.folder.join(&file), problem: error.to_string() })?;
-        draft.write(A::ZONE, A::NAME, file, &bytes)?;
-        if let Some(attachment) = artifact.attachment() {
-            draft.write(A::ZONE, attachment.name, attachment.name.to_owned(), &attachment.bytes)?;
-        }
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* an entry is complete or absent. Nothing here knows what a stage computes.
 
+mod draft;
 mod entry;
 mod error;
 mod files;
@@ -9,7 +10,8 @@ mod lock;
 mod manifest;
 mod table;
 
-pub use entry::{Draft, Entry, Store, StoreSaver};
+pub use draft::{Draft, StoreSaver};
+pub use entry::{Entry, Store};
 pub use error::StoreError;
 pub use lock::KeyLock;
 pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};

@@ -1,4 +1,4 @@
-//! `NumPy` archives with adjacency, attributes and labels in compressed rows.
+//! NumPy archives with adjacency, attributes and labels in compressed rows.
 
 use std::io::{Cursor, Read};
 
@@ -9,7 +9,7 @@ use crate::params::Params;
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files, RawGraph};
 
-/// The two spellings of the keys: that of gnn-benchmark, and that of `SciPy`'s own sparse archives.
+/// The two spellings of the keys: that of gnn-benchmark, and that of SciPy's own sparse archives.
 const PREFIXES: [(&str, &str); 2] = [("adj_", "attr_"), ("adj_matrix.", "attr_matrix.")];
 
 /// No array of the field is larger than this many bytes.

@@ -67,7 +67,7 @@ pub enum Format {
     Synthetic,
     /// The eight `ind.<name>.*` files of Planetoid.
     Planetoid,
-    /// A `NumPy` archive with adjacency, attributes and labels in compressed rows.
+    /// A NumPy archive with adjacency, attributes and labels in compressed rows.
     Npz,
     /// Text files: links, and optionally features and labels.
     Edges,

@@ -8,7 +8,7 @@ use crate::raw::{FeatureRows, Files, RawGraph};
 /// Endings of the files. `x` and `y` are part of `allx` and `ally`, but belong to the dataset.
 pub(crate) const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
 
-/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in `CiteSeer`).
+/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in CiteSeer).
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let name = params.name.clone().unwrap_or_default();
     let part = |part: &str| format!("ind.{name}.{part}");

@@ -19,7 +19,7 @@ pub struct Params {
     pub weight_decay: OneOrMany,
     /// Dropout rates of the hidden layer.
     pub dropout: OneOrMany,
-    /// What `GraphSAGE` divides the weighted sum of neighbours by.
+    /// What GraphSAGE divides the weighted sum of neighbours by.
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again, as the paper prints it.
     pub gat_double_weight: bool,

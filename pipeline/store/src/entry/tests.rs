@@ -1,6 +1,9 @@
-use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, take};
+use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, Saver, take};
+
+use std::collections::BTreeMap;
 
 use super::*;
+use crate::StoreSaver;
 
 #[derive(Debug, PartialEq)]
 struct Counts(Vec<u32>);
