@@ -193,6 +193,7 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
             vec!["f.csv", "line 3", "not finite"],
         ),
         features("an infinite feature", "f.csv", "node,a\n0,inf\n1,1\n", vec!["f.csv", "line 2", "not finite"]),
+        features("features that overflow", "f.csv", "node,a\n0,3e38\n1,-3e38\n", vec!["features", "not finite"]),
         features("a feature in words", "f.csv", "node,a\n0,1\n1,red\n", vec!["f.csv", "line 3", "`red`"]),
         features("a node with two rows of features", "f.csv", "node,a\n0,1\n0,2\n", vec!["f.csv", "node `0`", "twice"]),
         features(

@@ -11,7 +11,7 @@ mod raw;
 mod split;
 mod synthetic;
 
-use veilgraph_contract::{HeldOut, Owner, Private, Progress, RawFile, Stage, StageRng};
+use veilgraph_contract::{HeldOut, Invalid, Owner, Private, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
@@ -61,12 +61,13 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
             "give a list with at least one link between two nodes",
         ));
     }
+    let wrong_features = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
     let features = match graph.features {
         Some((width, rows)) => {
-            let matrix = SparseMatrix::from_rows(width, rows)
-                .map_err(|invalid| Error::new(&origin, "features, ", invalid.0, "correct the features"))?;
+            let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong_features)?;
             let matrix = if params.binarize { normalize::binarized(&matrix) } else { matrix };
-            Some(Features(normalize::normalized(matrix, params.normalize)))
+            let scaled = normalize::normalized(matrix, params.normalize).map_err(wrong_features)?;
+            Some(Features(scaled))
         }
         None => None,
     };

@@ -1,6 +1,7 @@
 //! Scale of the features.
 
 use serde::{Deserialize, Serialize};
+use veilgraph_contract::Invalid;
 use veilgraph_graph::SparseMatrix;
 
 /// Scale of the features.
@@ -15,9 +16,12 @@ pub enum Normalize {
 }
 
 /// The features on the wanted scale.
-pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> SparseMatrix {
+///
+/// # Errors
+/// When values are so large that their differences overflow.
+pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<SparseMatrix, Invalid> {
     match how {
-        Normalize::None => features,
+        Normalize::None => Ok(features),
         Normalize::Row => {
             let least = minimum(&features);
             let rows = (0..features.n_rows()).map(|row| {
@@ -26,7 +30,6 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> SparseMatrix
                 shifted.into_iter().map(|(column, value)| (column, (f64::from(value) / sum.max(1.0)) as f32)).collect()
             });
             SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
-                .unwrap_or_else(|invalid| unreachable!("scaling keeps a valid matrix valid: {invalid}"))
         }
     }
 }

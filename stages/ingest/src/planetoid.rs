@@ -92,6 +92,11 @@ pub(crate) fn rows_of(
             values.len()
         ));
     }
+    if let Some(column) =
+        columns.iter().find(|&&column| column < 0.0 || column.fract() != 0.0 || column > u32::MAX.into())
+    {
+        return Err(format!("column {column} is no index"));
+    }
     (0..n_rows)
         .map(|row| {
             let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);

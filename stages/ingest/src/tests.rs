@@ -97,14 +97,14 @@ fn a_label_column_is_found_by_its_name() {
 #[test]
 fn row_normalization_is_that_of_the_reference() {
     let matrix = SparseMatrix::from_rows(3, [vec![(0, 2.0), (1, 6.0)], vec![(2, 0.5)], vec![]]).expect("valid");
-    let rows = normalize::normalized(matrix, normalize::Normalize::Row);
+    let rows = normalize::normalized(matrix, normalize::Normalize::Row).expect("finite");
     assert_eq!(
         (rows.row(0).1, rows.row(1).1, rows.row(2).1),
         ([0.25, 0.75].as_slice(), [0.5].as_slice(), [].as_slice())
     );
     // A negative minimum is subtracted everywhere, also where nothing is stored.
     let negative = SparseMatrix::from_rows(2, [vec![(0, -1.0), (1, 1.0)], vec![(0, 1.0)]]).expect("valid");
-    let rows = normalize::normalized(negative, normalize::Normalize::Row);
+    let rows = normalize::normalized(negative, normalize::Normalize::Row).expect("finite");
     assert_eq!((rows.row(0), rows.row(1).1), (([1].as_slice(), [1.0].as_slice()), [2.0 / 3.0, 1.0 / 3.0].as_slice()));
 }
 
@@ -136,5 +136,22 @@ fn a_pickle_that_asks_for_more_than_arrays_is_refused() {
         b"\x80\x02\xfe.",
     ] {
         assert!(pickle::parse(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn compressed_rows_that_contradict_themselves_are_refused() {
+    let good = planetoid::rows_of(2, &[0.0, 1.0, 3.0], &[1.0, 2.0, 0.0], &[1.0, 1.0, 5.0]).expect("valid");
+    assert_eq!(good, [vec![(1, 1.0)], vec![(0, 5.0), (2, 1.0)]], "columns ascend");
+    for (offsets, columns, values, word) in [
+        (vec![0.0, 1.0], vec![1.0], vec![1.0], "2 offsets"),
+        (vec![0.0, 1.0, 1.0], vec![1.0, 2.0], vec![1.0], "2 columns for 1 values"),
+        (vec![0.0, 2.0, 1.0], vec![1.0], vec![1.0], "runs from"),
+        (vec![0.0, 0.0, 9.0], vec![1.0], vec![1.0], "runs from"),
+        (vec![0.0, 1.0, 1.0], vec![-1.0], vec![1.0], "column -1"),
+        (vec![0.0, 1.0, 1.0], vec![0.5], vec![1.0], "column 0.5"),
+    ] {
+        let problem = planetoid::rows_of(2, &offsets, &columns, &values).expect_err(word);
+        assert!(problem.contains(word), "{problem}");
     }
 }
