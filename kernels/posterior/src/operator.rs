@@ -30,13 +30,13 @@ impl SoftOperator {
 
     /// Whether forming every entry is cheaper than correcting at the claimed pairs.
     ///
-    /// Measured at width 16 (docs/benchmarks/links.md): 0.95 ns for an entry on the fly, 2.05 ns for a
+    /// Measured at width 16 (docs/benchmarks/links.md): 1.1 ns for an entry on the fly, 1.85 ns for a
     /// correction. Corrections also take 8 bytes each, which are kept within half a gibibyte.
     fn pays_on_the_fly(posterior: &Posterior) -> bool {
         const MOST_CORRECTIONS: usize = 1 << 26;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_pairs();
-        corrections > MOST_CORRECTIONS || 2.05 * corrections as f64 > 0.95 * entries as f64
+        corrections > MOST_CORRECTIONS || 1.85 * corrections as f64 > 1.1 * entries as f64
     }
 
     /// Number of nodes.
