@@ -1,8 +1,8 @@
 //! What does the server believe about each pair of nodes?
 //!
 //! The whole posterior is `logit P_ij = β_i + β_j + 2 (claims_ij − 1) ε_links`, so it is held as one
-//! number per node and one row per pair that somebody claimed. *Invariant:* nothing here has `n²`
-//! entries; sums over all pairs go through one-dimensional kernel sums.
+//! number per node and the claims of the pairs that somebody claimed. *Invariant:* no matrix of
+//! probabilities exists; all that may grow with `n²` are reported bits, one bit each.
 
 mod evidence;
 mod kernel_sum;
