@@ -35,13 +35,29 @@ impl Device {
         match self {
             Self::Cpu => Ok(()),
             #[cfg(feature = "cuda")]
-            Self::Cuda => {
-                // Asked before any tensor exists: without a driver, the first tensor would panic.
-                let devices = <cubecl::cuda::CudaRuntime as cubecl::Runtime>::enumerate_devices(0, &());
-                if devices.is_empty() { Err(DeviceError::NoGpu) } else { Ok(()) }
-            }
+            Self::Cuda if cuda_is_there() => Ok(()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Err(DeviceError::NoGpu),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err(DeviceError::NotCompiled),
         }
     }
+}
+
+/// Whether a CUDA driver and a device are there; asked once.
+///
+/// The driver's library is loaded at the first question, and the loader panics where it is missing:
+/// that panic is the answer, so nobody needs to read it.
+#[cfg(feature = "cuda")]
+fn cuda_is_there() -> bool {
+    static ANSWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let count = std::panic::catch_unwind(|| {
+            <cubecl::cuda::CudaRuntime as cubecl::Runtime>::enumerate_devices(0, &()).len()
+        });
+        std::panic::set_hook(hook);
+        count.is_ok_and(|count| count > 0)
+    })
 }
