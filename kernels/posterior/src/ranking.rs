@@ -75,19 +75,25 @@ impl<'a> Locator<'a> {
         let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
         let n_cells = thresholds.len().next_power_of_two().max(16);
         let per_cell = if most > least { n_cells as f64 / (most - least) } else { 1.0 };
-        let cell = |x: f64| ((x - least) * per_cell).clamp(0.0, n_cells as f64 - 1.0) as usize;
-        // A threshold belongs to the cell that looking it up would find, whatever the rounding.
-        let mut cells = vec![0; n_cells + 1];
-        thresholds.iter().for_each(|&threshold| cells[cell(threshold) + 1] += 1);
-        for k in 0..n_cells {
-            cells[k + 1] += cells[k];
+        let mut locator = Self { thresholds, least, per_cell, cells: vec![0; n_cells + 1] };
+        for &threshold in thresholds {
+            let cell = locator.cell(threshold);
+            locator.cells[cell + 1] += 1;
         }
-        Self { thresholds, least, per_cell, cells }
+        for k in 0..n_cells {
+            locator.cells[k + 1] += locator.cells[k];
+        }
+        locator
+    }
+
+    /// Cell of a threshold or logit: one formula for both, so that rounding moves them alike.
+    fn cell(&self, x: f64) -> usize {
+        ((x - self.least) * self.per_cell).clamp(0.0, self.cells.len() as f64 - 2.0) as usize
     }
 
     /// Number of thresholds that `logit` reaches.
     fn passed(&self, logit: f64) -> usize {
-        let cell = ((logit - self.least) * self.per_cell).clamp(0.0, self.cells.len() as f64 - 2.0) as usize;
+        let cell = self.cell(logit);
         let (first, last) = (self.cells[cell] as usize, self.cells[cell + 1] as usize);
         first + self.thresholds[first..last].iter().take_while(|&&threshold| threshold <= logit).count()
     }

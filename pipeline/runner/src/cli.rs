@@ -71,7 +71,7 @@ pub(crate) enum Command {
         #[arg(long)]
         mirror: Option<String>,
     },
-    /// Check this machine: version, memory, disk, devices, data.
+    /// Check this machine: version, memory, store, devices, data.
     Doctor {
         /// Folder of the datasets.
         #[arg(long, env = "DATA_DIR")]
