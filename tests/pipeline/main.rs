@@ -6,6 +6,7 @@ mod datasets;
 mod faults;
 mod freshness;
 mod oracle;
+mod reports;
 mod scores;
 mod support;
 mod tidy;

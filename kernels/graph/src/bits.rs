@@ -79,6 +79,15 @@ impl BitMatrix {
         }
     }
 
+    /// Replaces each pair of words `(a, b)` of two matrices by `with(a, b)`.
+    ///
+    /// # Panics
+    /// When the matrices differ in size.
+    pub fn combine(&mut self, other: &mut Self, with: impl Fn(u64, u64) -> (u64, u64) + Sync) {
+        assert_eq!(self.n, other.n, "matrices of one size");
+        self.words.par_iter_mut().zip(&mut other.words).for_each(|(a, b)| (*a, *b) = with(*a, *b));
+    }
+
     /// The transposed matrix, by blocks of 64 × 64 bits.
     #[must_use]
     pub fn transposed(&self) -> Self {

@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box};
 use veilgraph_graph::BitMatrix;
-use veilgraph_posterior::{Atoms, Kernel, LinkEvidence, LinkModel, Posterior, SoftOperator};
+use veilgraph_posterior::{Atoms, Kernel, LinkEvidence, LinkModel, Posterior, Real, SoftOperator};
 
 fn main() {
     divan::main();
@@ -24,7 +24,7 @@ fn posterior(n: usize, ones_per_1024: u64, in_planes: bool) -> Posterior {
             row[j / 64] |= 1 << (j % 64);
         }
     });
-    let evidence = LinkEvidence::from_reports(&bits);
+    let evidence = LinkEvidence::from_reports(bits);
     let evidence = if in_planes {
         evidence
     } else {
@@ -50,25 +50,25 @@ fn sum_of_p_planes(bencher: Bencher, n: usize) {
 }
 
 /// Width 16, 47 % ones in every report (0.12 nats on links), 72 % of all pairs claimed.
-#[divan::bench(args = [2708, 7624], sample_count = 10)]
-fn soft_on_the_fly(bencher: Bencher, n: usize) {
-    soft(bencher, n, 480, true);
+#[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
+fn soft_on_the_fly<T: Real>(bencher: Bencher, n: usize) {
+    soft::<T>(bencher, n, 480, true);
 }
 
 /// The same claims in lists, which are corrections.
-#[divan::bench(args = [2708, 7624], sample_count = 10)]
-fn soft_low_rank(bencher: Bencher, n: usize) {
-    soft(bencher, n, 480, false);
+#[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
+fn soft_low_rank<T: Real>(bencher: Bencher, n: usize) {
+    soft::<T>(bencher, n, 480, false);
 }
 
 /// 3 % ones (3.5 nats on links), where reports change their form: 6 % of all pairs claimed.
-#[divan::bench(args = [2708, 7624], sample_count = 10)]
-fn soft_low_rank_few_claims(bencher: Bencher, n: usize) {
-    soft(bencher, n, 31, false);
+#[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
+fn soft_low_rank_few_claims<T: Real>(bencher: Bencher, n: usize) {
+    soft::<T>(bencher, n, 31, false);
 }
 
-fn soft(bencher: Bencher, n: usize, ones_per_1024: u64, in_planes: bool) {
-    let operator = SoftOperator::new(&posterior(n, ones_per_1024, in_planes));
-    let x: Vec<f32> = (0..n * 16).map(|k| (k % 17) as f32 - 8.0).collect();
+fn soft<T: Real>(bencher: Bencher, n: usize, ones_per_1024: u64, in_planes: bool) {
+    let operator = SoftOperator::<T>::new(&posterior(n, ones_per_1024, in_planes));
+    let x: Vec<T> = (0..n * 16).map(|k| T::of((k % 17) as f64 - 8.0)).collect();
     bencher.bench_local(|| operator.apply(black_box(&x), 16));
 }

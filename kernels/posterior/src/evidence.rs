@@ -1,5 +1,7 @@
 //! Which pairs were claimed, and by how many of their two nodes.
 
+use std::sync::Arc;
+
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 use veilgraph_graph::{BitMatrix, Ones};
 
@@ -13,7 +15,7 @@ pub struct LinkEvidence {
 #[derive(Clone, Debug, PartialEq)]
 enum Form {
     Listed { offsets: Vec<usize>, partners: Vec<u32>, claims: Vec<u8> },
-    Planes { any: BitMatrix, both: BitMatrix },
+    Planes { any: Arc<BitMatrix>, both: Arc<BitMatrix> },
 }
 
 /// Partners of a node with their claims, ascending.
@@ -30,38 +32,24 @@ impl LinkEvidence {
     /// # Errors
     /// When a partner is out of order or range, or claims are neither 1 nor 2; names the pair.
     pub fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
-        let (mut offsets, mut partners, mut all_claims) = (vec![0], Vec::new(), Vec::new());
+        let mut builder = Builder::default();
         for (i, row) in rows.into_iter().enumerate() {
-            let mut previous = i as u32;
-            for (j, claims) in row {
-                if j <= previous || !(1..=2).contains(&claims) {
-                    return Err(Invalid(format!("pair ({i}, {j}) with {claims} claims is out of order or range")));
-                }
-                previous = j;
-                partners.push(j);
-                all_claims.push(claims);
-            }
-            offsets.push(partners.len());
+            row.into_iter().try_for_each(|(j, claims)| builder.push(i as u32, j, claims))?;
+            builder.fill(i + 1);
         }
-        let n_nodes = offsets.len() - 1;
-        match partners.iter().find(|&&j| j as usize >= n_nodes) {
-            Some(j) => Err(Invalid(format!("node {j} does not exist"))),
-            None => Ok(Self { form: Form::Listed { offsets, partners, claims: all_claims } }),
-        }
+        builder.finish()
     }
 
-    /// Evidence from everyone's report as bits: `reports` of row `i` are what node `i` claims.
+    /// Evidence from everyone's report as bits: row `i` is what node `i` claims.
     #[must_use]
-    pub fn from_reports(reports: &BitMatrix) -> Self {
-        let turned = reports.transposed();
-        let combine = |with: fn(u64, u64) -> u64| {
-            BitMatrix::from_rows(reports.n_rows(), |i, row| {
-                for ((word, &own), &other) in row.iter_mut().zip(reports.row(i)).zip(turned.row(i)) {
-                    *word = with(own, other);
-                }
-            })
-        };
-        Self { form: Form::Planes { any: combine(|own, other| own | other), both: combine(|own, other| own & other) } }
+    pub fn from_reports(reports: BitMatrix) -> Self {
+        let (mut any, mut both) = (reports.transposed(), reports);
+        any.combine(&mut both, |other, own| (own | other, own & other));
+        Self::from_planes(any, both)
+    }
+
+    fn from_planes(any: BitMatrix, both: BitMatrix) -> Self {
+        Self { form: Form::Planes { any: Arc::new(any), both: Arc::new(both) } }
     }
 
     /// Whether this many claimed pairs are kept as planes: these take n²/4 bytes, a listed pair takes 5.
@@ -89,7 +77,7 @@ impl LinkEvidence {
 
     /// The planes of pairs claimed at all and of pairs claimed twice, if kept so; both symmetric.
     #[must_use]
-    pub fn planes(&self) -> Option<(&BitMatrix, &BitMatrix)> {
+    pub fn planes(&self) -> Option<(&Arc<BitMatrix>, &Arc<BitMatrix>)> {
         match &self.form {
             Form::Listed { .. } => None,
             Form::Planes { any, both } => Some((any, both)),
@@ -127,6 +115,47 @@ impl LinkEvidence {
     }
 }
 
+/// Lists while they arrive, ordered by pair.
+struct Builder {
+    offsets: Vec<usize>,
+    partners: Vec<u32>,
+    claims: Vec<u8>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { offsets: vec![0], partners: Vec::new(), claims: Vec::new() }
+    }
+}
+
+impl Builder {
+    fn push(&mut self, i: u32, j: u32, claims: u8) -> Result<(), Invalid> {
+        let is_early = (i as usize) < self.offsets.len() - 1;
+        self.fill(i as usize);
+        let previous = self.partners[self.offsets[i as usize]..].last();
+        if is_early || j <= i || previous.is_some_and(|&previous| j <= previous) || !(1..=2).contains(&claims) {
+            return Err(Invalid(format!("pair ({i}, {j}) with {claims} claims is out of order or range")));
+        }
+        self.partners.push(j);
+        self.claims.push(claims);
+        Ok(())
+    }
+
+    /// The rows of the first `n_rows` nodes are complete.
+    fn fill(&mut self, n_rows: usize) {
+        let n_rows = n_rows.max(self.offsets.len() - 1);
+        self.offsets.resize(n_rows + 1, self.partners.len());
+    }
+
+    fn finish(self) -> Result<LinkEvidence, Invalid> {
+        let Self { offsets, partners, claims } = self;
+        match partners.iter().find(|&&j| j as usize >= offsets.len() - 1) {
+            Some(j) => Err(Invalid(format!("node {j} does not exist"))),
+            None => Ok(LinkEvidence { form: Form::Listed { offsets, partners, claims } }),
+        }
+    }
+}
+
 impl Iterator for Claims<'_> {
     type Item = (u32, u8);
 
@@ -155,10 +184,11 @@ impl Artifact for LinkEvidence {
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        const NODES: usize = 512;
-        Box::new((0..self.n_nodes()).step_by(NODES).map(|first| {
+        // Nodes whose pairs make one row group: some 262,144 pairs, small enough for fast memory.
+        let nodes = ((1 << 18) * self.n_nodes() / self.n_pairs().max(1)).clamp(1, 65_536);
+        Box::new((0..self.n_nodes()).step_by(nodes).map(move |first| {
             let (mut lower, mut upper, mut all_claims) = (Vec::new(), Vec::new(), Vec::new());
-            for i in first..(first + NODES).min(self.n_nodes()) {
+            for i in first..(first + nodes).min(self.n_nodes()) {
                 for (j, claims) in self.row(i) {
                     lower.push(i as u32);
                     upper.push(j);
@@ -174,7 +204,7 @@ impl Artifact for LinkEvidence {
         let dense = Self::are_dense(n_nodes, facts.get("n_pairs")?);
         let empty = || BitMatrix::from_rows(if dense { n_nodes } else { 0 }, |_, _| {});
         let (mut any, mut both) = (empty(), empty());
-        let mut rows = vec![Vec::new(); if dense { 0 } else { n_nodes }];
+        let mut builder = Builder::default();
         for block in blocks {
             let mut columns = block.into_iter();
             let lower: Vec<u32> = take(&mut columns)?;
@@ -185,18 +215,31 @@ impl Artifact for LinkEvidence {
                     return Err(Invalid(format!("pair ({i}, {j}) with {claims} claims is out of order or range")));
                 }
                 if !dense {
-                    rows[i as usize].push((j, claims));
+                    builder.push(i, j, claims)?;
                     continue;
                 }
-                for (row, column) in [(i, j), (j, i)] {
-                    any.set(row as usize, column);
-                    if claims == 2 {
-                        both.set(row as usize, column);
-                    }
+                any.set(i as usize, j);
+                if claims == 2 {
+                    both.set(i as usize, j);
                 }
             }
         }
-        if dense { Ok(Self { form: Form::Planes { any, both } }) } else { Self::from_rows(rows) }
+        builder.fill(n_nodes);
+        if !dense {
+            return builder.finish();
+        }
+        // Rows hold the partners above; the others follow by symmetry.
+        for plane in [&mut any, &mut both] {
+            let mut below = plane.transposed();
+            plane.combine(&mut below, |above, below| (above | below, below));
+        }
+        Ok(Self::from_planes(any, both))
+    }
+
+    /// Two planes of bits, or lists.
+    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+        let (n, pairs): (u64, u64) = (facts.get("n_nodes")?, facts.get("n_pairs")?);
+        Ok((n.saturating_mul(n) / 4).min(pairs.saturating_mul(5)))
     }
 }
 

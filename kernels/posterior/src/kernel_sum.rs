@@ -3,6 +3,9 @@
 //! `Σ_h w_h k(x + b_h) = e^x H(x)` with `H` analytic in a strip of half-width π around the real line,
 //! so a short Chebyshev series gives it everywhere (algorithms.md, section A).
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Distinct parameters, ascending, with the nodes that share each.
@@ -25,6 +28,7 @@ pub enum Kernel {
 
 impl Kernel {
     /// `k(x + b) e^{-x}`, from `e^x` and `e^{-b}`: smooth, and nearly constant for sparse graphs.
+    #[inline(always)]
     fn scaled(self, exp_x: f64, exp_minus_b: f64) -> f64 {
         let sum = exp_minus_b + exp_x;
         match self {
@@ -113,21 +117,33 @@ impl Atoms {
             return vec![0.0; self.values.len()];
         }
         let exp_minus_b: Vec<f64> = self.values.iter().map(|&b| libm::exp(-b)).collect();
-        let scaled_sum = |x: f64| -> f64 {
-            let exp_x = libm::exp(x);
-            exp_minus_b.iter().zip(weights).map(|(&u, &w)| w * kernel.scaled(exp_x, u)).sum()
-        };
-        let evaluate = |series: &(dyn Fn(f64) -> f64 + Sync)| -> Vec<f64> {
-            self.values.par_iter().map(|&b| libm::exp(b + shift) * series(b + shift)).collect()
-        };
+        let arch = Arch::new();
+        let scaled_sum =
+            |x: f64| arch.dispatch(ScaledSum { kernel, exp_x: libm::exp(x), exp_minus_b: &exp_minus_b, weights });
         let (low, high) =
             self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
-        let series =
-            if self.values.len() <= DIRECT { None } else { Chebyshev::fit(low + shift, high + shift, &scaled_sum) };
-        match series {
-            Some(series) => evaluate(&|x| series.at(x)),
-            None => evaluate(&scaled_sum),
+        let series = if self.values.len() <= DIRECT {
+            None
+        } else {
+            Chebyshev::fit(low + shift, high + shift, self.values.len(), &scaled_sum)
+        };
+        let mut sums = vec![0.0; self.values.len()];
+        let evaluate = |(sums, values): (&mut [f64], &[f64])| {
+            let mut points = [low + shift; LANES];
+            points.iter_mut().zip(values).for_each(|(point, &b)| *point = b + shift);
+            let scaled = match &series {
+                Some(series) => arch.dispatch(At { series, points }),
+                None => points.map(scaled_sum),
+            };
+            let unscaled = points.iter().zip(scaled).map(|(&point, value)| libm::exp(point) * value);
+            sums.iter_mut().zip(unscaled).for_each(|(sum, value)| *sum = value);
+        };
+        if self.values.len() < WORTH_THREADS {
+            sums.chunks_mut(LANES).zip(self.values.chunks(LANES)).for_each(evaluate);
+        } else {
+            sums.par_chunks_mut(LANES).zip(self.values.par_chunks(LANES)).for_each(evaluate);
         }
+        sums
     }
 
     /// `Σ_{i<j} k(b_i + b_j + shift)` over all pairs of nodes.
@@ -152,13 +168,18 @@ struct Chebyshev {
 }
 
 impl Chebyshev {
-    /// Doubles the rank until the last coefficients vanish; `None` if 256 do not suffice.
-    fn fit(low: f64, high: f64, function: &(impl Fn(f64) -> f64 + Sync)) -> Option<Self> {
+    /// Doubles the rank until the last coefficients vanish; `None` if 256 do not suffice. A value of the function
+    /// costs as much as `atoms` divisions.
+    fn fit(low: f64, high: f64, atoms: usize, function: &(impl Fn(f64) -> f64 + Sync)) -> Option<Self> {
         let (middle, half_width) = (f64::midpoint(low, high), ((high - low) / 2.0).max(1e-9));
         for rank in [16, 32, 64, 128, 256] {
             let angle = |k: usize| std::f64::consts::PI * (k as f64 + 0.5) / rank as f64;
-            let samples: Vec<f64> =
-                (0..rank).into_par_iter().map(|k| function(middle + half_width * libm::cos(angle(k)))).collect();
+            let sample = |k: usize| function(middle + half_width * libm::cos(angle(k)));
+            let samples: Vec<f64> = if atoms < WORTH_THREADS {
+                (0..rank).map(sample).collect()
+            } else {
+                (0..rank).into_par_iter().map(sample).collect()
+            };
             let coefficients: Vec<f64> = (0..rank)
                 .map(|m| {
                     let sum: f64 = samples.iter().enumerate().map(|(k, &y)| y * libm::cos(m as f64 * angle(k))).sum();
@@ -173,15 +194,77 @@ impl Chebyshev {
         }
         None
     }
+}
 
-    /// Value at `x`, by Clenshaw's recurrence.
-    fn at(&self, x: f64) -> f64 {
-        let t = (x - self.middle) / self.half_width;
-        let (mut next, mut after) = (0.0, 0.0);
-        for &c in self.coefficients[1..].iter().rev() {
-            (next, after) = (2.0 * t * next - after + c, next);
+/// Numbers that are worked on side by side: enough to hide the latency of an addition. Lanes are
+/// independent and summed in order, so every width of the processor's vectors gives the same bits.
+const LANES: usize = 8;
+
+/// Fewer atoms are summed sooner than a second thread is woken.
+const WORTH_THREADS: usize = 4096;
+
+/// `Σ_h weights_h k(x + b_h) e^{-x}`.
+struct ScaledSum<'a> {
+    kernel: Kernel,
+    exp_x: f64,
+    exp_minus_b: &'a [f64],
+    weights: &'a [f64],
+}
+
+impl ScaledSum<'_> {
+    #[inline(always)]
+    fn of(&self, scaled: impl Fn(f64) -> f64) -> f64 {
+        let ((atoms, last_atoms), (weights, last_weights)) =
+            (self.exp_minus_b.as_chunks::<LANES>(), self.weights.as_chunks::<LANES>());
+        let mut lanes = [0.0; LANES];
+        for (atoms, weights) in atoms.iter().zip(weights) {
+            for ((lane, &atom), &weight) in lanes.iter_mut().zip(atoms).zip(weights) {
+                *lane += weight * scaled(atom);
+            }
         }
-        t * next - after + self.coefficients[0]
+        let rest: f64 = last_atoms.iter().zip(last_weights).map(|(&atom, &weight)| weight * scaled(atom)).sum();
+        lanes.iter().sum::<f64>() + rest
+    }
+}
+
+impl WithSimd for ScaledSum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        // One loop per kernel, so that none branches inside.
+        let exp_x = self.exp_x;
+        match self.kernel {
+            Kernel::Logistic => self.of(|atom| Kernel::Logistic.scaled(exp_x, atom)),
+            Kernel::LogisticSlope => self.of(|atom| Kernel::LogisticSlope.scaled(exp_x, atom)),
+            Kernel::Softplus => self.of(|atom| Kernel::Softplus.scaled(exp_x, atom)),
+        }
+    }
+}
+
+/// Values of a series, by Clenshaw's recurrence.
+struct At<'a> {
+    series: &'a Chebyshev,
+    points: [f64; LANES],
+}
+
+impl WithSimd for At<'_> {
+    type Output = [f64; LANES];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f64; LANES] {
+        let t = self.points.map(|x| (x - self.series.middle) / self.series.half_width);
+        let (mut next, mut after) = ([0.0; LANES], [0.0; LANES]);
+        for &c in self.series.coefficients[1..].iter().rev() {
+            for ((t, next), after) in t.iter().zip(&mut next).zip(&mut after) {
+                (*next, *after) = (2.0 * t * *next - *after + c, *next);
+            }
+        }
+        let mut values = [self.series.coefficients[0]; LANES];
+        for (((value, t), next), after) in values.iter_mut().zip(t).zip(next).zip(after) {
+            *value += t * next - after;
+        }
+        values
     }
 }
 

@@ -14,5 +14,5 @@ mod ranking;
 pub use evidence::{Claims, LinkEvidence};
 pub use kernel_sum::{Atoms, Kernel};
 pub use model::{LinkModel, Posterior, sigmoid};
-pub use operator::SoftOperator;
+pub use operator::{Real, SoftOperator};
 pub use ranking::counts_at_least;

@@ -2,22 +2,25 @@
 
 mod low_rank;
 mod on_the_fly;
+mod real;
 
 use low_rank::LowRank;
 use on_the_fly::OnTheFly;
 
+pub use real::Real;
+
 use crate::model::Posterior;
 
-/// `P` as a symmetric operator, in the form that costs less.
-pub enum SoftOperator {
+/// `P` as a symmetric operator in the precision `T`, in the form that costs less.
+pub enum SoftOperator<T: Real = f32> {
     /// Few claims: a smooth part of low rank, corrected at the claimed pairs.
-    LowRank(LowRank),
+    LowRank(LowRank<T>),
     /// Many claims: entries are formed from planes of bits when they are needed and never kept.
-    OnTheFly(OnTheFly),
+    OnTheFly(OnTheFly<T>),
 }
 
-impl SoftOperator {
-    /// The operator of this posterior, for single-precision products.
+impl<T: Real> SoftOperator<T> {
+    /// The operator of this posterior.
     #[must_use]
     pub fn new(posterior: &Posterior) -> Self {
         match posterior.evidence().planes() {
@@ -30,13 +33,13 @@ impl SoftOperator {
 
     /// Whether forming every entry is cheaper than correcting at the claimed pairs.
     ///
-    /// Measured at width 16 (docs/benchmarks/links.md): 1.1 ns for an entry on the fly, 1.85 ns for a
-    /// correction. Corrections also take 8 bytes each, which are kept within half a gibibyte.
+    /// Corrections are also kept within half a gibibyte.
     fn pays_on_the_fly(posterior: &Posterior) -> bool {
-        const MOST_CORRECTIONS: usize = 1 << 26;
+        const MOST_BYTES: usize = 1 << 29;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_pairs();
-        corrections > MOST_CORRECTIONS || 1.85 * corrections as f64 > 1.1 * entries as f64
+        let bytes = corrections * (size_of::<u32>() + size_of::<T>());
+        bytes > MOST_BYTES || T::CORRECTION_COST * corrections as f64 > T::ENTRY_COST * entries as f64
     }
 
     /// Number of nodes.
@@ -50,10 +53,12 @@ impl SoftOperator {
 
     /// `P x` for a row-major `x` of shape `[n_nodes, width]`; `P` is symmetric, so this is its adjoint too.
     ///
+    /// Entries are within 1e-6 (single precision) or 1e-12 (double) of the sum of their absolute terms.
+    ///
     /// # Complexity
     /// `O((n · rank + claimed pairs) · width)`, or `O(n² · width)` on the fly.
     #[must_use]
-    pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
+    pub fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         match self {
             Self::LowRank(operator) => operator.apply(x, width),
             Self::OnTheFly(operator) => operator.apply(x, width),

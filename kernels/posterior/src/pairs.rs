@@ -1,5 +1,7 @@
 //! Enumeration of the likely pairs, at a cost of what is found.
 
+use rayon::prelude::*;
+
 use crate::model::Posterior;
 
 impl Posterior {
@@ -9,12 +11,15 @@ impl Posterior {
     ///
     /// # Complexity
     /// `O(n log n + claimed pairs + unclaimed pairs that are found)`.
-    pub fn visit_pairs(&self, accept: impl Fn(f64) -> bool, mut visit: impl FnMut(u32, u32, f64)) {
-        for (i, j, claims) in self.evidence().pairs() {
-            let logit = self.logit(i, j, claims);
-            if accept(logit) {
-                visit(i, j, logit);
-            }
+    pub fn visit_pairs(&self, accept: impl Fn(f64) -> bool + Sync, mut visit: impl FnMut(u32, u32, f64)) {
+        // Claimed pairs are filtered while they are scanned: at a low budget they are too many to list.
+        let scan = |i: usize| -> Vec<(u32, f64)> {
+            let row = self.evidence().row(i).map(|(j, claims)| (j, self.logit(i as u32, j, claims)));
+            row.filter(|&(_, logit)| accept(logit)).collect()
+        };
+        let rows: Vec<Vec<(u32, f64)>> = (0..self.n_nodes()).into_par_iter().map(scan).collect();
+        for (i, row) in rows.into_iter().enumerate() {
+            row.into_iter().for_each(|(j, logit)| visit(i as u32, j, logit));
         }
         let order = self.descending();
         for (position, &a) in order.iter().enumerate() {
@@ -33,6 +38,32 @@ impl Posterior {
                 break;
             }
         }
+    }
+
+    /// An interval that holds every finite logit of a claimed pair.
+    #[must_use]
+    pub fn claimed_logit_bounds(&self) -> (f64, f64) {
+        let beta = self.beta();
+        let (low, high) =
+            beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let twice = self.evidence_logit(2);
+        (2.0 * low, 2.0 * high + if twice.is_finite() { twice } else { 0.0 })
+    }
+
+    /// Number of claimed pairs in each of `cells`, where `cell` tells that of a logit; larger ones count in the last.
+    #[must_use]
+    pub fn claimed_histogram(&self, cells: usize, cell: impl Fn(f64) -> usize + Sync) -> Vec<u64> {
+        let empty = || vec![0_u64; cells];
+        let count_row = |mut counts: Vec<u64>, i: usize| {
+            let logits = self.evidence().row(i).map(|(j, claims)| self.logit(i as u32, j, claims));
+            logits.for_each(|logit| counts[cell(logit).min(cells - 1)] += 1);
+            counts
+        };
+        let add = |mut a: Vec<u64>, b: Vec<u64>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
+        };
+        (0..self.n_nodes()).into_par_iter().fold(empty, count_row).reduce(empty, add)
     }
 
     /// Number of pairs, claimed or not, that would have a logit of at least `threshold` if unclaimed.

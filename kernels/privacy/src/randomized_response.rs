@@ -1,6 +1,15 @@
 //! Randomized response on the bits of a list (Warner 1965; Blink, algorithm 1).
 
+mod blocks;
+
 use rand::Rng;
+use veilgraph_graph::Ones;
+
+use self::blocks::Blocks;
+
+/// Flips up to this probability are drawn block by block, and reports are kept as lists: 32 bits for
+/// each one then cost less than one bit for each pair.
+pub const RARE: f64 = 1.0 / 32.0;
 
 /// Probability that randomized response flips a bit: `1 / (1 + e^ε)`.
 #[must_use]
@@ -49,26 +58,69 @@ pub fn flips(threshold: u64, rng: &mut impl Rng) -> u64 {
     below
 }
 
-/// The noisy list of `node` as bits: each bit but its own is flipped independently with [`flip_probability`].
-///
-/// `neighbours` ascend and do not hold `node`; `row` has one bit per node, all zero.
-///
-/// # Privacy
-/// `ε`-differentially private for any one bit of the list. The node's own bit is public: it is zero.
-///
-/// # Source
-/// Zhu, Tan, Xiao (2023), Blink, algorithm 1; the diagonal as in the published code.
-pub fn noisy_bits(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, rng: &mut impl Rng, row: &mut [u64]) {
-    let threshold = threshold(epsilon);
-    if threshold > 0 {
-        row.iter_mut().for_each(|word| *word = flips(threshold, rng));
+/// Randomized response at one budget.
+pub struct RandomizedResponse {
+    threshold: u64,
+    blocks: Option<Blocks>,
+}
+
+impl RandomizedResponse {
+    /// Randomized response at `epsilon` nats per bit.
+    #[must_use]
+    pub fn new(epsilon: f64) -> Self {
+        let threshold = threshold(epsilon);
+        // Blocks pay where flips are rare; where they are not, lanes do.
+        let is_rare = threshold > 0 && flip_probability(epsilon) <= RARE;
+        Self { threshold, blocks: is_rare.then(|| Blocks::of(threshold)) }
     }
-    for &link in neighbours {
-        row[link as usize / 64] ^= 1 << (link % 64);
+
+    /// The noisy list of `node`: each bit but its own is flipped independently with [`flip_probability`].
+    ///
+    /// `neighbours` ascend and do not hold `node`; so does the result.
+    ///
+    /// # Privacy
+    /// `ε`-differentially private for any one bit of the list. The node's own bit is public: it is zero.
+    ///
+    /// # Complexity
+    /// Linear in neighbours and flips where flips are rare, else in `n_nodes`.
+    ///
+    /// # Source
+    /// Zhu, Tan, Xiao (2023), Blink, algorithm 1; the diagonal as in the published code.
+    pub fn noisy_list(&self, n_nodes: usize, node: u32, neighbours: &[u32], rng: &mut impl Rng) -> Vec<u32> {
+        if self.threshold == 0 {
+            return neighbours.to_vec();
+        }
+        let Some(blocks) = &self.blocks else {
+            let mut row = vec![0; n_nodes.div_ceil(64)];
+            self.noisy_bits(n_nodes, node, neighbours, rng, &mut row);
+            let mut list = Vec::with_capacity(row.iter().map(|word| word.count_ones() as usize).sum());
+            list.extend(Ones::of(&row));
+            return list;
+        };
+        let mut flips = Vec::new();
+        blocks.flips(n_nodes as u32, rng, &mut flips);
+        let kept = neighbours.iter().filter(|link| flips.binary_search(link).is_err());
+        let added = flips.iter().filter(|&&flip| flip != node && neighbours.binary_search(&flip).is_err());
+        let mut list: Vec<u32> = kept.chain(added).copied().collect();
+        list.sort_unstable();
+        list
     }
-    row[node as usize / 64] &= !(1 << (node % 64));
-    if let Some(last) = row.last_mut().filter(|_| !n_nodes.is_multiple_of(64)) {
-        *last &= (1 << (n_nodes % 64)) - 1;
+
+    /// The same as bits, one per node, into a `row` of zeros.
+    ///
+    /// # Complexity
+    /// Linear in `n_nodes`.
+    pub fn noisy_bits(&self, n_nodes: usize, node: u32, neighbours: &[u32], rng: &mut impl Rng, row: &mut [u64]) {
+        if self.threshold > 0 {
+            row.iter_mut().for_each(|word| *word = flips(self.threshold, rng));
+        }
+        for &link in neighbours {
+            row[link as usize / 64] ^= 1 << (link % 64);
+        }
+        row[node as usize / 64] &= !(1 << (node % 64));
+        if let Some(last) = row.last_mut().filter(|_| !n_nodes.is_multiple_of(64)) {
+            *last &= (1 << (n_nodes % 64)) - 1;
+        }
     }
 }
 

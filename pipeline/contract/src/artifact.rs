@@ -81,6 +81,13 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     /// # Errors
     /// When the rows or facts break an invariant of the type; the message names the row.
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid>;
+    /// Bytes that the value takes in memory, where they may grow with the square of the nodes.
+    ///
+    /// # Errors
+    /// When a fact is absent or unreadable.
+    fn footprint(_facts: &Facts) -> Result<u64, Invalid> {
+        Ok(0)
+    }
     /// A file beside the table.
     fn attachment(&self) -> Option<Attachment> {
         None

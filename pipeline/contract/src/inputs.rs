@@ -1,6 +1,8 @@
 //! How the runner fills a stage's inputs and takes its outputs, whatever their number.
 
-use crate::artifact::Artifact;
+use std::marker::PhantomData;
+
+use crate::artifact::{Artifact, Attachment, Column, Facts, Invalid};
 use crate::side::{Owner, ReadableBy, Side};
 
 /// Reads artifacts that the runner points at.
@@ -27,11 +29,16 @@ pub trait Loader {
 pub trait Saver {
     /// Why it could not be written.
     type Error;
-    /// Writes one artifact.
+    /// Writes one artifact of type `A`, block by block.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), Self::Error>;
+    fn save<A: Artifact>(
+        &mut self,
+        facts: &Facts,
+        blocks: &mut dyn Iterator<Item = Vec<Column>>,
+        attachment: Option<Attachment>,
+    ) -> Result<(), Self::Error>;
 }
 
 /// A file as a user or a data host gave it.
@@ -99,6 +106,38 @@ pub trait Inputs<S: Side>: Sized {
     fn read<L: Loader>(loader: &L, slots: &[Vec<L::Handle>]) -> Result<Self, L::Error>;
 }
 
+/// An artifact of type `A` whose blocks are made while they are written: it may exceed the memory.
+pub struct Streamed<A> {
+    facts: Facts,
+    n_blocks: usize,
+    make: Box<MakeBlock>,
+    artifact: PhantomData<fn() -> A>,
+}
+
+type MakeBlock = dyn Fn(usize) -> Vec<Column> + Send + Sync;
+
+impl<A: Artifact> Streamed<A> {
+    /// The artifact with these facts whose block `k < n_blocks` is `make(k)`.
+    #[must_use]
+    pub fn new(facts: Facts, n_blocks: usize, make: impl Fn(usize) -> Vec<Column> + Send + Sync + 'static) -> Self {
+        Self { facts, n_blocks, make: Box::new(make), artifact: PhantomData }
+    }
+
+    /// The whole artifact in memory.
+    ///
+    /// # Errors
+    /// When the blocks break an invariant of `A`.
+    pub fn collect(&self) -> Result<A, Invalid> {
+        A::from_blocks(&self.facts, &mut (0..self.n_blocks).map(&self.make))
+    }
+}
+
+impl<A: Artifact> Output for Streamed<A> {
+    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
+        saver.save::<A>(&self.facts, &mut (0..self.n_blocks).map(&self.make), None)
+    }
+}
+
 /// One output: an artifact, or one that the data may not have.
 pub trait Output {
     /// Writes it.
@@ -110,13 +149,13 @@ pub trait Output {
 
 impl<A: Artifact> Output for A {
     fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
-        saver.save(self)
+        saver.save::<A>(&self.facts(), &mut self.blocks(), self.attachment())
     }
 }
 
 impl<A: Artifact> Output for Option<A> {
     fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
-        self.as_ref().map_or(Ok(()), |artifact| saver.save(artifact))
+        self.as_ref().map_or(Ok(()), |artifact| artifact.write(saver))
     }
 }
 

@@ -7,6 +7,7 @@ use rand::rngs::{ChaCha8Rng, ChaCha20Rng};
 ///
 /// Editing a stage, changing the number of threads or the order of blocks redraws nothing: a stream
 /// is named by what it is for.
+#[derive(Clone)]
 pub struct StageRng {
     key: [u8; 32],
 }

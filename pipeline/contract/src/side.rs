@@ -90,6 +90,9 @@ macro_rules! wrapped {
             fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
                 T::from_blocks(facts, blocks).map($wrapper)
             }
+            fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+                T::footprint(facts)
+            }
             fn attachment(&self) -> Option<Attachment> {
                 self.0.attachment()
             }

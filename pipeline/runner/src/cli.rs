@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -103,6 +104,9 @@ pub(crate) struct RunArguments {
     /// Tasks at a time (default: one per core).
     #[arg(long)]
     pub jobs: Option<usize>,
+    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<ByteSize>,
     /// Run only the part of one side.
     #[arg(long, value_enum, default_value_t = SideChoice::All)]
     pub side: SideChoice,

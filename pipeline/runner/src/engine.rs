@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, LAYOUT_VERSION, Recipe, Store, StoreSaver};
+use veilgraph_store::{Entry, LAYOUT_VERSION, MemoryLimit, Recipe, Store, StoreSaver};
 
 use crate::code;
 use crate::config::Config;
@@ -56,6 +56,8 @@ pub(crate) struct Engine<'a> {
     pub tasks: &'a [Task],
     pub record: &'a RunRecord,
     pub side: SideChoice,
+    /// How much memory an artifact may take.
+    pub memory: MemoryLimit,
     /// Only say what would run.
     pub is_plan: bool,
     pub display: &'a Display,
@@ -152,7 +154,8 @@ impl Engine<'_> {
         self.charge(task, &recipe)?;
         let mut draft = self.store.draft(recipe, lock)?;
         let listener = |done, total| self.display.step(task, done, total);
-        task.runnable.run(&slots, &rng, &Progress::new(&listener), &mut StoreSaver(&mut draft))?;
+        let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
+        task.runnable.run(&slots, &rng, &Progress::new(&listener), &mut saver)?;
         let entry = draft.publish()?;
         Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde_json::Value;
 use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Side, Stage, StageRng};
-use veilgraph_store::{Entry, StoreSaver};
+use veilgraph_store::{Entry, MemoryLimit, StoreSaver};
 
 use crate::datasets::sha256;
 
@@ -99,14 +99,14 @@ where
         progress: &Progress,
         saver: &mut StoreSaver,
     ) -> anyhow::Result<()> {
-        let inputs = S::Inputs::read(&HandleLoader, slots)?;
+        let inputs = S::Inputs::read(&HandleLoader(saver.memory), slots)?;
         let outputs = S::run(inputs, &self.params, rng, progress)?;
         outputs.write(saver)?;
         Ok(())
     }
 }
 
-struct HandleLoader;
+struct HandleLoader(MemoryLimit);
 
 impl Loader for HandleLoader {
     type Handle = Handle;
@@ -114,7 +114,7 @@ impl Loader for HandleLoader {
 
     fn load<A: Artifact>(&self, handle: &Handle) -> anyhow::Result<A> {
         match handle {
-            Handle::Artifact { entry, name } => Ok(entry.read(name)?),
+            Handle::Artifact { entry, name } => Ok(entry.read(name, self.0)?),
             Handle::Raw(raw) => anyhow::bail!("{} is a raw file, not the artifact {}", raw.path.display(), A::NAME),
         }
     }

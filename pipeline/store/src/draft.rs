@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use veilgraph_contract::{Artifact, Saver, Zone};
+use veilgraph_contract::{Artifact, Attachment, Column, Facts, Saver, Zone};
 
 use crate::entry::{APART, Entry, MANIFEST, Store};
 use crate::error::StoreError;
-use crate::files;
+use crate::files::{self, NewFile};
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
+use crate::memory::MemoryLimit;
 use crate::table;
 
 /// An entry being made: private to this process until published.
@@ -24,7 +26,12 @@ pub struct Draft {
 }
 
 /// Writes artifacts into a draft.
-pub struct StoreSaver<'a>(pub &'a mut Draft);
+pub struct StoreSaver<'a> {
+    /// The entry that they become part of.
+    pub draft: &'a mut Draft,
+    /// How much memory a reader may use.
+    pub memory: MemoryLimit,
+}
 
 impl Draft {
     /// Begins the entry of `recipe` in `folder`; what an earlier, killed process left there is removed.
@@ -69,14 +76,25 @@ impl Draft {
         files::publish_folder(from, to)
     }
 
-    fn write(&mut self, zone: Zone, name: &str, file: String, bytes: &[u8]) -> Result<(), StoreError> {
+    /// Adds the file that `write` fills.
+    fn add<E>(
+        &mut self,
+        zone: Zone,
+        name: &str,
+        file: String,
+        write: impl FnOnce(&mut BufWriter<NewFile>) -> Result<(), E>,
+        wrong: impl Fn(&Path, E) -> StoreError,
+    ) -> Result<(), StoreError> {
         let apart = APART.contains(&zone);
         let folder = self.folder.join(if apart { zone.name() } else { "main" });
         files::create_folder(&folder, apart)?;
-        files::write_synced(&folder.join(&file), bytes, apart)?;
-        let digest = self.store.digest(zone.name(), bytes)?;
-        let size = if apart { 0 } else { bytes.len() as u64 };
-        self.outputs.insert(name.to_owned(), OutputRecord { file, zone: zone.name().to_owned(), digest, bytes: size });
+        let path = folder.join(&file);
+        let mut sink = BufWriter::new(NewFile::create(&path, apart, self.store.hasher(zone.name())?)?);
+        write(&mut sink).map_err(|error| wrong(&path, error))?;
+        let written = sink.into_inner().map_err(|error| StoreError::io("write", &path, error.into_error()))?;
+        let (digest, length) = written.finish(&path)?;
+        let bytes = if apart { 0 } else { length };
+        self.outputs.insert(name.to_owned(), OutputRecord { file, zone: zone.name().to_owned(), digest, bytes });
         Ok(())
     }
 }
@@ -91,8 +109,16 @@ impl Drop for Draft {
 impl Saver for StoreSaver<'_> {
     type Error = StoreError;
 
-    fn save<A: Artifact>(&mut self, artifact: &A) -> Result<(), StoreError> {
-        let draft = &mut *self.0;
+    fn save<A: Artifact>(
+        &mut self,
+        facts: &Facts,
+        blocks: &mut dyn Iterator<Item = Vec<Column>>,
+        attachment: Option<Attachment>,
+    ) -> Result<(), StoreError> {
+        let draft = &mut *self.draft;
+        let file = format!("{}.parquet", A::NAME);
+        // Nobody here could read it back.
+        self.memory.check::<A>(facts, &draft.folder.join(&file))?;
         // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
         let metadata = BTreeMap::from([
             ("artifact".to_owned(), A::NAME.to_owned()),
@@ -100,13 +126,11 @@ impl Saver for StoreSaver<'_> {
             ("stage".to_owned(), draft.recipe.stage.clone()),
             ("zone".to_owned(), A::ZONE.name().to_owned()),
         ]);
-        let mut bytes = Vec::new();
-        let file = format!("{}.parquet", A::NAME);
-        table::write_table(artifact, &metadata, &mut bytes)
-            .map_err(|error| StoreError::Corrupt { path: draft.folder.join(&file), problem: error.to_string() })?;
-        draft.write(A::ZONE, A::NAME, file, &bytes)?;
-        if let Some(attachment) = artifact.attachment() {
-            draft.write(A::ZONE, attachment.name, attachment.name.to_owned(), &attachment.bytes)?;
+        let write = |sink: &mut BufWriter<NewFile>| table::write_table::<A>(facts, blocks, &metadata, sink);
+        draft.add(A::ZONE, A::NAME, file, write, StoreError::parquet)?;
+        if let Some(Attachment { name, bytes }) = attachment {
+            let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
+            draft.add(A::ZONE, name, name.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
         }
         Ok(())
     }

@@ -1,16 +1,18 @@
 //! Entries: found by key, read with their digest checked.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use veilgraph_contract::{Artifact, Zone};
+use veilgraph_contract::{Artifact, Invalid, Zone};
 
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
-use crate::table;
+use crate::memory::MemoryLimit;
+use crate::table::Table;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Private data live below these, apart from what the server may see.
@@ -151,12 +153,12 @@ impl Store {
             .map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
     }
 
-    /// Digest of a file's bytes, keyed if its zone is private.
-    pub(crate) fn digest(&self, zone: &str, bytes: &[u8]) -> Result<String, StoreError> {
+    /// Hasher for the files of a zone, keyed if the zone is private.
+    pub(crate) fn hasher(&self, zone: &str) -> Result<blake3::Hasher, StoreError> {
         if APART.iter().any(|apart| apart.name() == zone) {
-            self.keyed_digest(bytes)
+            Ok(blake3::Hasher::new_keyed(&self.secret()?))
         } else {
-            Ok(blake3::hash(bytes).to_hex().to_string())
+            Ok(blake3::Hasher::new())
         }
     }
 }
@@ -177,39 +179,37 @@ impl Entry {
     /// Reads an artifact after checking its digest.
     ///
     /// # Errors
-    /// When it is missing or not what the manifest says.
-    pub fn read<A: Artifact>(&self, name: &str) -> Result<A, StoreError> {
+    /// When it is missing, not what the manifest says, or would take too much memory.
+    pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
         let missing = || StoreError::Missing {
             path: self.store.folder("server", &self.manifest.recipe.stage, &self.manifest.key).join(name),
         };
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
-        let bytes = self.checked_bytes(output)?;
-        table::read_table(bytes).map_err(|invalid| StoreError::Corrupt { path: self.path(output), problem: invalid.0 })
+        let path = self.path(output);
+        let corrupt = |invalid: Invalid| StoreError::Corrupt { path: path.clone(), problem: invalid.0 };
+        let table = Table::open::<A>(self.check(output)?).map_err(corrupt)?;
+        memory.check::<A>(table.facts(), &path)?;
+        table.read().map_err(corrupt)
     }
 
-    /// Bytes of a file, if they are what the manifest says.
+    /// Opens a file, if it is what the manifest says.
     ///
     /// # Errors
     /// When the file is missing or differs.
-    pub fn checked_bytes(&self, output: &OutputRecord) -> Result<Vec<u8>, StoreError> {
+    pub fn check(&self, output: &OutputRecord) -> Result<File, StoreError> {
         let path = self.path(output);
-        if !path.is_file() {
-            return Err(StoreError::Missing { path });
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Missing { path }),
+            opened => opened.map_err(|error| StoreError::io("read", &path, error))?,
+        };
+        let digest = files::digest(&file, &path, self.store.hasher(&output.zone)?)?;
+        if digest != output.digest {
+            let recorded = &output.digest[..12.min(output.digest.len())];
+            let problem = format!("digest {}, manifest {recorded}", &digest[..12]);
+            return Err(StoreError::Corrupt { path, problem });
         }
-        let bytes = files::read(&path)?;
-        let digest = self.store.digest(&output.zone, &bytes)?;
-        if digest == output.digest {
-            Ok(bytes)
-        } else {
-            Err(StoreError::Corrupt {
-                path,
-                problem: format!(
-                    "digest {}, manifest {}",
-                    &digest[..12],
-                    &output.digest[..12.min(output.digest.len())]
-                ),
-            })
-        }
+        file.rewind().map_err(|error| StoreError::io("read", &path, error))?;
+        Ok(file)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parquet::errors::ParquetError;
+
 /// What can go wrong with files. Every message names the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -36,6 +38,22 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// An artifact would take more memory than it may.
+    #[error(
+        "{path}: {artifact} would take {:.1} GiB of memory, the limit is {:.1} GiB; \
+         raise --memory-limit, or make it smaller (docs/config.md, Memory)",
+        *needed as f64 / GIB, *limit as f64 / GIB
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Name of the artifact.
+        artifact: &'static str,
+        /// Bytes that it would take.
+        needed: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
     /// A manifest cannot be read.
     #[error("{path}: not a manifest of this version ({problem}); run `veilgraph verify --remove`, then run again")]
     Manifest {
@@ -46,7 +64,20 @@ pub enum StoreError {
     },
 }
 
+const GIB: f64 = (1_u64 << 30) as f64;
+
 impl StoreError {
+    /// A table that could not be written: mostly the file system's doing.
+    pub(crate) fn parquet(path: &Path, error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(source) => Self::io("write", path, *source),
+                Err(other) => Self::Corrupt { path: path.to_owned(), problem: other.to_string() },
+            },
+            other => Self::Corrupt { path: path.to_owned(), problem: other.to_string() },
+        }
+    }
+
     /// An error of the file system, with a remedy that fits its kind.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let remedy = match source.kind() {

@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod lock;
 mod manifest;
+mod memory;
 mod table;
 
 pub use draft::{Draft, StoreSaver};
@@ -15,4 +16,5 @@ pub use entry::{Entry, Store};
 pub use error::StoreError;
 pub use lock::KeyLock;
 pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};
+pub use memory::MemoryLimit;
 pub use table::{metadata_of, read_table};

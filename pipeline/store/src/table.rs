@@ -1,108 +1,27 @@
 //! Artifacts as Parquet files with deterministic bytes.
 
-use std::collections::BTreeMap;
-use std::io::Write;
+mod read;
+mod write;
+
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid};
+use arrow_schema::{DataType, Field};
+use veilgraph_contract::{Artifact, Column, ColumnType};
+
+pub(crate) use read::Table;
+pub use read::{metadata_of, read_table};
+pub(crate) use write::write_table;
 
 /// Metadata of our own begin with this; all others are facts of the artifact.
 const OURS: &str = "veilgraph.";
 
-/// Writes `artifact`; equal artifacts and metadata give equal bytes.
-pub(crate) fn write_table<A: Artifact>(
-    artifact: &A,
-    metadata: &BTreeMap<String, String>,
-    sink: impl Write + Send,
-) -> Result<(), ParquetError> {
-    let schema = Arc::new(Schema::new(A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect::<Vec<_>>()));
-    let ours = metadata.iter().map(|(name, value)| (format!("{OURS}{name}"), value.clone()));
-    let pairs: BTreeMap<String, String> = artifact.facts().0.into_iter().chain(ours).collect();
-    let pairs = pairs.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect();
-    let mut properties = WriterProperties::builder()
-        .set_created_by("veilgraph".to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_dictionary_enabled(false)
-        .set_max_row_group_row_count(Some(usize::MAX))
-        .set_key_value_metadata(Some(pairs));
-    for &(name, kind) in A::COLUMNS {
-        let column = parquet::schema::types::ColumnPath::from(name);
-        properties = match kind {
-            ColumnType::U32 | ColumnType::U16 => properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
-            ColumnType::F64 => properties.set_column_encoding(column, Encoding::BYTE_STREAM_SPLIT),
-            ColumnType::U8 | ColumnType::Utf8 => properties.set_column_dictionary_enabled(column, true),
-            ColumnType::F32 | ColumnType::ListU32 | ColumnType::ListF32 => properties,
-        };
-    }
-    let mut writer = ArrowWriter::try_new(sink, schema.clone(), Some(properties.build()))?;
-    for block in artifact.blocks() {
-        writer.write(&RecordBatch::try_new(schema.clone(), block.into_iter().map(to_array).collect())?)?;
-        // One block, one row group: readers can take them one at a time.
-        writer.flush()?;
-    }
-    writer.close()?;
-    Ok(())
-}
-
-/// Rebuilds an artifact from the bytes of its file.
-///
-/// # Errors
-/// When they are not Parquet, have other columns, or break an invariant of the artifact.
-pub fn read_table<A: Artifact>(bytes: Vec<u8>) -> Result<A, Invalid> {
-    let wrong = |error: &dyn std::fmt::Display| Invalid(error.to_string());
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| wrong(&error))?;
-    let expected: Vec<_> = A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect();
-    let found: Vec<_> = builder.schema().fields().iter().map(|found| found.as_ref().clone()).collect();
-    if found != expected {
-        let names = |fields: &[Field]| {
-            fields.iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect::<Vec<_>>().join(", ")
-        };
-        return Err(Invalid(format!("its columns are ({}), not ({})", names(&found), names(&expected))));
-    }
-    let pairs = metadata_pairs(builder.metadata().file_metadata().key_value_metadata());
-    let facts =
-        Facts(pairs.into_iter().filter(|(name, _)| !name.starts_with(OURS) && !name.starts_with("ARROW:")).collect());
-    let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let reader = builder.with_batch_size(rows.clamp(1, 1 << 22)).build().map_err(|error| wrong(&error))?;
-    let mut failure = None;
-    let mut blocks = reader.map_while(|batch| match batch {
-        Ok(batch) => Some(columns_of::<A>(&batch)),
-        Err(error) => {
-            failure = Some(error.to_string());
-            None
-        }
-    });
-    let artifact = A::from_blocks(&facts, &mut blocks);
-    match failure {
-        Some(problem) => Err(Invalid(problem)),
-        None => artifact,
-    }
-}
-
-/// Key-value metadata of a Parquet file.
-///
-/// # Errors
-/// When the bytes are not Parquet.
-pub fn metadata_of(bytes: Vec<u8>) -> Result<BTreeMap<String, String>, Invalid> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes));
-    let builder = builder.map_err(|error| Invalid(error.to_string()))?;
-    Ok(metadata_pairs(builder.metadata().file_metadata().key_value_metadata()))
-}
-
-fn metadata_pairs(pairs: Option<&Vec<KeyValue>>) -> BTreeMap<String, String> {
-    let pairs = pairs.into_iter().flatten();
-    pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect()
+/// Row groups that are encoded or decoded at a time: one per thread, within reason for the memory.
+fn row_groups_at_a_time() -> usize {
+    rayon::current_num_threads().min(8)
 }
 
 fn field(name: &str, kind: ColumnType) -> Field {

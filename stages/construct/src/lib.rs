@@ -96,19 +96,16 @@ fn enough(posterior: &Posterior, rank: usize) -> f64 {
 /// A logit that at least `rank` claimed pairs reach, from a histogram; `-∞` if there are fewer.
 fn enough_claimed(posterior: &Posterior, rank: usize) -> f64 {
     const CELLS: usize = 1 << 16;
-    let logits = || posterior.evidence().pairs().map(|(i, j, claims)| posterior.logit(i, j, claims));
-    let finite = || logits().filter(|logit| logit.is_finite());
-    let (least, most) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    if least > most || posterior.evidence().n_pairs() < rank {
+    if posterior.evidence().n_pairs() < rank {
         return f64::NEG_INFINITY;
     }
+    let (least, most) = posterior.claimed_logit_bounds();
     let width = ((most - least) / CELLS as f64).max(f64::MIN_POSITIVE);
-    let mut counts = vec![0_usize; CELLS];
-    logits().for_each(|logit| counts[(((logit - least) / width) as usize).min(CELLS - 1)] += 1);
+    let counts = posterior.claimed_histogram(CELLS, |logit| ((logit - least) / width) as usize);
     let mut reached = 0;
     for (cell, count) in counts.into_iter().enumerate().rev() {
         reached += count;
-        if reached >= rank {
+        if reached >= rank as u64 {
             // One cell lower, so that no rounding of a cell's edge loses a pair.
             return least + width * (cell as f64 - 1.0);
         }

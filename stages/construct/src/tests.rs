@@ -37,7 +37,7 @@ fn dense(posterior: &Posterior, variant: Construction) -> Vec<(u32, u32, f32)> {
 /// The same evidence in planes of bits.
 fn planes(evidence: &LinkEvidence) -> LinkEvidence {
     let n = evidence.n_nodes();
-    LinkEvidence::from_reports(&BitMatrix::from_rows(n, |i, row| {
+    LinkEvidence::from_reports(BitMatrix::from_rows(n, |i, row| {
         for j in 0..n as u32 {
             let claims = if i as u32 == j { 0 } else { evidence.claims(i as u32, j) };
             // A single claim is made by the lower node.

@@ -1,6 +1,5 @@
 //! The beta model: parameters under which every node expects the degree it was given.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{Atoms, Kernel};
@@ -119,7 +118,7 @@ impl Problem<'_> {
     /// Given minus expected degree of one node of each group (minus the ridge's pull).
     fn gradient(&self, b: &Atoms) -> Vec<f64> {
         let sums = b.sums(Kernel::Logistic, 0.0, self.counts);
-        let rows = sums.into_par_iter().zip(b.values()).zip(self.degrees);
+        let rows = sums.into_iter().zip(b.values()).zip(self.degrees);
         rows.map(|((sum, &b), degree)| degree - (sum - Kernel::Logistic.at(2.0 * b)) - self.ridge * b).collect()
     }
 

@@ -27,6 +27,20 @@ pub struct Params {
     /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
     #[serde(default)]
     pub ridge: f64,
+    /// What to do about nodes that sent nothing.
+    #[serde(default)]
+    pub missing_nodes: MissingNodes,
+}
+
+/// What to do about nodes that sent nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingNodes {
+    /// Stop and name them.
+    #[default]
+    Refuse,
+    /// Give them the mean degree, and weigh the claims of the others about them as one-sided.
+    OneSided,
 }
 
 /// What is believed before the bits are seen.
@@ -47,6 +61,22 @@ pub enum Error {
     /// The prior has no fit.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// A node sent nothing.
+    #[error(
+        "node {node} sent no report ({count} of {n_nodes} nodes did not); wait for it, or set [estimate] \
+         missing_nodes = \"one-sided\""
+    )]
+    MissingNode {
+        /// The first of them.
+        node: u32,
+        /// How many there are.
+        count: usize,
+        /// Among how many.
+        n_nodes: usize,
+    },
+    /// One-sided claims are weighed with a finite budget.
+    #[error("one-sided claims need a finite epsilon; without noise, remove the nodes that sent nothing from the graph")]
+    MissingWithoutNoise,
     /// The ridge makes no sense.
     #[error("ridge must be a finite number of at least 0, not {0}")]
     Ridge(f64),
@@ -80,30 +110,50 @@ impl Stage for Estimate {
             return Err(Error::Ridge(params.ridge));
         }
         let epsilon_links = links.facts.budget.links;
-        let model = if degrees.degrees.is_empty() {
+        let missing = missing(&links, &degrees, params.missing_nodes)?;
+        let model = if degrees.were_sent() {
+            let used = used_degrees(&degrees);
+            let mut fitted = fit(&used, params.solver, params.ridge, progress)?;
+            tracing::debug!(iterations = fitted.iterations, residual = fitted.residual, "beta model fitted");
+            // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
+            // and `(2 claims − 1) ε` for one, adding ε to its parameter turns the first into the second, and
+            // into 0 between two missing nodes.
+            missing.iter().for_each(|&node| fitted.beta[node as usize] += epsilon_links);
+            let (residual, iterations) = (fitted.residual, fitted.iterations);
+            LinkModel { degrees: used, beta: fitted.beta, epsilon_links, residual, iterations }
+        } else {
             // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
             let none = vec![0.0; links.n_nodes()];
             LinkModel { degrees: none.clone(), beta: none, epsilon_links, residual: 0.0, iterations: 0 }
-        } else {
-            let used = clipped(&degrees.degrees);
-            let fitted = fit(&used, params.solver, params.ridge, progress)?;
-            tracing::debug!(iterations = fitted.iterations, residual = fitted.residual, "beta model fitted");
-            LinkModel {
-                degrees: used,
-                beta: fitted.beta,
-                epsilon_links,
-                residual: fitted.residual,
-                iterations: fitted.iterations,
-            }
         };
-        Ok((model, pair_claims(&links)?))
+        Ok((model, pair_claims(links)?))
     }
 }
 
-/// Degrees moved into `[1, n − 2]`, where a beta model can exist (Blink, section 4.2).
-fn clipped(degrees: &[f64]) -> Vec<f64> {
-    let most = (degrees.len() - 2) as f64;
-    degrees.iter().map(|degree| degree.clamp(1.0, most)).collect()
+/// Nodes that sent nothing, if they are allowed.
+fn missing(links: &NoisyLinks, degrees: &NoisyDegrees, allowed: MissingNodes) -> Result<Vec<u32>, Error> {
+    let missing = degrees.missing();
+    if let Some(&node) = missing.iter().find(|&&node| links.ones(node as usize).next().is_some()) {
+        return Err(Error::Mismatch(format!("node {node} reported links and no degree")));
+    }
+    match (missing.first(), allowed) {
+        (Some(&node), MissingNodes::Refuse) => {
+            Err(Error::MissingNode { node, count: missing.len(), n_nodes: degrees.n_nodes })
+        }
+        (Some(_), MissingNodes::OneSided) if links.facts.budget.links.is_infinite() => Err(Error::MissingWithoutNoise),
+        _ => Ok(missing),
+    }
+}
+
+/// Degrees moved into `[1, n − 2]`, where a beta model can exist (Blink, section 4.2); missing nodes
+/// have the mean of the others.
+fn used_degrees(degrees: &NoisyDegrees) -> Vec<f64> {
+    let most = (degrees.n_nodes - 2) as f64;
+    let sent: Vec<f64> = degrees.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect();
+    let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
+    let mut used = vec![mean; degrees.n_nodes];
+    degrees.senders.iter().zip(sent).for_each(|(&node, degree)| used[node as usize] = degree);
+    used
 }
 
 #[cfg(test)]

@@ -11,21 +11,28 @@ use veilgraph_privacy::NoisyLinks;
 ///
 /// # Errors
 /// When the reports break an invariant.
-pub fn pair_claims(links: &NoisyLinks) -> Result<LinkEvidence, Invalid> {
-    if let Some(bits) = links.bits() {
-        return Ok(LinkEvidence::from_reports(bits));
-    }
+pub fn pair_claims(links: NoisyLinks) -> Result<LinkEvidence, Invalid> {
+    links.into_bits().map_or_else(|lists| pair_lists(&lists), |bits| Ok(LinkEvidence::from_reports(bits)))
+}
+
+fn pair_lists(links: &NoisyLinks) -> Result<LinkEvidence, Invalid> {
     let n_nodes = links.n_nodes();
-    // Who below the diagonal reported each node: lists arrive in ascending order of the reporter.
-    let mut reporters: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
+    let below = |reporter: usize| links.ones(reporter).take_while(move |&one| (one as usize) < reporter);
+    // Who above reported each node: lists arrive in ascending order of the reporter.
+    let mut offsets = vec![0; n_nodes + 1];
+    (0..n_nodes).flat_map(below).for_each(|one| offsets[one as usize + 1] += 1);
+    (0..n_nodes).for_each(|node| offsets[node + 1] += offsets[node]);
+    let mut next = offsets.clone();
+    let mut reporters = vec![0; offsets[n_nodes]];
     for reporter in 0..n_nodes {
-        for one in links.ones(reporter).take_while(|&one| (one as usize) < reporter) {
-            reporters[one as usize].push(reporter as u32);
+        for one in below(reporter) {
+            reporters[next[one as usize]] = reporter as u32;
+            next[one as usize] += 1;
         }
     }
     LinkEvidence::from_rows((0..n_nodes).map(|i| {
         let own: Vec<u32> = links.ones(i).skip_while(|&one| one as usize <= i).collect();
-        merge(&own, &reporters[i])
+        merge(&own, &reporters[offsets[i]..offsets[i + 1]])
     }))
 }
 

@@ -15,8 +15,13 @@ fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
     }
 }
 
+/// Everybody sent a degree.
+fn sent(facts: &ReportFacts, degrees: &[f64]) -> NoisyDegrees {
+    NoisyDegrees::from_nodes(facts.clone(), &degrees.iter().copied().map(Some).collect::<Vec<_>>())
+}
+
 fn params() -> Params {
-    Params { prior: Prior::BetaModel, solver: Solver::Newton, ridge: 0.0 }
+    Params { prior: Prior::BetaModel, solver: Solver::Newton, ridge: 0.0, missing_nodes: MissingNodes::Refuse }
 }
 
 /// Skewed degrees of a sparse graph, many of them equal.
@@ -75,7 +80,7 @@ fn degrees_without_a_fit_are_refused_and_a_ridge_helps() {
 #[test]
 fn claims_are_counted_per_pair() {
     let lists = vec![vec![1, 3], vec![0], vec![3], vec![0]];
-    let evidence = pair_claims(&NoisyLinks::from_lists(facts(1.0, 0.1), lists).expect("valid")).expect("valid");
+    let evidence = pair_claims(NoisyLinks::from_lists(facts(1.0, 0.1), &lists).expect("valid")).expect("valid");
     assert_eq!(evidence.pairs().collect::<Vec<_>>(), [(0, 1, 2), (0, 3, 2), (2, 3, 1)]);
 }
 
@@ -84,8 +89,8 @@ fn claims_are_counted_per_pair() {
 fn the_posterior_is_bayes_rule() {
     let epsilon = 2.0;
     let lists = vec![vec![1, 2], vec![0, 3], vec![3], vec![1], vec![]];
-    let links = NoisyLinks::from_lists(facts(epsilon, 0.1), lists).expect("valid");
-    let given = NoisyDegrees { facts: links.facts.clone(), n_nodes: 5, degrees: vec![2.2, 1.7, 1.1, -4.0, 90.0] };
+    let links = NoisyLinks::from_lists(facts(epsilon, 0.1), &lists).expect("valid");
+    let given = sent(&links.facts, &[2.2, 1.7, 1.1, -4.0, 90.0]);
     let rng = StageRng::new(0, "estimate", 0);
     let (model, evidence) =
         Estimate::run((links.clone(), given), &params(), &rng, &Progress::none()).expect("valid reports");
@@ -106,8 +111,8 @@ fn the_posterior_is_bayes_rule() {
 
 #[test]
 fn without_degrees_the_prior_is_a_fair_coin() {
-    let links = NoisyLinks::from_lists(facts(2.0, 0.0), vec![vec![1], vec![0], vec![]]).expect("valid");
-    let none = NoisyDegrees { facts: links.facts.clone(), n_nodes: 3, degrees: Vec::new() };
+    let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
+    let none = NoisyDegrees::none(links.facts.clone(), 3);
     let rng = StageRng::new(0, "estimate", 0);
     let (model, _) = Estimate::run((links, none), &params(), &rng, &Progress::none()).expect("valid");
     assert_eq!(model.beta, [0.0; 3]);
@@ -115,12 +120,51 @@ fn without_degrees_the_prior_is_a_fair_coin() {
 
 #[test]
 fn reports_of_two_releases_are_refused() {
-    let links = NoisyLinks::from_lists(facts(2.0, 0.1), vec![vec![1], vec![0], vec![]]).expect("valid");
+    let links = NoisyLinks::from_lists(facts(2.0, 0.1), &[vec![1], vec![0], vec![]]).expect("valid");
     let rng = StageRng::new(0, "estimate", 0);
-    let other = NoisyDegrees { facts: facts(3.0, 0.1), n_nodes: 3, degrees: vec![1.0; 3] };
+    let other = sent(&facts(3.0, 0.1), &[1.0; 3]);
     let error = Estimate::run((links.clone(), other), &params(), &rng, &Progress::none()).expect_err("mismatch");
     assert!(error.to_string().contains("different releases"), "{error}");
-    let fewer = NoisyDegrees { facts: facts(2.0, 0.1), n_nodes: 4, degrees: vec![1.0; 4] };
+    let fewer = sent(&facts(2.0, 0.1), &[1.0; 4]);
     let error = Estimate::run((links, fewer), &params(), &rng, &Progress::none()).expect_err("mismatch");
     assert!(error.to_string().contains("3 and 4 nodes"), "{error}");
+}
+
+/// Bayes' rule written out for nodes 3 and 4 missing: one bit tells of a pair with one of them, none of both.
+#[test]
+fn claims_about_missing_nodes_are_one_sided() {
+    let epsilon: f64 = 2.0;
+    let links = NoisyLinks::from_lists(facts(epsilon, 0.1), &[vec![1, 3], vec![0, 4], vec![3], vec![], vec![]]);
+    let links = links.expect("valid");
+    let given = NoisyDegrees::from_nodes(links.facts.clone(), &[Some(2.2), Some(1.7), Some(2.1), None, None]);
+    let rng = StageRng::new(0, "estimate", 0);
+    let refused =
+        Estimate::run((links.clone(), given.clone()), &params(), &rng, &Progress::none()).expect_err("missing");
+    assert!(refused.to_string().contains("node 3 sent no report (2 of 5") && refused.to_string().contains("one-sided"));
+
+    let allowed = Params { missing_nodes: MissingNodes::OneSided, ..params() };
+    let (model, evidence) =
+        Estimate::run((links.clone(), given.clone()), &allowed, &rng, &Progress::none()).expect("allowed");
+    assert!((model.degrees[3] - 2.0).abs() < 1e-12, "the mean of the others");
+    let prior = fit(&model.degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
+    let posterior = Posterior::new(&model, evidence).expect("same size");
+    let flip = 1.0 / (1.0 + (0.9 * epsilon).exp());
+    let weight = |from: u32, to: u32| -> f64 {
+        match (from < 3, links.ones(from as usize).any(|one| one == to)) {
+            (false, _) => 0.0,
+            (true, true) => ((1.0 - flip) / flip).ln(),
+            (true, false) => (flip / (1.0 - flip)).ln(),
+        }
+    };
+    for i in 0..5_u32 {
+        for j in i + 1..5 {
+            let logit = prior[i as usize] + prior[j as usize] + weight(i, j) + weight(j, i);
+            let found = posterior.logit(i, j, posterior.evidence().claims(i, j));
+            assert!((found - logit).abs() < 1e-9, "pair ({i}, {j}): {found} {logit}");
+        }
+    }
+    let lists = [vec![1], vec![0], vec![], vec![0], vec![]];
+    let talkative = NoisyLinks::from_lists(links.facts.clone(), &lists).expect("valid");
+    let error = Estimate::run((talkative, given), &allowed, &rng, &Progress::none()).expect_err("mismatch");
+    assert!(error.to_string().contains("node 3 reported links and no degree"), "{error}");
 }

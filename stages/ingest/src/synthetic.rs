@@ -1,6 +1,6 @@
 //! A graph that anybody may have: degree-corrected blocks with power-law degrees and topical words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand::distr::Distribution;
@@ -84,27 +84,27 @@ fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -
         .map(|nodes| weighted(&nodes.iter().map(|&node| weights[node as usize]).collect::<Vec<_>>()))
         .collect();
     let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
-    let mut links = BTreeSet::new();
-    for _ in 0..wanted * TRIES_PER_LINK {
-        if links.len() == wanted {
-            break;
-        }
+    let mut draw = || {
         let a = everyone.sample(rng);
         let class = usize::from(classes[a]);
         let b = if rng.random::<f64>() < params.homophily {
             members[class][inside[class].sample(rng)] as usize
         } else {
-            let other = everyone.sample(rng);
-            if usize::from(classes[other]) == class {
-                continue;
-            }
-            other
+            Some(everyone.sample(rng)).filter(|&b| usize::from(classes[b]) != class)?
         };
-        if a != b {
-            links.insert((a.min(b) as u32, a.max(b) as u32));
-        }
+        (a != b).then(|| (a.min(b) as u32, a.max(b) as u32))
+    };
+    // As many as are missing are drawn, then sorted; a set would take many times the time and memory.
+    let mut links = Vec::with_capacity(wanted);
+    let mut tries = wanted * TRIES_PER_LINK;
+    while links.len() < wanted && tries > 0 {
+        let round = (wanted - links.len()).min(tries);
+        tries -= round;
+        links.extend((0..round).filter_map(|_| draw()));
+        links.sort_unstable();
+        links.dedup();
     }
-    links.into_iter().collect()
+    links
 }
 
 /// Bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.

@@ -1,11 +1,12 @@
 //! Every node perturbs its own list and degree, and sends one noisy report.
 
+use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Invalid, Owner, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, BitMatrix, Ones};
+use veilgraph_contract::{Owner, Private, Progress, Stage, StageRng, Streamed};
+use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::degree_noise::{DegreeBudgetError, noisy_degree};
-use veilgraph_privacy::randomized_response::noisy_bits;
+use veilgraph_privacy::randomized_response::RandomizedResponse;
 use veilgraph_privacy::{
     Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, Relation, Release, ReportFacts,
 };
@@ -28,6 +29,9 @@ pub struct Params {
     /// Noise on the degree.
     #[serde(default)]
     pub degree_noise: DegreeNoise,
+    /// Share of nodes, in `[0, 1)`, that send nothing: a simulation of devices that are out of reach.
+    #[serde(default)]
+    pub missing_share: f64,
 }
 
 /// How links are protected.
@@ -52,9 +56,12 @@ pub enum Error {
     /// The budget of the degree is out of reach for integer noise.
     #[error(transparent)]
     DegreeBudget(#[from] DegreeBudgetError),
-    /// A report broke an invariant.
-    #[error(transparent)]
-    Report(#[from] Invalid),
+    /// Missing nodes make no sense as asked for.
+    #[error(
+        "missing_share = {0} must lie in [0, 1), and needs a degree_fraction above 0: \
+         a missing node is one that sends no degree"
+    )]
+    MissingShare(f64),
 }
 
 impl Params {
@@ -96,7 +103,8 @@ impl Stage for Privatize {
     type Side = Owner;
     type Params = Params;
     type Inputs = (Private<AdjacencyList>,);
-    type Outputs = (NoisyLinks, NoisyDegrees);
+    /// Lists are drawn while they are written: all together they may exceed the memory.
+    type Outputs = (Streamed<NoisyLinks>, NoisyDegrees);
     type Error = Error;
 
     fn run(
@@ -110,19 +118,10 @@ impl Stage for Privatize {
             return Err(Error::TooSmall(n_nodes));
         }
         let budget = params.budget();
+        let missing = missing(params, n_nodes, rng)?;
         // The budget is part of the purpose: no random word ever serves at two budgets.
         let purpose = |part: &str, epsilon: f64| format!("{part} {epsilon:?}");
         let (for_links, for_degrees) = (purpose("links", budget.links), purpose("degree", budget.degree));
-        let write_list = |node: usize, row: &mut [u64]| {
-            let mut stream = rng.stream(&for_links, node as u64);
-            noisy_bits(n_nodes, node as u32, graph.neighbours(node), budget.links, &mut stream, row);
-        };
-        let send_degree = |node: usize| {
-            let mut stream = rng.stream(&for_degrees, node as u64);
-            noisy_degree(graph.degree(node), budget.degree, params.degree_noise, &mut stream)
-        };
-        let senders = if budget.degree > 0.0 { n_nodes } else { 0 };
-        let degrees = (0..senders).into_par_iter().map(send_degree).collect::<Result<_, _>>()?;
         let facts = ReportFacts {
             mechanism: "blink".to_owned(),
             epsilon: params.epsilon.nats(),
@@ -130,20 +129,36 @@ impl Stage for Privatize {
             budget,
             degree_noise: params.degree_noise.name().to_owned(),
         };
-        let links = if budget.links == 0.0 {
-            NoisyLinks::from_lists(facts.clone(), vec![Vec::new(); n_nodes])?
-        } else if NoisyLinks::are_dense(budget.links) {
-            NoisyLinks::from_bits(facts.clone(), BitMatrix::from_rows(n_nodes, write_list))?
-        } else {
-            let list = |node: usize| {
-                let mut row = vec![0; n_nodes.div_ceil(64)];
-                write_list(node, &mut row);
-                Ones::of(&row).collect()
+        let degrees = if budget.degree > 0.0 {
+            let send = |node: usize| {
+                let mut stream = rng.stream(&for_degrees, node as u64);
+                let degree = noisy_degree(graph.degree(node), budget.degree, params.degree_noise, &mut stream);
+                if missing[node] { Ok(None) } else { degree.map(Some) }
             };
-            NoisyLinks::from_lists(facts.clone(), (0..n_nodes).into_par_iter().map(list).collect())?
+            let degrees: Vec<_> = (0..n_nodes).into_par_iter().map(send).collect::<Result<_, _>>()?;
+            NoisyDegrees::from_nodes(facts.clone(), &degrees)
+        } else {
+            NoisyDegrees::none(facts.clone(), n_nodes)
         };
-        Ok((links, NoisyDegrees { facts, n_nodes, degrees }))
+        let (rng, response) = (rng.clone(), RandomizedResponse::new(budget.links));
+        let links = NoisyLinks::streamed(&facts, n_nodes, move |node| {
+            if budget.links == 0.0 || missing[node] {
+                return Vec::new();
+            }
+            let mut stream = rng.stream(&for_links, node as u64);
+            response.noisy_list(n_nodes, node as u32, graph.neighbours(node), &mut stream)
+        });
+        Ok((links, degrees))
     }
+}
+
+/// Who sends nothing.
+fn missing(params: &Params, n_nodes: usize, rng: &StageRng) -> Result<Vec<bool>, Error> {
+    let share = params.missing_share;
+    if !(0.0..1.0).contains(&share) || (share > 0.0 && params.budget().degree == 0.0) {
+        return Err(Error::MissingShare(share));
+    }
+    Ok((0..n_nodes).map(|node| rng.fast_stream("missing", node as u64).random::<f64>() < share).collect())
 }
 
 #[cfg(test)]

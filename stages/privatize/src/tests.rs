@@ -1,14 +1,24 @@
 use super::*;
 
-fn run(graph: &AdjacencyList, epsilon: f64, fraction: f64, seed: u64) -> (NoisyLinks, NoisyDegrees) {
-    let params = Params {
+fn params(epsilon: f64, fraction: f64) -> Params {
+    Params {
         mechanism: Mechanism::Blink,
         epsilon: Epsilon::try_from(epsilon).expect("epsilon"),
         degree_fraction: DegreeFraction::try_from(fraction).expect("fraction"),
         degree_noise: DegreeNoise::DiscreteLaplace,
-    };
+        missing_share: 0.0,
+    }
+}
+
+fn run_with(graph: &AdjacencyList, params: &Params, seed: u64) -> (NoisyLinks, NoisyDegrees) {
     let rng = StageRng::new(seed, "privatize", 0);
-    Privatize::run((Private(graph.clone()),), &params, &rng, &Progress::none()).expect("valid graph")
+    let (links, degrees) =
+        Privatize::run((Private(graph.clone()),), params, &rng, &Progress::none()).expect("valid graph");
+    (links.collect().expect("valid reports"), degrees)
+}
+
+fn run(graph: &AdjacencyList, epsilon: f64, fraction: f64, seed: u64) -> (NoisyLinks, NoisyDegrees) {
+    run_with(graph, &params(epsilon, fraction), seed)
 }
 
 /// Ones of a node's report.
@@ -59,8 +69,8 @@ fn bits_and_lists_hold_the_same_reports() {
         assert_eq!(links.bits().is_some(), dense, "ε {epsilon}");
         let again = NoisyLinks::from_blocks(&links.facts(), &mut links.blocks()).expect("round trip");
         assert_eq!(again, links, "ε {epsilon}");
-        let lists = (0..300).map(|node| ones(&links, node)).collect();
-        let listed = NoisyLinks::from_lists(links.facts.clone(), lists).expect("valid");
+        let lists: Vec<_> = (0..300).map(|node| ones(&links, node)).collect();
+        let listed = NoisyLinks::from_lists(links.facts.clone(), &lists).expect("valid");
         assert!((0..300).all(|node| ones(&listed, node) == ones(&links, node)));
     }
 }
@@ -80,26 +90,39 @@ fn another_budget_draws_other_noise() {
 
 #[test]
 fn a_link_costs_twice_a_list_bit() {
-    let params: Params = Params { epsilon: Epsilon::try_from(4.0).expect("4"), ..serde_params() };
+    let params = params(4.0, 0.1);
     let total = |relation| -> f64 {
         params.releases().iter().filter(|row| row.relation == relation).map(|row| row.epsilon).sum()
     };
     assert!((total(Relation::ListBit) - 4.0).abs() < 1e-12 && (total(Relation::Edge) - 8.0).abs() < 1e-12);
 }
 
-fn serde_params() -> Params {
-    Params {
-        mechanism: Mechanism::Blink,
-        epsilon: Epsilon::try_from(1.0).expect("1"),
-        degree_fraction: default_degree_fraction(),
-        degree_noise: DegreeNoise::default(),
-    }
-}
-
 #[test]
 fn two_nodes_are_refused() {
     let graph = AdjacencyList::from_pairs(2, [(0, 1)]).expect("graph");
     let rng = StageRng::new(1, "privatize", 0);
-    let error = Privatize::run((Private(graph),), &serde_params(), &rng, &Progress::none()).expect_err("too small");
+    let error = Privatize::run((Private(graph),), &params(1.0, 0.1), &rng, &Progress::none()).err().expect("too small");
     assert!(error.to_string().contains("at least 3"), "{error}");
+}
+
+#[test]
+fn a_missing_node_sends_nothing_and_leaves_the_others_as_they_are() {
+    let all = run(&ring(400), 2.0, 0.1, 6);
+    let (links, degrees) = run_with(&ring(400), &Params { missing_share: 0.25, ..params(2.0, 0.1) }, 6);
+    let missing = degrees.missing();
+    assert!((60..140).contains(&missing.len()), "{} of 400", missing.len());
+    for node in 0..400 {
+        let is_missing = missing.contains(&(node as u32));
+        assert_eq!(ones(&links, node), if is_missing { Vec::new() } else { ones(&all.0, node) }, "node {node}");
+    }
+}
+
+#[test]
+fn a_share_of_missing_nodes_must_be_one_that_can_be_noticed() {
+    for (share, fraction) in [(1.0, 0.1), (-0.1, 0.1), (f64::NAN, 0.1), (0.1, 0.0)] {
+        let params = Params { missing_share: share, ..params(1.0, fraction) };
+        let rng = StageRng::new(1, "privatize", 0);
+        let error = Privatize::run((Private(ring(9)),), &params, &rng, &Progress::none()).err().expect("refused");
+        assert!(error.to_string().contains("missing_share"), "{error}");
+    }
 }

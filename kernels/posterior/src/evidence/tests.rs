@@ -21,7 +21,7 @@ fn listed(reports: &BitMatrix) -> LinkEvidence {
 fn planes_and_lists_hold_the_same_evidence() {
     for (n, among) in [(10, 2), (70, 3), (130, 40)] {
         let bits = reports(n, among);
-        let (planes, lists) = (LinkEvidence::from_reports(&bits), listed(&bits));
+        let (planes, lists) = (LinkEvidence::from_reports(bits.clone()), listed(&bits));
         assert_eq!(planes.pairs().collect::<Vec<_>>(), lists.pairs().collect::<Vec<_>>());
         assert_eq!(planes.n_pairs(), lists.n_pairs());
         for i in 0..n as u32 {
@@ -35,7 +35,7 @@ fn planes_and_lists_hold_the_same_evidence() {
 #[test]
 fn the_table_gives_the_evidence_back_in_the_cheaper_form() {
     for (among, dense) in [(2, true), (60, false)] {
-        let evidence = LinkEvidence::from_reports(&reports(130, among));
+        let evidence = LinkEvidence::from_reports(reports(130, among));
         let again = LinkEvidence::from_blocks(&evidence.facts(), &mut evidence.blocks()).expect("round trip");
         assert_eq!(again.pairs().collect::<Vec<_>>(), evidence.pairs().collect::<Vec<_>>());
         assert_eq!(again.planes().is_some(), dense, "every {among}th bit");

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::real::Real;
 use crate::kernel_sum::Kernel;
 use crate::model::Posterior;
 
@@ -9,27 +10,27 @@ use crate::model::Posterior;
 ///
 /// With `B_ij = σ(β_i + β_j − 2 ε_links) = e^{β_i} g(β_i, β_j) e^{β_j}`, where `g` is smooth, `B` is
 /// `D L G Lᵀ D`: `L` interpolates at a few Chebyshev nodes (algorithms.md, section E).
-pub struct LowRank {
+pub struct LowRank<T> {
     n_nodes: usize,
     rank: usize,
     /// `D L`, one row of `rank` numbers per node.
-    factor: Vec<f32>,
+    factor: Vec<T>,
     /// `G`, symmetric.
-    core: Vec<f32>,
-    /// `B_ii`, which `P` does not have.
-    own: Vec<f32>,
+    core: Vec<T>,
+    /// `−B_ii`: `P` has no diagonal.
+    own: Vec<T>,
     offsets: Vec<usize>,
     partners: Vec<u32>,
-    corrections: Vec<f32>,
+    corrections: Vec<T>,
 }
 
-impl LowRank {
+impl<T: Real> LowRank<T> {
     pub(super) fn new(posterior: &Posterior) -> Self {
         let base = posterior.evidence_logit(0);
         let (rank, factor, core) =
             if base == f64::NEG_INFINITY { (0, Vec::new(), Vec::new()) } else { low_rank(posterior.beta(), base) };
         let unclaimed = |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { Kernel::Logistic.at(s + base) };
-        let own = posterior.beta().iter().map(|&b| unclaimed(2.0 * b) as f32).collect();
+        let own = posterior.beta().iter().map(|&b| T::of(-unclaimed(2.0 * b))).collect();
         let n_nodes = posterior.n_nodes();
         let mut offsets = vec![0; n_nodes + 1];
         for (i, j, _) in posterior.evidence().pairs() {
@@ -41,10 +42,10 @@ impl LowRank {
         }
         let mut next = offsets.clone();
         let mut partners = vec![0; offsets[n_nodes]];
-        let mut corrections = vec![0.0; offsets[n_nodes]];
+        let mut corrections = vec![T::default(); offsets[n_nodes]];
         for (i, j, claims) in posterior.evidence().pairs() {
             let s = posterior.beta()[i as usize] + posterior.beta()[j as usize];
-            let correction = (Kernel::Logistic.at(s + posterior.evidence_logit(claims)) - unclaimed(s)) as f32;
+            let correction = T::of(Kernel::Logistic.at(s + posterior.evidence_logit(claims)) - unclaimed(s));
             for (row, partner) in [(i, j), (j, i)] {
                 let at = next[row as usize];
                 partners[at] = partner;
@@ -59,21 +60,21 @@ impl LowRank {
         self.n_nodes
     }
 
-    pub(super) fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
-        // Single precision inside a few terms, double across them: hundreds of corrections add up.
+    pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+        // The own precision inside a few terms, double across them: hundreds of corrections add up.
         const TERMS: usize = 32;
         let spread = self.moments(x, width);
-        let mut product = vec![0.0; x.len()];
+        let mut product = vec![T::default(); x.len()];
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             let mut sums = vec![0.0_f64; width];
-            let mut add_up = |out: &mut [f32]| {
-                sums.iter_mut().zip(&*out).for_each(|(sum, &partial)| *sum += f64::from(partial));
-                out.fill(0.0);
+            let mut add_up = |out: &mut [T]| {
+                sums.iter_mut().zip(&*out).for_each(|(sum, &partial)| *sum += partial.wide());
+                out.fill(T::default());
             };
             for (k, &weight) in self.factor[node * self.rank..(node + 1) * self.rank].iter().enumerate() {
                 add_scaled(out, weight, &spread[k * width..(k + 1) * width]);
             }
-            add_scaled(out, -self.own[node], &x[node * width..(node + 1) * width]);
+            add_scaled(out, self.own[node], &x[node * width..(node + 1) * width]);
             add_up(out);
             let range = self.offsets[node]..self.offsets[node + 1];
             for (partners, weights) in
@@ -84,28 +85,28 @@ impl LowRank {
                 }
                 add_up(out);
             }
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::of(sum));
         });
         product
     }
 
     /// `G Lᵀ D x`: what the smooth part needs to know of `x`, of shape `[rank, width]`.
-    fn moments(&self, x: &[f32], width: usize) -> Vec<f32> {
+    fn moments(&self, x: &[T], width: usize) -> Vec<T> {
         // Double precision: thousands of rows add up here.
         let mut gathered = vec![0.0_f64; self.rank * width];
         for (node, row) in x.chunks_exact(width.max(1)).enumerate() {
             for (k, &weight) in self.factor[node * self.rank..(node + 1) * self.rank].iter().enumerate() {
                 for (sum, &term) in gathered[k * width..(k + 1) * width].iter_mut().zip(row) {
-                    *sum += f64::from(weight * term);
+                    *sum += (weight * term).wide();
                 }
             }
         }
-        let mut spread = vec![0.0; self.rank * width];
+        let mut spread = vec![T::default(); self.rank * width];
         for k in 0..self.rank {
             for l in 0..self.rank {
                 let weight = self.core[k * self.rank + l];
                 for (sum, &term) in spread[k * width..(k + 1) * width].iter_mut().zip(&gathered[l * width..]) {
-                    *sum += weight * term as f32;
+                    *sum += weight * T::of(term);
                 }
             }
         }
@@ -113,14 +114,14 @@ impl LowRank {
     }
 }
 
-fn add_scaled(out: &mut [f32], weight: f32, row: &[f32]) {
+fn add_scaled<T: Real>(out: &mut [T], weight: T, row: &[T]) {
     for (sum, &term) in out.iter_mut().zip(row) {
         *sum += weight * term;
     }
 }
 
 /// Rank, factor `D L` and core `G` of the unclaimed part.
-fn low_rank(beta: &[f64], base: f64) -> (usize, Vec<f32>, Vec<f32>) {
+fn low_rank<T: Real>(beta: &[f64], base: f64) -> (usize, Vec<T>, Vec<T>) {
     let (low, high) = beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
     let (middle, half_width) = (f64::midpoint(low, high), ((high - low) / 2.0).max(1e-9));
     let smooth = |x: f64, y: f64| libm::exp(base) / (1.0 + libm::exp(x + y + base));
@@ -147,10 +148,10 @@ fn low_rank(beta: &[f64], base: f64) -> (usize, Vec<f32>, Vec<f32>) {
                 (between / smooth(x, high) - 1.0).abs()
             })
             .fold(0.0, f64::max);
-        if error < 1e-8 || rank >= 96 {
+        if error < T::INTERPOLATION_ERROR || rank >= 96 {
             let factor =
-                beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| (libm::exp(b) * l) as f32)).collect();
-            let core = nodes.iter().flat_map(|&x| nodes.iter().map(move |&y| smooth(x, y) as f32)).collect();
+                beta.iter().flat_map(|&b| basis(b).into_iter().map(move |l| T::of(libm::exp(b) * l))).collect();
+            let core = nodes.iter().flat_map(|&x| nodes.iter().map(move |&y| T::of(smooth(x, y)))).collect();
             return (rank, factor, core);
         }
         rank += rank / 2;

@@ -4,22 +4,30 @@ use super::*;
 use crate::pairs::tests::{in_planes, posterior};
 use crate::{LinkEvidence, LinkModel};
 
-fn check(operator: &SoftOperator, posterior: &Posterior, width: usize, name: &str) {
+fn check<T: Real>(operator: &SoftOperator<T>, posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
     let n = posterior.n_nodes();
-    let x: Vec<f32> = (0..n * width).map(|k| (k as f32 * 0.37).sin()).collect();
+    let x: Vec<T> = (0..n * width).map(|k| T::of((k as f64 * 0.37).sin())).collect();
     let product = operator.apply(&x, width);
     for i in 0..n {
         for column in 0..width {
             let (mut direct, mut size) = (0.0, 1e-30);
             for j in (0..n).filter(|&j| j != i) {
-                let term = posterior.probability(i as u32, j as u32) * f64::from(x[j * width + column]);
+                let term = posterior.probability(i as u32, j as u32) * x[j * width + column].wide();
                 direct += term;
                 size += term.abs();
             }
-            let error = (f64::from(product[i * width + column]) - direct).abs() / size;
-            assert!(error < 1e-6, "{name}, row {i}: relative error {error}");
+            let error = (product[i * width + column].wide() - direct).abs() / size;
+            assert!(error < tolerance, "{name}, row {i}: relative error {error}");
         }
     }
+}
+
+fn check_forms<T: Real>(posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
+    let (any, both) = posterior.evidence().planes().expect("planes");
+    let low_rank = SoftOperator::<T>::LowRank(LowRank::new(posterior));
+    check(&low_rank, posterior, width, tolerance, &format!("low rank, {name}"));
+    let on_the_fly = SoftOperator::<T>::OnTheFly(OnTheFly::new(posterior, any.clone(), both.clone()));
+    check(&on_the_fly, posterior, width, tolerance, &format!("on the fly, {name}"));
 }
 
 #[test]
@@ -27,25 +35,22 @@ fn the_operator_equals_the_dense_product() {
     for epsilon in [0.0, 0.1, 0.9, 3.6, 7.2, f64::INFINITY] {
         for width in [1, 3, 8, 16] {
             let posterior = in_planes(&posterior(epsilon));
-            let (any, both) = posterior.evidence().planes().expect("planes");
-            let low_rank = SoftOperator::LowRank(LowRank::new(&posterior));
-            check(&low_rank, &posterior, width, &format!("low rank, ε {epsilon}"));
-            let on_the_fly = SoftOperator::OnTheFly(OnTheFly::new(&posterior, any.clone(), both.clone()));
-            check(&on_the_fly, &posterior, width, &format!("on the fly, ε {epsilon}"));
+            check_forms::<f32>(&posterior, width, 1e-6, &format!("single precision, ε {epsilon}"));
+            check_forms::<f64>(&posterior, width, 1e-12, &format!("double precision, ε {epsilon}"));
         }
     }
 }
 
 #[test]
 fn the_cheaper_form_is_chosen() {
-    let few = SoftOperator::new(&posterior(1.0));
+    let few = SoftOperator::<f32>::new(&posterior(1.0));
     assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in lists");
-    let few = SoftOperator::new(&in_planes(&posterior(1.0)));
+    let few = SoftOperator::<f32>::new(&in_planes(&posterior(1.0)));
     assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in planes");
     let n = 64;
     let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));
     let model =
         LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, residual: 0.0, iterations: 0 };
-    let posterior = Posterior::new(&model, LinkEvidence::from_reports(&all)).expect("same size");
-    assert!(matches!(SoftOperator::new(&posterior), SoftOperator::OnTheFly(_)), "every pair");
+    let posterior = Posterior::new(&model, LinkEvidence::from_reports(all)).expect("same size");
+    assert!(matches!(SoftOperator::<f32>::new(&posterior), SoftOperator::OnTheFly(_)), "every pair");
 }

@@ -32,7 +32,7 @@ pub(crate) fn in_planes(posterior: &Posterior) -> Posterior {
         residual: 0.0,
         iterations: 0,
     };
-    Posterior::new(&model, LinkEvidence::from_reports(&bits)).expect("same size")
+    Posterior::new(&model, LinkEvidence::from_reports(bits)).expect("same size")
 }
 
 fn dense(posterior: &Posterior) -> Vec<(u32, u32, f64)> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::Relation;
-use veilgraph_store::Store;
+use veilgraph_store::{MemoryLimit, Store};
 use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
@@ -74,7 +74,9 @@ pub(crate) fn bring(
 ) -> anyhow::Result<Vec<Done>> {
     let record = RunRecord::load(store, &config.name)?;
     let display = Display::new(tasks.len(), quiet);
-    let engine = Engine { config, store, tasks, record: &record, side: arguments.side, is_plan, display: &display };
+    let memory = memory_limit(arguments);
+    let side = arguments.side;
+    let engine = Engine { config, store, tasks, record: &record, side, memory, is_plan, display: &display };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if is_plan { 1 } else { arguments.jobs.unwrap_or(cores) };
     let done = engine.run(jobs);
@@ -82,11 +84,22 @@ pub(crate) fn bring(
     done
 }
 
+/// What the user allows, else what the machine or its container has.
+fn memory_limit(arguments: &RunArguments) -> MemoryLimit {
+    let machine = || {
+        let mut system = sysinfo::System::new().ok()?;
+        system.refresh_memory();
+        let limits = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+        Some(system.total_memory().min(limits)).filter(|&bytes| bytes > 0)
+    };
+    MemoryLimit(arguments.memory_limit.map(|size| size.as_u64()).or_else(machine).unwrap_or(u64::MAX))
+}
+
 /// Scores of every evaluation of a run, in its order.
 pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
     let entries = done.iter().filter_map(|done| done.entry.as_ref());
     let scored = entries.filter(|entry| entry.manifest.outputs.contains_key("metrics") && entry.is_complete());
-    scored.map(|entry| Ok(entry.read("metrics")?)).collect()
+    scored.map(|entry| Ok(entry.read("metrics", MemoryLimit(u64::MAX))?)).collect()
 }
 
 /// What one run of the experiment costs a node, before any data is read.

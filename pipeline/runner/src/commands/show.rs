@@ -15,8 +15,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let path = find(store, &arguments.artifact)?;
     let name = path.display();
     let unreadable = || format!("{name}: not a readable Parquet file; run `veilgraph verify`");
-    let bytes = std::fs::read(&path).with_context(unreadable)?;
-    let metadata = metadata_of(bytes).with_context(unreadable)?;
+    let metadata = metadata_of(&path).with_context(unreadable)?;
     let text = path.to_str().with_context(|| format!("{name}: the path is not UTF-8"))?;
     let frame = LazyFrame::scan_parquet(PlRefPath::new(text), ScanArgsParquet::default()).with_context(unreadable)?;
     if let Some(query) = &arguments.sql {

@@ -41,7 +41,7 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
         match store.find(&stage, &key) {
             Ok(Some(entry)) => {
                 for output in entry.manifest.outputs.values() {
-                    match entry.checked_bytes(output) {
+                    match entry.check(output) {
                         Ok(_) => files += 1,
                         // A copy for the server has no private files; that is no damage.
                         Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => {

@@ -1,9 +1,12 @@
-use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, Saver, take};
+use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, take};
 
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::StoreSaver;
+use veilgraph_contract::Output;
+
+const MEMORY: MemoryLimit = MemoryLimit(1 << 20);
 
 #[derive(Debug, PartialEq)]
 struct Counts(Vec<u32>);
@@ -17,6 +20,9 @@ impl Artifact for Counts {
     }
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
         Box::new(self.0.chunks(3).map(|rows| vec![Column::U32(rows.to_vec())]))
+    }
+    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+        facts.get("total")
     }
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let mut counts = Vec::new();
@@ -42,10 +48,14 @@ fn recipe(trial: u32) -> Recipe {
     }
 }
 
+fn save(artifact: &impl Output, draft: &mut crate::Draft) {
+    artifact.write(&mut StoreSaver { draft, memory: MEMORY }).expect("written");
+}
+
 fn publish(store: &Store, trial: u32) -> Entry {
     let lock = store.lock(&recipe(trial)).expect("lock");
     let mut draft = store.draft(recipe(trial), lock).expect("draft");
-    StoreSaver(&mut draft).save(&Counts(vec![5, 6, 7, 8])).expect("written");
+    save(&Counts(vec![5, 6, 7, 8]), &mut draft);
     draft.publish().expect("published")
 }
 
@@ -79,7 +89,7 @@ fn private_files_live_apart_and_have_keyed_digests() {
     let store = Store::new(folder.path());
     let lock = store.lock(&recipe(0)).expect("lock");
     let mut draft = store.draft(recipe(0), lock).expect("draft");
-    StoreSaver(&mut draft).save(&Private(Counts(vec![1]))).expect("written");
+    save(&Private(Counts(vec![1])), &mut draft);
     let entry = draft.publish().expect("published");
     let output = &entry.manifest.outputs["counts"];
     let bytes = fs::read(entry.path(output)).expect("owner file");
@@ -100,13 +110,26 @@ fn every_flipped_bit_is_noticed() {
         let mut flipped = whole.clone();
         flipped[at] ^= 1 << (at % 8);
         fs::write(&path, &flipped).expect("written");
-        assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Corrupt { .. })), "byte {at}");
+        assert!(matches!(entry.read::<Counts>("counts", MEMORY), Err(StoreError::Corrupt { .. })), "byte {at}");
     }
     fs::write(&path, &whole[..whole.len() - 1]).expect("written");
-    assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Corrupt { .. })), "truncated");
+    assert!(matches!(entry.read::<Counts>("counts", MEMORY), Err(StoreError::Corrupt { .. })), "truncated");
     fs::remove_file(&path).expect("removed");
-    assert!(matches!(entry.read::<Counts>("counts"), Err(StoreError::Missing { .. })));
+    assert!(matches!(entry.read::<Counts>("counts", MEMORY), Err(StoreError::Missing { .. })));
     assert!(!entry.is_complete());
+}
+
+#[test]
+fn an_artifact_too_large_for_the_memory_is_neither_written_nor_read() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let entry = publish(&store, 0);
+    let read = |limit| entry.read::<Counts>("counts", MemoryLimit(limit));
+    assert!(matches!(read(25), Err(StoreError::TooLarge { needed: 26, limit: 25, .. })));
+    assert_eq!(read(26).expect("fits"), Counts(vec![5, 6, 7, 8]));
+    let mut draft = store.draft(recipe(1), store.lock(&recipe(1)).expect("lock")).expect("draft");
+    let error = Counts(vec![30]).write(&mut StoreSaver { draft: &mut draft, memory: MemoryLimit(29) });
+    assert!(matches!(error, Err(StoreError::TooLarge { .. })));
 }
 
 #[test]
@@ -126,7 +149,7 @@ fn an_abandoned_draft_leaves_nothing() {
     let store = Store::new(folder.path());
     let lock = store.lock(&recipe(0)).expect("lock");
     let mut draft = store.draft(recipe(0), lock).expect("draft");
-    StoreSaver(&mut draft).save(&Counts(vec![1])).expect("written");
+    save(&Counts(vec![1]), &mut draft);
     drop(draft);
     assert!(names(&folder.path().join("tmp")).expect("readable").is_empty());
     assert!(store.find("count", &recipe(0).key()).expect("readable").is_none());

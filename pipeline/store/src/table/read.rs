@@ -1,0 +1,164 @@
+//! Row groups become blocks of columns.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_schema::Field;
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::reader::{ChunkReader, Length};
+use rayon::prelude::*;
+use veilgraph_contract::{Artifact, Column, Facts, Invalid};
+
+use super::{OURS, columns_of, field, row_groups_at_a_time};
+
+/// An open Parquet file with the columns of `A`, of which only the metadata have been read.
+pub(crate) struct Table {
+    file: SharedFile,
+    metadata: ArrowReaderMetadata,
+    facts: Facts,
+}
+
+impl Table {
+    /// Reads schema and facts.
+    ///
+    /// # Errors
+    /// When the file is not Parquet or has other columns than `A`.
+    pub(crate) fn open<A: Artifact>(file: File) -> Result<Self, Invalid> {
+        let file = SharedFile::new(file).map_err(|error| Invalid(error.to_string()))?;
+        let metadata =
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(|error| invalid(&error))?;
+        let expected: Vec<_> = A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect();
+        let found: Vec<_> = metadata.schema().fields().iter().map(|found| found.as_ref().clone()).collect();
+        if found != expected {
+            let names = |fields: &[Field]| {
+                fields.iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect::<Vec<_>>().join(", ")
+            };
+            return Err(Invalid(format!("its columns are ({}), not ({})", names(&found), names(&expected))));
+        }
+        let pairs = pairs_of(&metadata);
+        let is_fact = |name: &String| !name.starts_with(OURS) && !name.starts_with("ARROW:");
+        let facts = Facts(pairs.into_iter().filter(|(name, _)| is_fact(name)).collect());
+        Ok(Self { file, metadata, facts })
+    }
+
+    /// What the table says beside its rows.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Rebuilds the artifact, a few row groups at a time.
+    ///
+    /// # Errors
+    /// When the rows cannot be decoded or break an invariant of the artifact.
+    pub(crate) fn read<A: Artifact>(&self) -> Result<A, Invalid> {
+        let mut failure = None;
+        let mut groups = 0..self.metadata.metadata().num_row_groups();
+        let windows = std::iter::from_fn(|| {
+            let window: Vec<usize> = groups.by_ref().take(row_groups_at_a_time()).collect();
+            (!window.is_empty()).then_some(window)
+        });
+        let decoded = windows.map(|window| -> Result<Vec<_>, ParquetError> {
+            let groups: Result<Vec<_>, _> = window.into_par_iter().map(|group| self.decode::<A>(group)).collect();
+            Ok(groups?.into_iter().flatten().collect())
+        });
+        let mut blocks = decoded.map_while(|blocks| blocks.map_err(|error| failure = Some(invalid(&error))).ok());
+        let artifact = A::from_blocks(&self.facts, &mut blocks.by_ref().flatten());
+        drop(blocks);
+        failure.map_or(artifact, Err)
+    }
+
+    /// The blocks of one row group.
+    fn decode<A: Artifact>(&self, group: usize) -> Result<Vec<Vec<Column>>, ParquetError> {
+        let rows = usize::try_from(self.metadata.metadata().row_group(group).num_rows()).unwrap_or(0);
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_batch_size(rows.clamp(1, 1 << 22))
+            .build()?;
+        reader.map(|batch| Ok(columns_of::<A>(&batch?))).collect()
+    }
+}
+
+/// Rebuilds an artifact from a file, whatever its digest.
+///
+/// # Errors
+/// When it cannot be read, is not Parquet, has other columns, or breaks an invariant of the artifact.
+pub fn read_table<A: Artifact>(path: &Path) -> Result<A, Invalid> {
+    Table::open::<A>(File::open(path).map_err(|error| Invalid(error.to_string()))?)?.read()
+}
+
+/// Key-value metadata of a Parquet file.
+///
+/// # Errors
+/// When it cannot be read or is not Parquet.
+pub fn metadata_of(path: &Path) -> Result<BTreeMap<String, String>, Invalid> {
+    let file = File::open(path).map_err(|error| Invalid(error.to_string()))?;
+    Ok(pairs_of(&ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(|error| invalid(&error))?))
+}
+
+fn pairs_of(metadata: &ArrowReaderMetadata) -> BTreeMap<String, String> {
+    let pairs = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    pairs.map(|KeyValue { key, value }| (key.clone(), value.clone().unwrap_or_default())).collect()
+}
+
+fn invalid(error: &ParquetError) -> Invalid {
+    Invalid(error.to_string())
+}
+
+/// A file that several threads read at positions of their own.
+#[derive(Clone)]
+struct SharedFile {
+    file: Arc<File>,
+    length: u64,
+}
+
+/// The rest of a file from a position on.
+struct Tail {
+    file: SharedFile,
+    position: u64,
+}
+
+impl SharedFile {
+    fn new(file: File) -> std::io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self { file: Arc::new(file), length })
+    }
+}
+
+impl Length for SharedFile {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for SharedFile {
+    type T = BufReader<Tail>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(BufReader::new(Tail { file: self.clone(), position: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        // A length comes from the file: it must not exhaust the memory before the end is noticed.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} of {}", self.length)));
+        }
+        let mut buffer = vec![0; length];
+        self.file.read_exact_at(&mut buffer, start)?;
+        Ok(buffer.into())
+    }
+}
+
+impl Read for Tail {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.file.file.read_at(buffer, self.position)?;
+        self.position += length as u64;
+        Ok(length)
+    }
+}

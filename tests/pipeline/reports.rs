@@ -1,0 +1,51 @@
+//! Reports that are incomplete or too large.
+
+use crate::support::{Lab, rows};
+
+/// A tenth of the nodes never answers: refused by default, scored with one-sided claims on request.
+#[test]
+fn missing_nodes_are_refused_or_weighed_one_sided() {
+    let lab = Lab::tiny();
+    let simulated = ["--set", "privatize.links.missing_share=0.1"];
+    let answer = lab.call(&[&["run", "config.toml"], simulated.as_slice()].concat());
+    assert_eq!(answer.status, 1, "{}", answer.err);
+    for word in ["sent no report", "of 120 nodes", "missing_nodes = \"one-sided\""] {
+        assert!(answer.err.contains(word), "`{word}` is not in {}", answer.err);
+    }
+    let one_sided = ["--set", "estimate.missing_nodes=one-sided"];
+    let document = lab.json(&[simulated.as_slice(), &one_sided].concat());
+    let mean = |document: &serde_json::Value, metric: &str| {
+        let score = rows(&document["metrics"]).find(|score| score["metric"] == metric).expect("scored");
+        score["mean"].as_f64().expect("a number")
+    };
+    let complete = lab.json(&[]);
+    let (fewer, all) = (mean(&document, "average_precision"), mean(&complete, "average_precision"));
+    assert!(fewer > 0.5 && fewer < all, "average precision {fewer} with missing nodes, {all} without");
+    assert!(mean(&document, "accuracy") > 0.3);
+}
+
+/// 120 nodes at 1 nat: two planes of 120² bits are 3,600 bytes.
+#[test]
+fn reports_beyond_the_memory_limit_are_not_made() {
+    let lab = Lab::tiny();
+    let run = |limit: &str| {
+        lab.call(&[
+            "run",
+            "config.toml",
+            "--set",
+            "privatize.links.epsilon=1",
+            "--memory-limit",
+            limit,
+            "--until",
+            "estimate",
+        ])
+    };
+    let answer = run("3599B");
+    assert_eq!(answer.status, 1, "{}", answer.err);
+    for word in ["noisy_links would take", "--memory-limit", "docs/config.md"] {
+        assert!(answer.err.contains(word), "`{word}` is not in {}", answer.err);
+    }
+    assert!(!lab.call(&["ls"]).out.contains("privatize"), "nothing half-written");
+    assert_eq!(run("3600B").status, 0);
+    assert_eq!(run("lots").status, 2);
+}
