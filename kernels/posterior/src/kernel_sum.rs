@@ -112,7 +112,8 @@ impl Atoms {
     /// `O(atoms · rank)` with a rank of some 30 to 60; `O(atoms²)` where the series does not converge.
     #[must_use]
     pub fn sums(&self, kernel: Kernel, shift: f64, weights: &[f64]) -> Vec<f64> {
-        const DIRECT: usize = 48;
+        // Up to here all pairs of atoms cost no more than a series.
+        const DIRECT: usize = 192;
         if shift == f64::NEG_INFINITY {
             return vec![0.0; self.values.len()];
         }
@@ -173,8 +174,10 @@ impl Chebyshev {
     fn fit(low: f64, high: f64, atoms: usize, function: &(impl Fn(f64) -> f64 + Sync)) -> Option<Self> {
         let (middle, half_width) = (f64::midpoint(low, high), ((high - low) / 2.0).max(1e-9));
         for rank in [16, 32, 64, 128, 256] {
-            let angle = |k: usize| std::f64::consts::PI * (k as f64 + 0.5) / rank as f64;
-            let sample = |k: usize| function(middle + half_width * libm::cos(angle(k)));
+            // cos(π j / 2 rank): every node and every coefficient needs one of these.
+            let cosines: Vec<f64> =
+                (0..4 * rank).map(|j| libm::cos(std::f64::consts::FRAC_PI_2 * j as f64 / rank as f64)).collect();
+            let sample = |k: usize| function(middle + half_width * cosines[2 * k + 1]);
             let samples: Vec<f64> = if atoms < WORTH_THREADS {
                 (0..rank).map(sample).collect()
             } else {
@@ -182,7 +185,8 @@ impl Chebyshev {
             };
             let coefficients: Vec<f64> = (0..rank)
                 .map(|m| {
-                    let sum: f64 = samples.iter().enumerate().map(|(k, &y)| y * libm::cos(m as f64 * angle(k))).sum();
+                    let cosine = |k: usize| cosines[m * (2 * k + 1) % (4 * rank)];
+                    let sum: f64 = samples.iter().enumerate().map(|(k, &y)| y * cosine(k)).sum();
                     sum * if m == 0 { 1.0 } else { 2.0 } / rank as f64
                 })
                 .collect();

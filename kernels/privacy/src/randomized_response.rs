@@ -7,9 +7,8 @@ use veilgraph_graph::Ones;
 
 use self::blocks::Blocks;
 
-/// Flips up to this probability are drawn block by block, and reports are kept as lists: 32 bits for
-/// each one then cost less than one bit for each pair.
-pub const RARE: f64 = 1.0 / 32.0;
+/// Flips up to this probability are drawn block by block: then that takes fewer random words than lanes do.
+const RARE: f64 = 1.0 / 32.0;
 
 /// Probability that randomized response flips a bit: `1 / (1 + e^ε)`.
 #[must_use]

@@ -64,7 +64,7 @@ fn a_report_depends_on_its_own_node_alone() {
 #[test]
 fn bits_and_lists_hold_the_same_reports() {
     use veilgraph_contract::Artifact;
-    for (epsilon, dense) in [(1.0, true), (3.3, true), (3.6, false), (6.0, false)] {
+    for (epsilon, dense) in [(1.0, true), (3.3, true), (4.1, true), (4.2, false), (6.0, false)] {
         let (links, _) = run(&ring(300), epsilon, 0.0, 5);
         assert_eq!(links.bits().is_some(), dense, "ε {epsilon}");
         let again = NoisyLinks::from_blocks(&links.facts(), &mut links.blocks()).expect("round trip");

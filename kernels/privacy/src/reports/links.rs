@@ -7,7 +7,7 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, S
 use veilgraph_graph::{BitMatrix, Ones};
 
 use super::ReportFacts;
-use crate::randomized_response::{RARE, flip_probability};
+use crate::randomized_response::flip_probability;
 
 /// Everyone's noisy list.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,9 +69,12 @@ impl NoisyLinks {
     }
 
     /// Whether reports at this budget are kept as bits.
+    ///
+    /// Above one flip in 64, two planes of n² bits take less memory and time than listed ones and their pairing
+    /// (docs/benchmarks/links.md).
     #[must_use]
     pub fn are_dense(epsilon_links: f64) -> bool {
-        epsilon_links > 0.0 && flip_probability(epsilon_links) > RARE
+        epsilon_links > 0.0 && flip_probability(epsilon_links) > 1.0 / 64.0
     }
 
     /// Number of nodes.
