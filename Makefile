@@ -33,6 +33,7 @@ check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
+	DATA_DIR=$(abspath $(DATA_DIR)) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
