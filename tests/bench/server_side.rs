@@ -31,7 +31,7 @@ fn main() {
     {
         return case(Path::new(links), epsilon.parse().expect("a number"));
     }
-    let Ok(data_dir) = std::env::var("DATA_DIR") else {
+    let Some(data_dir) = std::env::var("DATA_DIR").ok().filter(|folder| !folder.is_empty()) else {
         println!("server_side: DATA_DIR is not set; nothing is timed");
         return;
     };

@@ -12,39 +12,45 @@ fn noisy_links(lab: &Lab) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_damaged_artifact_is_noticed_on_use_and_made_anew() {
+fn a_damaged_artifact_is_noticed_and_made_anew() {
     let lab = Lab::tiny();
     lab.json(&[]);
     let path = noisy_links(&lab);
-    let mut bytes = fs::read(&path).expect("readable");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&path, bytes).expect("written");
-    let answer = lab.call(&["run", "config.toml", "--set", "estimate.solver=fixed-point-200"]);
-    assert_eq!(answer.status, 1);
-    assert!(
-        answer.err.contains("noisy_links.parquet: corrupt artifact") && answer.err.contains("verify --remove"),
-        "{}",
-        answer.err
-    );
-    let verify = lab.call(&["verify"]);
-    assert!(verify.status == 1 && verify.err.contains("noisy_links.parquet"), "{}", verify.err);
+    let whole = fs::read(&path).expect("readable");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for damaged in [flipped, whole[..whole.len() / 3].to_vec(), Vec::new()] {
+        fs::write(&path, damaged).expect("written");
+        let verify = lab.call(&["verify"]);
+        assert!(verify.status == 1 && verify.err.contains("noisy_links.parquet: corrupt artifact"), "{}", verify.err);
+        let plan = lab.call(&["plan", "config.toml"]);
+        assert!(plan.err.contains("its entry was damaged"), "{}", plan.err);
+        assert_eq!(lab.ran(&[]), ["privatize"], "the same bytes again: what follows is fresh");
+        assert_eq!(fs::read(&path).expect("readable"), whole);
+        assert_eq!(lab.call(&["verify"]).status, 0);
+    }
+    fs::write(&path, "x").expect("written");
     assert_eq!(lab.call(&["verify", "--remove"]).status, 0);
-    assert_eq!(lab.ran(&[]), ["privatize"], "the same bytes again: what follows is fresh");
+    assert_eq!(lab.ran(&[]), ["privatize"]);
+    fs::remove_file(&path).expect("removed");
+    assert_eq!(lab.ran(&[]), ["privatize"]);
+}
+
+#[test]
+fn a_damaged_manifest_is_named_and_made_anew() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let manifest = noisy_links(&lab).with_file_name("manifest.json");
+    fs::write(&manifest, "{").expect("written");
+    let verify = lab.call(&["verify"]);
+    assert!(verify.status == 1 && verify.err.contains("manifest.json: not a manifest"), "{}", verify.err);
+    assert_eq!(lab.ran(&[]), ["privatize"], "made anew");
     assert_eq!(lab.call(&["verify"]).status, 0);
 }
 
 #[test]
-fn a_missing_or_truncated_artifact_is_noticed() {
+fn what_is_no_artifact_cannot_be_shown() {
     let lab = Lab::tiny();
-    lab.json(&[]);
-    let path = noisy_links(&lab);
-    let bytes = fs::read(&path).expect("readable");
-    fs::write(&path, &bytes[..bytes.len() / 3]).expect("written");
-    let answer = lab.call(&["run", "config.toml", "--set", "estimate.solver=fixed-point-200"]);
-    assert!(answer.status == 1 && answer.err.contains("corrupt artifact"), "{}", answer.err);
-    fs::remove_file(&path).expect("removed");
-    assert_eq!(lab.ran(&[]), ["privatize"]);
     let shown = lab.call(&["show", "tiny/estimate/trial-0/nothing"]);
     assert!(shown.status == 1 && shown.err.contains("no such artifact"), "{}", shown.err);
     lab.write("text.parquet", "this is no Parquet");
@@ -53,16 +59,24 @@ fn a_missing_or_truncated_artifact_is_noticed() {
 }
 
 #[test]
-fn a_damaged_manifest_is_named() {
+fn a_store_of_a_newer_version_is_left_alone() {
+    let lab = Lab::tiny();
+    lab.write("artifacts/layout", "2\n");
+    for command in [vec!["run", "config.toml"], vec!["gc"], vec!["verify", "--remove"]] {
+        let answer = lab.call(&command);
+        assert!(answer.status == 1 && answer.err.contains("the version of veilgraph that wrote it"), "{}", answer.err);
+    }
+    assert_eq!(fs::read_dir(lab.path("artifacts")).expect("readable").count(), 1, "nothing was written");
+}
+
+#[test]
+fn private_data_that_others_may_read_are_refused() {
+    use std::os::unix::fs::PermissionsExt;
     let lab = Lab::tiny();
     lab.json(&[]);
-    let manifest = noisy_links(&lab).with_file_name("manifest.json");
-    fs::write(&manifest, "{").expect("written");
+    fs::set_permissions(lab.path("artifacts/owner"), fs::Permissions::from_mode(0o755)).expect("changed");
     let answer = lab.call(&["run", "config.toml"]);
-    assert!(answer.status == 1 && answer.err.contains("manifest.json: not a manifest"), "{}", answer.err);
-    assert_eq!(lab.call(&["verify"]).status, 1);
-    assert_eq!(lab.call(&["verify", "--remove"]).status, 0);
-    assert_eq!(lab.ran(&[]), ["privatize"], "made anew");
+    assert!(answer.status == 1 && answer.err.contains("chmod 700"), "{}", answer.err);
 }
 
 /// A limit on the size of files stands in for a full disk: writing fails in the middle of a stage.

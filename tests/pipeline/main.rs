@@ -8,6 +8,7 @@ mod freshness;
 mod oracle;
 mod reports;
 mod scores;
+mod spending;
 mod support;
 mod tidy;
 mod trust;

@@ -1,7 +1,10 @@
 //! Noise on a node's degree.
 
+use std::str::FromStr;
+
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
+use veilgraph_contract::Invalid;
 
 /// Distribution of the noise on degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +33,23 @@ impl DegreeNoise {
             Self::DiscreteLaplace => "discrete-laplace",
             Self::Laplace => "laplace",
         }
+    }
+
+    /// Whether the guarantee holds as executed, and not only in exact arithmetic.
+    #[must_use]
+    pub fn is_sound(self) -> bool {
+        self == Self::DiscreteLaplace
+    }
+}
+
+impl FromStr for DegreeNoise {
+    type Err = Invalid;
+
+    fn from_str(name: &str) -> Result<Self, Invalid> {
+        [Self::DiscreteLaplace, Self::Laplace]
+            .into_iter()
+            .find(|noise| noise.name() == name)
+            .ok_or_else(|| Invalid(format!("`{name}` is no noise on degrees")))
     }
 }
 

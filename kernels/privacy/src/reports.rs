@@ -3,9 +3,10 @@
 mod degrees;
 mod links;
 
-use veilgraph_contract::{Facts, Invalid};
+use veilgraph_contract::{Facts, Invalid, Randomness};
 
 use crate::budget::Budget;
+use crate::degree_noise::DegreeNoise;
 
 pub use degrees::NoisyDegrees;
 pub use links::{NoisyLinks, ReportedOnes};
@@ -22,11 +23,20 @@ pub struct ReportFacts {
     /// Both parts, in nats.
     pub budget: Budget,
     /// Noise on the degrees.
-    pub degree_noise: String,
+    pub degree_noise: DegreeNoise,
+    /// Where the noise came from.
+    pub randomness: Randomness,
 }
 
 impl ReportFacts {
-    /// As facts of an artifact. Seeded noise is reproducible, hence not deployable.
+    /// Whether the reports may leave the laboratory: nobody can draw their noise again, it protects as
+    /// executed, and there is some.
+    #[must_use]
+    pub fn are_deployable(&self) -> bool {
+        self.randomness == Randomness::Os && self.degree_noise.is_sound() && self.epsilon.is_finite()
+    }
+
+    /// As facts of an artifact.
     fn to_facts(&self) -> Facts {
         Facts::default()
             .with("mechanism", &self.mechanism)
@@ -34,9 +44,9 @@ impl ReportFacts {
             .with("degree_fraction", self.degree_fraction)
             .with("epsilon_links", self.budget.links)
             .with("epsilon_degree", self.budget.degree)
-            .with("degree_noise", &self.degree_noise)
-            .with("randomness", "seeded")
-            .with("deployable", false)
+            .with("degree_noise", self.degree_noise.name())
+            .with("randomness", self.randomness.name())
+            .with("deployable", self.are_deployable())
     }
 
     fn from_facts(facts: &Facts) -> Result<Self, Invalid> {
@@ -57,6 +67,7 @@ impl ReportFacts {
             degree_fraction: facts.get("degree_fraction")?,
             budget,
             degree_noise: facts.get("degree_noise")?,
+            randomness: facts.get("randomness")?,
         })
     }
 }

@@ -10,6 +10,6 @@ mod stage;
 
 pub use artifact::{Artifact, Attachment, Column, ColumnType, Facts, Invalid, take};
 pub use inputs::{Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Streamed};
-pub use random::StageRng;
+pub use random::{Randomness, StageRng};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
 pub use stage::{Progress, Stage};

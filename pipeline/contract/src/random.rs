@@ -1,7 +1,11 @@
 //! Random streams that depend on seed, stage, trial, purpose and index, and on nothing else.
 
+use std::str::FromStr;
+
 use rand::SeedableRng;
 use rand::rngs::{ChaCha8Rng, ChaCha20Rng};
+
+use crate::artifact::Invalid;
 
 /// Source of the random streams of one stage run.
 ///
@@ -10,6 +14,39 @@ use rand::rngs::{ChaCha8Rng, ChaCha20Rng};
 #[derive(Clone)]
 pub struct StageRng {
     key: [u8; 32],
+    randomness: Randomness,
+}
+
+/// Where the noise of a release comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Randomness {
+    /// From the seed of the experiment: reproducible, so whoever knows the seed can remove it.
+    #[default]
+    Seeded,
+    /// From the operating system: never to be drawn again.
+    Os,
+}
+
+impl Randomness {
+    /// Name, as in a config and in facts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seeded => "seeded",
+            Self::Os => "os",
+        }
+    }
+}
+
+impl FromStr for Randomness {
+    type Err = Invalid;
+
+    fn from_str(name: &str) -> Result<Self, Invalid> {
+        [Self::Seeded, Self::Os]
+            .into_iter()
+            .find(|randomness| randomness.name() == name)
+            .ok_or_else(|| Invalid(format!("`{name}` is neither `seeded` nor `os`")))
+    }
 }
 
 impl StageRng {
@@ -18,7 +55,20 @@ impl StageRng {
     pub fn new(seed: u64, stage: &str, trial: u32) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("veilgraph 2026-11 random streams v1");
         hasher.update(&seed.to_le_bytes()).update(&trial.to_le_bytes()).update(stage.as_bytes());
-        Self { key: *hasher.finalize().as_bytes() }
+        Self { key: *hasher.finalize().as_bytes(), randomness: Randomness::Seeded }
+    }
+
+    /// Source for one release of a deployment, from 32 bytes that the operating system has just drawn.
+    #[must_use]
+    pub fn from_os(entropy: &[u8; 32]) -> Self {
+        let key = blake3::derive_key("veilgraph 2026-11 noise of a deployment v1", entropy);
+        Self { key, randomness: Randomness::Os }
+    }
+
+    /// Where its words come from.
+    #[must_use]
+    pub fn randomness(&self) -> Randomness {
+        self.randomness
     }
 
     /// Cryptographic stream `index` for `purpose`: the noise of one node, say.

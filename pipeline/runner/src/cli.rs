@@ -61,6 +61,14 @@ pub(crate) enum Command {
     },
     /// Write a page with the tables and plots of an experiment that has run.
     Report(RunArguments),
+    /// Copy the release of a deployment out of the store, with its rows of the ledger.
+    Export {
+        /// The experiment.
+        config: PathBuf,
+        /// Folder to write, which must not exist yet.
+        #[arg(long)]
+        to: PathBuf,
+    },
     /// Download a dataset from its original host and check it.
     Fetch {
         /// Name of the dataset (see configs/datasets.toml).
@@ -107,6 +115,9 @@ pub(crate) struct RunArguments {
     /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
+    /// Release even if that exceeds `[privacy] budget`.
+    #[arg(long)]
+    pub spend: bool,
     /// Run only the part of one side.
     #[arg(long, value_enum, default_value_t = SideChoice::All)]
     pub side: SideChoice,

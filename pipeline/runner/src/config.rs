@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+use veilgraph_privacy::Epsilon;
 
 use crate::datasets;
 pub(crate) use source::nearest;
@@ -24,6 +25,7 @@ pub(crate) struct Config {
     pub seed: u64,
     pub trials: u32,
     pub metrics: Vec<MetricGroup>,
+    pub privacy: Privacy,
     pub ingest: Table,
     pub privatize: Table,
     pub estimate: Table,
@@ -41,15 +43,40 @@ pub(crate) enum MetricGroup {
     Density,
 }
 
+/// The `[privacy]` table.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Privacy {
+    /// Where the noise comes from.
+    #[serde(default)]
+    pub randomness: Noise,
+    /// Most that all releases about the same nodes may cost, in nats per list bit.
+    pub budget: Option<Epsilon>,
+    /// Whom the budget belongs to (default: the dataset).
+    pub population: Option<String>,
+}
+
+/// Where the noise of releases comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Noise {
+    /// The config's seed: a simulation.
+    #[default]
+    Seeded,
+    /// The operating system: a deployment.
+    Os,
+}
+
 /// The file as a whole; stage tables stay untyped.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outline {
     name: Option<String>,
-    #[serde(default = "default_seed")]
-    seed: u64,
+    seed: Option<u64>,
     #[serde(default = "default_trials")]
     trials: u32,
+    #[serde(default)]
+    privacy: Privacy,
     #[serde(default)]
     ingest: Table,
     #[serde(default)]
@@ -88,9 +115,8 @@ fn all_metrics() -> Vec<MetricGroup> {
     vec![MetricGroup::Accuracy, MetricGroup::LinkError, MetricGroup::Density]
 }
 
-fn default_seed() -> u64 {
-    42
-}
+/// Seed of what is drawn reproducibly, where none is given.
+const DEFAULT_SEED: u64 = 42;
 
 fn default_trials() -> u32 {
     1
@@ -122,6 +148,15 @@ impl Config {
         if outline.trials == 0 {
             return Err(source.at("trials", "trials must be at least 1"));
         }
+        if outline.privacy.randomness == Noise::Os {
+            if outline.trials > 1 {
+                return Err(source.at("trials", "trials simulate independent releases; a deployment makes one"));
+            }
+            if outline.seed.is_some() {
+                let problem = "a deployment draws its noise from the operating system and refuses a seed; remove it";
+                return Err(source.at("seed", problem));
+            }
+        }
         let stem = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
         if name.is_empty()
@@ -133,9 +168,10 @@ impl Config {
         let ingest = datasets::resolved(outline.ingest).map_err(|problem| source.at("ingest.dataset", &problem))?;
         Ok(Self {
             name,
-            seed: outline.seed,
+            seed: outline.seed.unwrap_or(DEFAULT_SEED),
             trials: outline.trials,
             metrics: outline.evaluate.metrics,
+            privacy: outline.privacy,
             ingest,
             privatize: outline.privatize.links,
             estimate: outline.estimate,
@@ -143,6 +179,11 @@ impl Config {
             train: outline.train,
             source,
         })
+    }
+
+    /// Whose data are released: named by the user, else the dataset, else the experiment with its own files.
+    pub(crate) fn population<'a>(&'a self, dataset: Option<&'a str>) -> &'a str {
+        self.privacy.population.as_deref().or(dataset).unwrap_or(&self.name)
     }
 
     /// Folder of the config file.

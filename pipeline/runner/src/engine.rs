@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, LAYOUT_VERSION, MemoryLimit, Recipe, Store, StoreSaver};
+use veilgraph_contract::{Progress, Randomness, StageRng};
+use veilgraph_store::{Entry, Found, LAYOUT_VERSION, MemoryLimit, Recipe, Store, StoreSaver};
 
 use crate::code;
-use crate::config::Config;
-use crate::ledger::{Ledger, LedgerRow};
+use crate::config::{Config, Noise};
+use crate::ledger::{Allowance, Charge, Ledger};
 use crate::progress::Display;
 use crate::runnable::Handle;
 use crate::runs::RunRecord;
@@ -58,10 +58,15 @@ pub(crate) struct Engine<'a> {
     pub side: SideChoice,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
+    /// How much may be spent.
+    pub allowance: Allowance,
     /// Only say what would run.
     pub is_plan: bool,
     pub display: &'a Display,
 }
+
+/// Stands for the digests of code in recipes of deployed releases.
+pub(crate) const DEPLOYED: &str = "deployed";
 
 /// What the workers share.
 struct Shared {
@@ -136,22 +141,26 @@ impl Engine<'_> {
         };
         let recipe = self.recipe(task, &slots)?;
         let stage = task.runnable.stage();
-        if let Some(entry) = self.fresh(stage, &recipe)? {
+        let found = self.store.sound(stage, &recipe.key())?;
+        if let Found::Whole(entry) = found {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::new(entry)) });
         }
         let before = self.record.key(stage, &task.label).and_then(|key| self.store.find(stage, key).ok().flatten());
-        let why = why::reasons(before.as_ref().map(|entry| &entry.manifest.recipe), &recipe);
+        let why = match found {
+            Found::Damaged(damage) => vec![format!("its entry was damaged ({damage})")],
+            _ => why::reasons(before.as_ref().map(|entry| &entry.manifest.recipe), &recipe),
+        };
         if self.is_plan {
             return Ok(Done { status: Status::WouldRun { why }, entry: None });
         }
         let lock = self.store.lock(&recipe)?;
         // Another process may have made it while we waited.
-        if let Some(entry) = self.fresh(stage, &recipe)? {
+        if let Found::Whole(entry) = self.store.sound(stage, &recipe.key())? {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::new(entry)) });
         }
         let start = Instant::now();
-        let rng = StageRng::new(self.config.seed, stage, task.trial.unwrap_or(0));
         self.charge(task, &recipe)?;
+        let rng = self.rng(task)?;
         let mut draft = self.store.draft(recipe, lock)?;
         let listener = |done, total| self.display.step(task, done, total);
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
@@ -160,8 +169,18 @@ impl Engine<'_> {
         Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
     }
 
-    fn fresh(&self, stage: &str, recipe: &Recipe) -> anyhow::Result<Option<Entry>> {
-        Ok(self.store.find(stage, &recipe.key())?.filter(Entry::is_complete))
+    /// Whether a task draws noise that nobody can draw again.
+    fn is_deployed(&self, task: &Task) -> bool {
+        self.config.privacy.randomness == Noise::Os && !task.releases.is_empty()
+    }
+
+    fn rng(&self, task: &Task) -> anyhow::Result<StageRng> {
+        if !self.is_deployed(task) {
+            return Ok(StageRng::new(self.config.seed, task.runnable.stage(), task.trial.unwrap_or(0)));
+        }
+        let mut entropy = [0; 32];
+        getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;
+        Ok(StageRng::from_os(&entropy))
     }
 
     /// What the last run left of a task of another side.
@@ -189,14 +208,17 @@ impl Engine<'_> {
             }
         }
         let random = task.runnable.is_random();
+        // A release of a deployment is drawn once and kept for ever: no change of code may draw it again.
+        let deployed = self.is_deployed(task);
+        let version = |digest: &str| if deployed { DEPLOYED.to_owned() } else { digest.to_owned() };
         Ok(Recipe {
             layout: LAYOUT_VERSION,
             stage: stage.to_owned(),
             side: task.runnable.side().to_owned(),
-            code: code.to_owned(),
-            dependencies: dependencies.to_owned(),
+            code: version(code),
+            dependencies: version(dependencies),
             params: task.runnable.params().clone(),
-            seed: random.then_some(self.config.seed),
+            seed: (random && !deployed).then_some(self.config.seed),
             trial: random.then_some(task.trial).flatten(),
             inputs,
         })
@@ -221,23 +243,18 @@ impl Engine<'_> {
         if task.releases.is_empty() {
             return Ok(());
         }
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let graph = recipe.inputs.values().flatten().next().cloned().unwrap_or_default();
-        let rows: Vec<LedgerRow> = task
-            .releases
-            .iter()
-            .map(|release| LedgerRow {
-                time,
-                experiment: self.config.name.clone(),
-                trial: task.trial.unwrap_or(0),
-                graph: graph.clone(),
-                entry: recipe.key(),
-                randomness: "seeded".to_owned(),
-                deployable: false,
-                release: release.clone(),
-            })
-            .collect();
-        Ledger::of(self.store.root()).charge(&rows)
+        let randomness = if self.is_deployed(task) { Randomness::Os } else { Randomness::Seeded };
+        let charge = Charge {
+            experiment: &self.config.name,
+            population: &task.population,
+            trial: task.trial.unwrap_or(0),
+            graph: &graph,
+            entry: &recipe.key(),
+            randomness,
+            releases: &task.releases,
+        };
+        Ledger::of(self.store.root()).charge(&charge, self.allowance)
     }
 }
 

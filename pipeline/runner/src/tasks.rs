@@ -12,7 +12,7 @@ use veilgraph_privacy::Release;
 use veilgraph_privatize::Privatize;
 use veilgraph_train::{Device, Train};
 
-use crate::config::{Config, ConfigError, MetricGroup};
+use crate::config::{Config, ConfigError, MetricGroup, Noise};
 use crate::datasets;
 use crate::runnable::{Bound, RawHandle, Runnable};
 
@@ -28,6 +28,8 @@ pub(crate) struct Task {
     pub slots: Vec<Vec<Wire>>,
     /// What it releases about protected data.
     pub releases: Vec<Release>,
+    /// About whom.
+    pub population: String,
 }
 
 /// Where an input comes from.
@@ -85,8 +87,14 @@ impl List<'_> {
                 train.params.device = self.options.device;
             }
         }
+        if config.privacy.randomness == Noise::Os
+            && let Some(problem) = privatizes.iter().find_map(|cell| cell.params.refused_in_deployment())
+        {
+            return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));
+        }
         for ingest_cell in &ingests {
             let ingest = self.ingest(&ingest_cell.params, &ingest_cell.label)?;
+            let population = config.population(ingest_cell.params.dataset.as_deref());
             let can_train = ingest_cell.params.has_features() && ingest_cell.params.has_labels();
             if last == 0 {
                 continue;
@@ -94,7 +102,7 @@ impl List<'_> {
             for privatize_cell in &privatizes {
                 let label = [ingest_cell.label.as_slice(), &privatize_cell.label].concat();
                 let privatized: Vec<usize> = (0..config.trials)
-                    .map(|trial| self.privatize(&privatize_cell.params, ingest, &label, trial))
+                    .map(|trial| self.privatize(&privatize_cell.params, ingest, population, &label, trial))
                     .collect();
                 if last == 1 {
                     continue;
@@ -159,7 +167,7 @@ impl List<'_> {
         let mut parts = label.to_vec();
         parts.extend(trial.map(|trial| format!("trial-{trial}")));
         let label = if parts.is_empty() { "all".to_owned() } else { parts.join(",") };
-        self.tasks.push(Task { runnable, label, trial, slots, releases: Vec::new() });
+        self.tasks.push(Task { runnable, label, trial, slots, releases: Vec::new(), population: String::new() });
         self.tasks.len() - 1
     }
 
@@ -188,12 +196,14 @@ impl List<'_> {
         &mut self,
         params: &veilgraph_privatize::Params,
         ingest: usize,
+        population: &str,
         label: &[String],
         trial: u32,
     ) -> usize {
         let slots = vec![vec![wire(ingest, "links")]];
         let task = self.push(Arc::new(Bound::<Privatize>::new(params.clone())), label, Some(trial), slots);
         self.tasks[task].releases = params.releases();
+        population.clone_into(&mut self.tasks[task].population);
         task
     }
 

@@ -10,11 +10,13 @@ use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
-use crate::manifest::{Manifest, OutputRecord, Recipe};
+use crate::manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};
 use crate::memory::MemoryLimit;
 use crate::table::Table;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// Holds the version of the layout of the store.
+const LAYOUT: &str = "layout";
 /// Private data live below these, apart from what the server may see.
 pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 
@@ -22,6 +24,17 @@ pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+}
+
+/// What stands where an entry should stand.
+#[derive(Debug)]
+pub enum Found {
+    /// Nothing, or not all of it.
+    Absent,
+    /// An entry, every file as its manifest says.
+    Whole(Entry),
+    /// An entry that is not what it was: it must be made anew.
+    Damaged(StoreError),
 }
 
 /// A published entry.
@@ -37,6 +50,23 @@ impl Store {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
+    }
+
+    /// The same, after a look at its layout.
+    ///
+    /// # Errors
+    /// When a newer version wrote it: nothing there is touched.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let store = Self::new(root);
+        let path = store.root.join(LAYOUT);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(store),
+            Err(error) => Err(StoreError::io("read", &path, error)),
+            Ok(text) => match text.trim().parse::<u32>() {
+                Ok(version) if version <= LAYOUT_VERSION => Ok(store),
+                _ => Err(StoreError::Layout { path, found: text.trim().to_owned() }),
+            },
+        }
     }
 
     /// Its folder.
@@ -69,6 +99,29 @@ impl Store {
             return Err(wrong("its recipe does not hash to its key".to_owned()));
         }
         Ok(Some(Entry { store: self.clone(), manifest }))
+    }
+
+    /// The entry `key` of `stage`, with every file compared with its digest.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn sound(&self, stage: &str, key: &str) -> Result<Found, StoreError> {
+        let is_damage = |error: &StoreError| matches!(error, StoreError::Corrupt { .. } | StoreError::Manifest { .. });
+        let entry = match self.find(stage, key) {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return Ok(Found::Absent),
+            Err(error) if is_damage(&error) => return Ok(Found::Damaged(error)),
+            Err(error) => return Err(error),
+        };
+        for output in entry.manifest.outputs.values() {
+            match entry.check(output) {
+                Ok(_) => {}
+                Err(StoreError::Missing { .. }) => return Ok(Found::Absent),
+                Err(error) if is_damage(&error) => return Ok(Found::Damaged(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Found::Whole(entry))
     }
 
     /// All entries, by stage and key.
@@ -109,6 +162,11 @@ impl Store {
     /// # Errors
     /// When the store is not writable.
     pub fn lock(&self, recipe: &Recipe) -> Result<KeyLock, StoreError> {
+        let path = self.root.join(LAYOUT);
+        if !path.exists() {
+            files::create_folder(&self.root, false)?;
+            fs::write(&path, format!("{LAYOUT_VERSION}\n")).map_err(|error| StoreError::io("write", &path, error))?;
+        }
         KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()))
     }
 
@@ -147,6 +205,7 @@ impl Store {
                 fs::rename(&draft, &path).map_err(|error| StoreError::io("publish", &path, error))?;
             }
         }
+        files::refuse_if_open(&folder)?;
         let bytes = files::read(&path)?;
         bytes
             .try_into()

@@ -54,6 +54,25 @@ pub enum StoreError {
         /// Bytes that it may take.
         limit: u64,
     },
+    /// Private data that others may read.
+    #[error("{path}: private data may be read by others (mode {mode:o}); close it with `chmod 700`")]
+    Open {
+        /// The folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// A store of another version.
+    #[error(
+        "{path}: this store has the layout `{found}`, which this version does not know; \
+         use the version of veilgraph that wrote it, or another --store"
+    )]
+    Layout {
+        /// The file that tells.
+        path: PathBuf,
+        /// What it tells.
+        found: String,
+    },
     /// A manifest cannot be read.
     #[error("{path}: not a manifest of this version ({problem}); run `veilgraph verify --remove`, then run again")]
     Manifest {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use blake3::Hasher;
@@ -17,6 +17,15 @@ pub(crate) fn create_folder(path: &Path, private: bool) -> Result<(), StoreError
         .mode(mode)
         .create(path)
         .map_err(|error| StoreError::io("create the folder", path, error))
+}
+
+/// Refuses a private folder that others may enter.
+pub(crate) fn refuse_if_open(path: &Path) -> Result<(), StoreError> {
+    let mode = fs::metadata(path).map_err(|error| StoreError::io("read", path, error))?.permissions().mode();
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => Err(StoreError::Open { path: path.to_owned(), mode: mode & 0o777 }),
+    }
 }
 
 /// A file while it is written, with the digest of what has been written.

@@ -12,7 +12,7 @@ mod memory;
 mod table;
 
 pub use draft::{Draft, StoreSaver};
-pub use entry::{Entry, Store};
+pub use entry::{Entry, Found, Store};
 pub use error::StoreError;
 pub use lock::KeyLock;
 pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};

@@ -1,6 +1,6 @@
-use veilgraph_contract::Progress;
+use veilgraph_contract::{Progress, Randomness};
 use veilgraph_posterior::Posterior;
-use veilgraph_privacy::{Budget, ReportFacts};
+use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 
 use super::*;
 
@@ -11,7 +11,8 @@ fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
         epsilon,
         degree_fraction,
         budget: Budget { links: epsilon - degree, degree },
-        degree_noise: "laplace".to_owned(),
+        degree_noise: DegreeNoise::DiscreteLaplace,
+        randomness: Randomness::Seeded,
     }
 }
 

@@ -71,6 +71,20 @@ impl Params {
         self.epsilon.split(self.degree_fraction)
     }
 
+    /// Why no deployment may use these parameters, if so.
+    #[must_use]
+    pub fn refused_in_deployment(&self) -> Option<&'static str> {
+        if !self.degree_noise.is_sound() {
+            Some("degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\"")
+        } else if self.epsilon.nats().is_infinite() {
+            Some("epsilon = inf releases the links themselves; choose a finite budget")
+        } else if self.missing_share > 0.0 {
+            Some("missing_share simulates missing nodes; remove it")
+        } else {
+            None
+        }
+    }
+
     /// What one run of this stage releases: its rows in the ledger. No data is needed to know it.
     #[must_use]
     pub fn releases(&self) -> Vec<Release> {
@@ -78,7 +92,7 @@ impl Params {
         let degree_mechanism = format!("{} noise", self.degree_noise.name());
         let parts = [
             ("link", "randomized response", budget.links, true),
-            ("degree", &degree_mechanism, budget.degree, self.degree_noise == DegreeNoise::DiscreteLaplace),
+            ("degree", &degree_mechanism, budget.degree, self.degree_noise.is_sound()),
         ];
         let rows = parts.into_iter().filter(|&(_, _, epsilon, _)| epsilon > 0.0);
         rows.flat_map(|(target, mechanism, epsilon, sound)| {
@@ -127,7 +141,8 @@ impl Stage for Privatize {
             epsilon: params.epsilon.nats(),
             degree_fraction: params.degree_fraction.share(),
             budget,
-            degree_noise: params.degree_noise.name().to_owned(),
+            degree_noise: params.degree_noise,
+            randomness: rng.randomness(),
         };
         let degrees = if budget.degree > 0.0 {
             let send = |node: usize| {

@@ -41,6 +41,29 @@ fn the_operator_equals_the_dense_product() {
     }
 }
 
+/// Parameters of a small graph with a tiny budget spread over seventy nats; probabilities saturate at both ends.
+#[test]
+fn a_wide_range_of_parameters_is_no_less_exact() {
+    let n = 90_u32;
+    let beta: Vec<f64> = (0..n).map(|i| -34.0 + 70.0 * f64::from(i) / f64::from(n - 1)).collect();
+    for epsilon_links in [0.27, 3.0, 12.0] {
+        let rows = (0..n).map(|i| (i + 1..n).filter(|j| (i * 31 + j * 17) % 5 == 0).map(|j| (j, 1)).collect());
+        let evidence = LinkEvidence::from_rows(rows).expect("valid");
+        let model = LinkModel {
+            degrees: vec![1.0; n as usize],
+            beta: beta.clone(),
+            epsilon_links,
+            residual: 0.0,
+            iterations: 0,
+        };
+        let posterior = Posterior::new(&model, evidence).expect("same size");
+        let low_rank = SoftOperator::<f32>::LowRank(LowRank::new(&posterior));
+        check(&low_rank, &posterior, 3, 1e-6, &format!("single precision, ε {epsilon_links}"));
+        let low_rank = SoftOperator::<f64>::LowRank(LowRank::new(&posterior));
+        check(&low_rank, &posterior, 3, 1e-12, &format!("double precision, ε {epsilon_links}"));
+    }
+}
+
 #[test]
 fn the_cheaper_form_is_chosen() {
     let few = SoftOperator::<f32>::new(&posterior(1.0));

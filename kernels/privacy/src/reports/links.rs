@@ -99,7 +99,6 @@ impl NoisyLinks {
     ///
     /// # Errors
     /// Gives the reports back if they are kept as lists.
-    #[expect(clippy::result_large_err, reason = "the reports themselves, not a message")]
     pub fn into_bits(self) -> Result<BitMatrix, Self> {
         match self.lists {
             Lists::Sparse { .. } => Err(self),

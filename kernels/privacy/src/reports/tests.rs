@@ -8,7 +8,8 @@ fn facts(links: f64, degree: f64) -> ReportFacts {
         epsilon: links + degree,
         degree_fraction: degree / (links + degree),
         budget: Budget { links, degree },
-        degree_noise: "discrete-laplace".to_owned(),
+        degree_noise: DegreeNoise::DiscreteLaplace,
+        randomness: Randomness::Seeded,
     }
 }
 
@@ -66,4 +67,14 @@ fn the_footprint_is_that_of_bits_or_of_noise() {
     };
     assert!((bytes(1.0) / 0.25e12 - 1.0).abs() < 1e-9, "two planes of bits");
     assert!((bytes(10.0) / 181.6e6 - 1.0).abs() < 1e-3, "4 bytes for each of 4.54e7 flips");
+}
+
+#[test]
+fn only_sound_noise_of_the_operating_system_is_deployable() {
+    let os = ReportFacts { randomness: Randomness::Os, ..facts(1.0, 0.1) };
+    assert!(os.are_deployable() && !facts(1.0, 0.1).are_deployable());
+    assert!(!ReportFacts { degree_noise: DegreeNoise::Laplace, ..os.clone() }.are_deployable());
+    assert!(!ReportFacts { epsilon: f64::INFINITY, ..os.clone() }.are_deployable());
+    let again = ReportFacts::from_facts(&os.to_facts()).expect("facts");
+    assert_eq!(again, os);
 }

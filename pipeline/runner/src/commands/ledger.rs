@@ -20,6 +20,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header([
+        "population",
         "graph",
         "experiment",
         "trial",
@@ -32,6 +33,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     ]);
     for row in &rows {
         table.add_row([
+            row.population.clone(),
             short(row),
             row.experiment.clone(),
             row.trial.to_string(),
@@ -44,18 +46,18 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         ]);
     }
     output::line(&table.to_string());
-    let mut graphs: BTreeMap<String, Vec<&LedgerRow>> = BTreeMap::new();
+    // Never one number: real releases and simulations, sound and claimed costs stand apart.
+    let mut groups: BTreeMap<(&str, &str, bool), Vec<&LedgerRow>> = BTreeMap::new();
     for row in &rows {
-        graphs.entry(short(row)).or_default().push(row);
+        groups.entry((&row.population, &row.randomness, row.release.sound)).or_default().push(row);
     }
-    for (graph, rows) in graphs {
+    for ((population, randomness, sound), rows) in groups {
         let totals = totals(rows.iter().map(|row| &row.release));
         let text: Vec<String> =
             totals.iter().map(|(of, epsilon)| format!("{epsilon:.4} nats per {}", relation(*of))).collect();
-        output::line(&format!(
-            "graph {graph}: {} if every release were real (seeded releases are simulations)",
-            text.join(", ")
-        ));
+        let kind = if randomness == "os" { "released" } else { "simulated (seeded noise), if every release were real" };
+        let claim = if sound { "" } else { ", claimed only: its noise is unsound" };
+        output::line(&format!("{population}: {} {kind}{claim}", text.join(", ")));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod doctor;
+mod export;
 mod fetch;
 mod ledger;
 mod report;
@@ -16,7 +17,7 @@ use crate::cli::{Cli, Command};
 
 /// Runs a command.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
-    let store = Store::new(cli.store);
+    let store = Store::open(cli.store)?;
     match cli.command {
         Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
         Command::Plan(arguments) => run::plan(&store, &arguments),
@@ -26,6 +27,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Verify { remove } => store::verify(&store, remove),
         Command::Gc { dry_run } => store::collect_garbage(&store, dry_run),
         Command::Ledger { json } => ledger::print(&store, json),
+        Command::Export { config, to } => export::export(&store, &config, &to),
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use veilgraph_contract::Randomness;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::Relation;
 use veilgraph_store::{MemoryLimit, Store};
@@ -10,9 +11,9 @@ use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::summary;
-use crate::config::Config;
+use crate::config::{Config, Noise};
 use crate::engine::{Done, Engine, Status};
-use crate::ledger;
+use crate::ledger::{self, Allowance, Ledger};
 use crate::output;
 use crate::progress::Display;
 use crate::runs::{self, RunRecord};
@@ -40,6 +41,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
     let (config, tasks) = prepare(arguments)?;
     if !arguments.json {
         print_cost(&config, &tasks);
+        print_budget(store, &config, &tasks)?;
     }
     let done = bring(store, &config, &tasks, arguments, true, arguments.json)?;
     if arguments.json {
@@ -76,7 +78,8 @@ pub(crate) fn bring(
     let display = Display::new(tasks.len(), quiet);
     let memory = memory_limit(arguments);
     let side = arguments.side;
-    let engine = Engine { config, store, tasks, record: &record, side, memory, is_plan, display: &display };
+    let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
+    let engine = Engine { config, store, tasks, record: &record, side, memory, allowance, is_plan, display: &display };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if is_plan { 1 } else { arguments.jobs.unwrap_or(cores) };
     let done = engine.run(jobs);
@@ -121,6 +124,29 @@ fn print_cost(config: &Config, tasks: &[Task]) {
             config.trials, config.trials
         ));
     }
+}
+
+/// What is left of the budget, before any data is read.
+fn print_budget(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
+    let Some(budget) = config.privacy.budget else { return Ok(()) };
+    let rows = Ledger::of(store.root()).rows()?;
+    let randomness = match config.privacy.randomness {
+        Noise::Os => Randomness::Os,
+        Noise::Seeded => Randomness::Seeded,
+    };
+    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
+        *costs.entry(&task.population).or_default() += ledger::list_bit_cost(&task.releases);
+    }
+    for (population, cost) in costs {
+        let spent = ledger::spent(&rows, population, None, randomness);
+        output::line(&format!(
+            "budget of `{population}`: {spent} of {} nats per list bit are spent; all releases of this config cost {cost}, \
+             less what is fresh",
+            budget.nats()
+        ));
+    }
+    Ok(())
 }
 
 fn stages_json(tasks: &[Task], done: &[Done]) -> Value {

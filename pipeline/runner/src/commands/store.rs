@@ -9,6 +9,7 @@ use comfy_table::presets;
 use serde_json::json;
 use veilgraph_store::{Store, StoreError};
 
+use crate::engine::DEPLOYED;
 use crate::output;
 use crate::runs::{self, RunRecord};
 
@@ -83,7 +84,8 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()
     let mut removed = 0;
     for entry in store.entries()? {
         let (stage, key) = (entry.manifest.recipe.stage.clone(), entry.manifest.key.clone());
-        if used.contains(&(stage.clone(), key.clone())) {
+        // Nobody can draw a deployed release again.
+        if used.contains(&(stage.clone(), key.clone())) || entry.manifest.recipe.code == DEPLOYED {
             continue;
         }
         output::line(&format!("{} {stage} {key}", if dry_run { "would remove" } else { "removed" }));

@@ -1,0 +1,151 @@
+//! Budgets, deployments and the ledger that remembers both.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Lab, TINY};
+
+fn ledger(lab: &Lab) -> Vec<Value> {
+    let answer = lab.call(&["ledger", "--json"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    serde_json::from_str::<Value>(&answer.out).expect("JSON").as_array().expect("rows").clone()
+}
+
+/// The tiny experiment as one release, with a `[privacy]` table.
+fn deployment(privacy: &str) -> Lab {
+    Lab::with(
+        "config.toml",
+        TINY.replace("trials = 2", "")
+            .replace("[ingest.synthetic]", &format!("[privacy]\n{privacy}\n[ingest.synthetic]")),
+    )
+}
+
+fn run(lab: &Lab, arguments: &[&str]) -> Answer {
+    lab.call(&[&["--quiet", "run", "config.toml", "--until", "privatize"], arguments].concat())
+}
+
+#[test]
+fn a_budget_refuses_an_overspend_before_noise_is_drawn() {
+    let lab = deployment("budget = 10.0");
+    let plan = lab.call(&["plan", "config.toml"]).out;
+    assert!(
+        plan.contains("budget of `tiny`: 0 of 10 nats per list bit are spent; all releases of this config cost 6"),
+        "{plan}"
+    );
+    assert_eq!(run(&lab, &[]).status, 0);
+    assert_eq!(run(&lab, &[]).status, 0, "the same release is reused and costs nothing");
+    let answer = run(&lab, &["--set", "privatize.links.epsilon=5"]);
+    assert_eq!(answer.status, 1);
+    for word in ["a release of 5 nats", "6 of 10 nats are spent", "4 remain", "--spend"] {
+        assert!(answer.err.contains(word), "`{word}` is not in {}", answer.err);
+    }
+    assert_eq!(ledger(&lab).len(), 4, "a refused release is not charged");
+    // The graph changed a little and the name did not: it is still about the same people.
+    let changed = ["--set", "privatize.links.epsilon=4.5", "--set", "ingest.synthetic.seed=7"];
+    assert!(run(&lab, &changed).err.contains("4 remain"), "another graph of the same population");
+    // The name changed and the graph did not.
+    let renamed = ["--set", "privatize.links.epsilon=4.5", "--set", "privacy.population=\"others\""];
+    assert!(run(&lab, &renamed).err.contains("4 remain"), "the same graph under another name");
+    assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=4"]).status, 0, "what remains may be spent");
+    assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=1", "--spend"]).status, 0);
+    assert_eq!(ledger(&lab).len(), 12);
+}
+
+#[test]
+fn a_deployment_is_drawn_once_from_the_operating_system() {
+    let lab = deployment("randomness = \"os\"");
+    let read =
+        |lab: &Lab| fs::read(lab.path("artifacts/runs/tiny/privatize/trial-0/noisy_links.parquet")).expect("there");
+    assert_eq!(run(&lab, &[]).status, 0);
+    let first = read(&lab);
+    assert_eq!(run(&lab, &[]).status, 0);
+    assert_eq!(read(&lab), first, "memoized");
+    assert!(ledger(&lab).iter().all(|row| row["randomness"] == "os" && row["deployable"] == true));
+    let other = deployment("randomness = \"os\"");
+    assert_eq!(run(&other, &[]).status, 0);
+    assert_ne!(read(&other), first, "no seed anywhere");
+    assert_eq!(lab.call(&["gc"]).status, 0);
+    fs::remove_dir_all(lab.path("artifacts/runs")).expect("removed");
+    assert_eq!(lab.call(&["gc"]).status, 0);
+    assert!(
+        lab.path("artifacts/privatize").read_dir().expect("there").next().is_some(),
+        "kept: nobody can draw it again"
+    );
+    // Damaged: drawing again would be a second release.
+    let entry =
+        lab.path("artifacts/privatize").read_dir().expect("there").next().expect("one").expect("readable").path();
+    fs::write(entry.join("noisy_links.parquet"), "x").expect("written");
+    let answer = run(&lab, &[]);
+    assert!(
+        answer.status == 1 && answer.err.contains("drawn before") && answer.err.contains("--spend"),
+        "{}",
+        answer.err
+    );
+    assert_eq!(ledger(&lab).len(), 4);
+    assert_eq!(run(&lab, &["--spend"]).status, 0);
+    assert_eq!(ledger(&lab).len(), 8, "charged again");
+}
+
+#[test]
+fn a_deployment_refuses_what_only_a_simulation_may_do() {
+    for (set, word) in [
+        ("trials=3", "a deployment makes one"),
+        ("seed=1", "refuses a seed"),
+        ("privatize.links.degree_noise=laplace", "floating-point bits"),
+        ("privatize.links.epsilon=inf", "finite budget"),
+        ("privatize.links.missing_share=0.5", "simulates missing nodes"),
+        ("privacy.randomness=dice", "dice"),
+        ("privacy.budget=-1", "positive"),
+    ] {
+        let answer = run(&deployment("randomness = \"os\""), &["--set", set]);
+        assert!(answer.status == 2 && answer.err.contains(word), "{set}: {}", answer.err);
+    }
+}
+
+#[test]
+fn only_deployable_releases_are_exported() {
+    let export = |lab: &Lab| lab.call(&["export", "config.toml", "--to", "out"]);
+    let lab = deployment("randomness = \"os\"");
+    assert!(export(&lab).err.contains("has released nothing"));
+    assert_eq!(run(&lab, &[]).status, 0);
+    let answer = export(&lab);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let cost: Value = serde_json::from_slice(&fs::read(lab.path("out/cost.json")).expect("written")).expect("JSON");
+    assert_eq!(cost.as_array().expect("rows").len(), 4);
+    assert!(export(&lab).err.contains("exists already"));
+    let simulated = Lab::tiny();
+    assert_eq!(run(&simulated, &[]).status, 0);
+    let answer = export(&simulated);
+    assert!(answer.status == 1 && answer.err.contains("drawn from a seed"), "{}", answer.err);
+    assert!(!simulated.path("out").exists());
+}
+
+#[test]
+fn the_ledger_is_a_chain() {
+    let lab = deployment("");
+    assert_eq!(run(&lab, &[]).status, 0);
+    let path = lab.path("artifacts/ledger.jsonl");
+    let text = fs::read_to_string(&path).expect("there");
+    let again = ["--set", "privatize.links.epsilon=1"];
+    // A crash in the middle of a charge: its noise was never drawn.
+    fs::write(&path, format!("{text}{{\"previous\":\"ab")).expect("written");
+    assert_eq!(ledger(&lab).len(), 4);
+    assert_eq!(run(&lab, &again).status, 0);
+    assert_eq!(ledger(&lab).len(), 8);
+    let lines: Vec<&str> = text.lines().collect();
+    let edited = lines[0].replace("\"epsilon\":5.4", "\"epsilon\":0.4");
+    assert_ne!(edited, lines[0]);
+    for broken in
+        [[edited.as_str(), lines[1], lines[2], lines[3]].join("\n"), lines[1..].join("\n"), "no row".to_owned()]
+    {
+        fs::write(&path, broken + "\n").expect("written");
+        for command in [vec!["ledger"], vec!["run", "config.toml", "--set", "privatize.links.epsilon=2"]] {
+            let answer = lab.call(&command);
+            assert!(answer.status == 1 && answer.err.contains("restore the privacy ledger"), "{}", answer.err);
+        }
+    }
+    fs::remove_file(&path).expect("removed");
+    let answer = run(&lab, &["--set", "privatize.links.epsilon=2"]);
+    assert!(answer.status == 1 && answer.err.contains("the privacy ledger is gone"), "{}", answer.err);
+}
