@@ -3,12 +3,14 @@ CONFIG ?= configs/demo.toml
 DATA_DIR ?=
 PUBLISHED ?=
 SET ?=
+SECONDS ?= 600
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
-.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda bench parity clean
+.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda \
+	test-faults audit-mechanisms fuzz deny bench parity clean
 
 all: build                ## Build the program
 build: ; cargo build --release --locked
@@ -29,9 +31,18 @@ check:                    ## Formatting, lints, tests, documentation
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
+test-faults:              ## Kills, races, flipped bits, full disks, faults at every system call (minutes)
+	cargo test --release --locked -p veilgraph --test faults -- --ignored --test-threads 1
+audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
+	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
+fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
+	fuzz/run.sh $(SECONDS)
+deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)
+	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
+	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	DATA_DIR=$(abspath $(DATA_DIR)) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))

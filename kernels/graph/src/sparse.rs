@@ -159,6 +159,11 @@ impl Artifact for Features {
         }
         SparseMatrix::from_rows(facts.get("n_features")?, rows).map(Self)
     }
+
+    /// The rows, without their entries: the number of those is known to nobody before they are read.
+    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+        Ok(facts.get::<u64>("n_nodes")?.saturating_mul(size_of::<Vec<(u32, f32)>>() as u64))
+    }
 }
 
 #[cfg(test)]

@@ -236,10 +236,10 @@ impl Artifact for LinkEvidence {
         Ok(Self::from_planes(any, both))
     }
 
-    /// Two planes of bits, or lists.
+    /// Two planes of bits, or lists with their offsets.
     fn footprint(facts: &Facts) -> Result<u64, Invalid> {
         let (n, pairs): (u64, u64) = (facts.get("n_nodes")?, facts.get("n_pairs")?);
-        Ok((n.saturating_mul(n) / 4).min(pairs.saturating_mul(5)))
+        Ok((n.saturating_mul(n) / 4).min(pairs.saturating_mul(5).saturating_add(n.saturating_mul(8))))
     }
 }
 

@@ -143,7 +143,7 @@ impl Engine<'_> {
         let stage = task.runnable.stage();
         let found = self.store.sound(stage, &recipe.key())?;
         if let Found::Whole(entry) = found {
-            return Ok(Done { status: Status::Fresh, entry: Some(Arc::new(entry)) });
+            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
         }
         let before = self.record.key(stage, &task.label).and_then(|key| self.store.find(stage, key).ok().flatten());
         let why = match found {
@@ -156,7 +156,7 @@ impl Engine<'_> {
         let lock = self.store.lock(&recipe)?;
         // Another process may have made it while we waited.
         if let Found::Whole(entry) = self.store.sound(stage, &recipe.key())? {
-            return Ok(Done { status: Status::Fresh, entry: Some(Arc::new(entry)) });
+            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
         }
         let start = Instant::now();
         self.charge(task, &recipe)?;

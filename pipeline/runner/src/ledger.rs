@@ -74,7 +74,12 @@ impl Ledger {
     ///
     /// A seeded entry that is made again has the same bytes: it is the same release, charged once.
     pub(crate) fn charge(&self, charge: &Charge, allowance: Allowance) -> anyhow::Result<()> {
-        let wrong = || format!("{}: cannot write the privacy ledger; nothing was released", self.path.display());
+        let wrong = || {
+            format!(
+                "{}: cannot write the privacy ledger, so nothing was released; free space (`veilgraph gc`) or make it writable, and run again",
+                self.path.display()
+            )
+        };
         let existed = self.path.exists();
         ensure!(
             existed || !self.has_releases(),

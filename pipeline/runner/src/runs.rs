@@ -53,15 +53,29 @@ pub(crate) fn names(store: &Store) -> Vec<String> {
     let mut names: Vec<String> = items
         .filter(|item| item.path().join("run.json").is_file())
         .map(|item| item.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
         .collect();
     names.sort();
     names
 }
 
+/// Half-written names that killed runs left.
+pub(crate) fn leftovers(store: &Store) -> impl Iterator<Item = PathBuf> {
+    let items = fs::read_dir(store.root().join("runs")).into_iter().flatten().flatten();
+    items
+        .map(|item| item.path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
+}
+
 /// Writes the readable names of a finished run, and a line to its log.
 pub(crate) fn publish(store: &Store, name: &str, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
     let place = folder(store, name);
-    let wrong = || format!("{}: cannot write the readable names of the run", place.display());
+    let wrong = || {
+        format!(
+            "{}: cannot write the readable names of the run; free space (`veilgraph gc`) or make it writable, and run again",
+            place.display()
+        )
+    };
     let draft = store.root().join("runs").join(format!(".{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&draft);
     fs::create_dir_all(&draft).with_context(wrong)?;

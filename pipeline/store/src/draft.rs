@@ -49,12 +49,10 @@ impl Draft {
     pub fn publish(mut self) -> Result<Entry, StoreError> {
         let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
         let outputs = std::mem::take(&mut self.outputs);
-        let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs };
+        let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs, checksum: String::new() };
         let main = self.folder.join("main");
         files::create_folder(&main, false)?;
-        let json = serde_json::to_vec_pretty(&manifest)
-            .unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"));
-        files::write_synced(&main.join(MANIFEST), &json, false)?;
+        files::write_synced(&main.join(MANIFEST), &manifest.to_bytes(), false)?;
         for zone in APART {
             let from = self.folder.join(zone.name());
             if from.is_dir() {

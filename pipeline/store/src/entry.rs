@@ -32,7 +32,7 @@ pub enum Found {
     /// Nothing, or not all of it.
     Absent,
     /// An entry, every file as its manifest says.
-    Whole(Entry),
+    Whole(Box<Entry>),
     /// An entry that is not what it was: it must be made anew.
     Damaged(StoreError),
 }
@@ -93,8 +93,11 @@ impl Store {
             return Ok(None);
         }
         let wrong = |problem: String| StoreError::Manifest { path: path.clone(), problem };
-        let manifest: Manifest =
-            serde_json::from_slice(&files::read(&path)?).map_err(|error| wrong(error.to_string()))?;
+        let bytes = files::read(&path)?;
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        if manifest.to_bytes() != bytes {
+            return Err(wrong("its checksum is wrong".to_owned()));
+        }
         if manifest.key != key || manifest.recipe.key() != key {
             return Err(wrong("its recipe does not hash to its key".to_owned()));
         }
@@ -121,7 +124,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Found::Whole(entry))
+        Ok(Found::Whole(Box::new(entry)))
     }
 
     /// All entries, by stage and key.
@@ -165,7 +168,7 @@ impl Store {
         let path = self.root.join(LAYOUT);
         if !path.exists() {
             files::create_folder(&self.root, false)?;
-            fs::write(&path, format!("{LAYOUT_VERSION}\n")).map_err(|error| StoreError::io("write", &path, error))?;
+            files::write_whole(&path, format!("{LAYOUT_VERSION}\n").as_bytes(), false)?;
         }
         KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()))
     }
@@ -199,10 +202,7 @@ impl Store {
                 let mut secret = [0; 32];
                 let no_entropy = |error: getrandom::Error| StoreError::io("draw a secret for", &path, error.into());
                 getrandom::fill(&mut secret).map_err(no_entropy)?;
-                let draft = folder.join(".key.draft");
-                let _ = fs::remove_file(&draft);
-                files::write_synced(&draft, &secret, true)?;
-                fs::rename(&draft, &path).map_err(|error| StoreError::io("publish", &path, error))?;
+                files::write_whole(&path, &secret, true)?;
             }
         }
         files::refuse_if_open(&folder)?;

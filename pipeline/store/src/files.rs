@@ -70,6 +70,15 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8], private: bool) -> Result<(
     file.finish(path).map(|_| ())
 }
 
+/// Writes a file that is there wholly or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], private: bool) -> Result<(), StoreError> {
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let _ = fs::remove_file(&draft);
+    write_synced(&draft, bytes, private)?;
+    fs::rename(&draft, path).map_err(|error| StoreError::io("publish", path, error))?;
+    sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
 /// Moves a folder into place and waits until both folders know it.
 pub(crate) fn publish_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
     let parent = to.parent().unwrap_or(Path::new("."));

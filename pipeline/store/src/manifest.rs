@@ -53,6 +53,21 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// Files by artifact name.
     pub outputs: BTreeMap<String, OutputRecord>,
+    /// blake3 of the manifest with an empty checksum; filled in by [`Manifest::to_bytes`].
+    pub checksum: String,
+}
+
+impl Manifest {
+    /// The file: the same content gives the same bytes, and any other bytes are damage.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let json = |manifest: &Self| {
+            serde_json::to_vec_pretty(manifest)
+                .unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"))
+        };
+        let unsigned = Self { checksum: String::new(), ..self.clone() };
+        let checksum = blake3::hash(&json(&unsigned)).to_hex().to_string();
+        json(&Self { checksum, ..unsigned })
+    }
 }
 
 impl Recipe {

@@ -15,6 +15,9 @@ pub enum Normalize {
     None,
 }
 
+/// Entries of a dense table that normalizing may make: larger than any of the field.
+const MOST_DENSE: u64 = 1 << 28;
+
 /// The features on the wanted scale.
 ///
 /// # Errors
@@ -24,6 +27,13 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<Spars
         Normalize::None => Ok(features),
         Normalize::Row => {
             let least = minimum(&features);
+            let full = (features.n_rows() as u64).saturating_mul(features.n_columns() as u64);
+            if least != 0.0 && full > MOST_DENSE {
+                return Err(Invalid(format!(
+                    "the least feature is {least}, so subtracting it would fill all {full} entries; \
+                     set normalize = \"none\", or shift the features first"
+                )));
+            }
             let rows = (0..features.n_rows()).map(|row| {
                 let shifted = shifted_row(&features, row, least);
                 let sum: f64 = shifted.iter().map(|&(_, value)| f64::from(value)).sum();

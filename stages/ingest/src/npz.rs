@@ -66,8 +66,10 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
 fn numbers<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> Result<Vec<f64>, String> {
     let array = archive.by_name(key).map_err(|error| error.to_string())?.ok_or("it is missing")?;
     let npyz::DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
-    if array.len().saturating_mul(8) > MAX_ARRAY {
-        return Err(format!("it declares {} numbers", array.len()));
+    // The reader multiplies the sizes without a look at overflow.
+    let declared = array.shape().iter().try_fold(8_u64, |bytes, &size| bytes.checked_mul(size));
+    if declared.is_none_or(|bytes| bytes > MAX_ARRAY) {
+        return Err(format!("it declares the shape {:?}", array.shape()));
     }
     let text = |error: std::io::Error| error.to_string();
     match kind.to_string().trim_start_matches(['<', '|', '=']) {

@@ -45,21 +45,56 @@ const NAMES: [(&str, &str, &str); 10] = [
     ("numpy.core.numeric", "_frombuffer", "buffer"),
 ];
 
+/// A pickled value with all that was built on the way.
+pub(crate) struct Pickle {
+    pub value: Value,
+    containers: Vec<Value>,
+}
+
 /// Reads one pickled value.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
-    Machine { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: BTreeMap::new() }.run()
+pub(crate) fn parse(bytes: &[u8]) -> Result<Pickle, String> {
+    let mut machine =
+        Machine { bytes, at: 0, marks: Vec::new(), stack: Vec::new(), memo: BTreeMap::new(), containers: Vec::new() };
+    let value = machine.run();
+    let containers = std::mem::take(&mut machine.containers);
+    // What was built is taken apart even if the value was no good.
+    let pickle = Pickle { value: value.clone().unwrap_or(Value::None), containers };
+    drop(machine);
+    value.map(|_| pickle)
+}
+
+impl Drop for Pickle {
+    /// Takes containers apart one by one, the youngest first: dropping a value that holds ten thousand
+    /// others inside each other would exhaust the stack, and one that holds itself would never be freed.
+    fn drop(&mut self) {
+        self.value = Value::None;
+        for container in &self.containers {
+            match container {
+                Value::List(items) => items.borrow_mut().clear(),
+                Value::Dict(entries) => entries.borrow_mut().clear(),
+                Value::Object(object) => {
+                    object.state.replace(Value::None);
+                    object.items.borrow_mut().clear();
+                }
+                _ => {}
+            }
+        }
+        while self.containers.pop().is_some() {}
+    }
 }
 
 struct Machine<'a> {
     bytes: &'a [u8],
     at: usize,
-    stack: Vec<Value>,
     marks: Vec<usize>,
+    stack: Vec<Value>,
     memo: BTreeMap<u32, Value>,
+    /// Every list, dictionary, tuple and object, in the order of their making.
+    containers: Vec<Value>,
 }
 
 impl Machine<'_> {
-    fn run(mut self) -> Result<Value, String> {
+    fn run(&mut self) -> Result<Value, String> {
         loop {
             let position = self.at;
             let opcode = self.take(1)?[0];
@@ -96,17 +131,17 @@ impl Machine<'_> {
             }
             b'U' => self.string(1)?,
             b'T' | b'X' => self.string(4)?,
-            b']' => self.stack.push(Value::List(Rc::default())),
-            b'}' => self.stack.push(Value::Dict(Rc::default())),
+            b']' => self.build(Value::List(Rc::default())),
+            b'}' => self.build(Value::Dict(Rc::default())),
             b')' => self.stack.push(Value::Tuple(Rc::from([]))),
             b't' => {
                 let items = self.pop_marked()?;
-                self.stack.push(Value::Tuple(items.into()));
+                self.build(Value::Tuple(items.into()));
             }
             0x85..=0x87 => {
                 let start = self.stack.len().checked_sub(usize::from(opcode - 0x84)).ok_or("the stack is too short")?;
                 let items: Rc<[Value]> = self.stack.split_off(start).into();
-                self.stack.push(Value::Tuple(items));
+                self.build(Value::Tuple(items));
             }
             b'a' => {
                 let item = self.pop()?;
@@ -131,7 +166,7 @@ impl Machine<'_> {
                     return Err("a call of something that is no known name".into());
                 };
                 let object = Object { class, arguments, state: RefCell::new(Value::None), items: RefCell::default() };
-                self.stack.push(Value::Object(Rc::new(object)));
+                self.build(Value::Object(Rc::new(object)));
             }
             b'b' => {
                 let state = self.pop()?;
@@ -147,6 +182,11 @@ impl Machine<'_> {
             other => return Err(format!("opcode 0x{other:02x} is not among those that graph datasets use")),
         }
         Ok(())
+    }
+
+    fn build(&mut self, container: Value) {
+        self.containers.push(container.clone());
+        self.stack.push(container);
     }
 
     fn take(&mut self, count: usize) -> Result<&[u8], String> {

@@ -29,6 +29,11 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         }
     }
     let n_nodes = tests.iter().map(|&(_, node)| node + 1).fold(all_rows.len(), usize::max);
+    // CiteSeer leaves 15 of 1,015 numbers out; a file that names node four billion is no dataset.
+    if n_nodes > 2 * (all_rows.len() + tests.len()) {
+        let problem = format!("{n_nodes} nodes, of which only {} are described", all_rows.len() + tests.len());
+        return Err(Error::new(&part("test.index"), "", problem, REMEDY));
+    }
     let mut features = vec![Vec::new(); n_nodes];
     let mut classes = vec![None; n_nodes];
     let n_listed = all_rows.len();
@@ -54,7 +59,7 @@ const REMEDY: &str = "fetch the dataset again (`veilgraph fetch`)";
 
 fn unpickle<T>(files: &Files, file: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<T, Error> {
     let bytes = files.bytes(file)?;
-    let value = pickle::parse(&bytes).and_then(|value| read(&value));
+    let value = pickle::parse(&bytes).and_then(|pickle| read(&pickle.value));
     value.map_err(|problem| Error::new(file, "", format!("not a Planetoid pickle ({problem})"), REMEDY))
 }
 
@@ -123,9 +128,15 @@ fn one_hot(files: &Files, file: &str) -> Result<(usize, Vec<Option<u16>>), Error
 fn pairs(files: &Files, file: &str, n_nodes: usize) -> Result<Vec<(u32, u32)>, Error> {
     unpickle(files, file, |value| {
         let mut pairs = Vec::new();
+        // A list may stand in many places of a pickle but not name more links than the file has bytes.
+        let most = files.bytes(file).map_or(0, |bytes| bytes.len());
         for (node, neighbours) in value.entries()? {
             let node = node.index()?;
-            for neighbour in neighbours.items()? {
+            let neighbours = neighbours.items()?;
+            if pairs.len() + neighbours.len() > most {
+                return Err(format!("more links than the file has bytes, {most}"));
+            }
+            for neighbour in neighbours {
                 let neighbour = neighbour.index()?;
                 if node.max(neighbour) as usize >= n_nodes {
                     return Err(format!("node {} is not below the number of nodes, {n_nodes}", node.max(neighbour)));

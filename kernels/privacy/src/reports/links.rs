@@ -236,6 +236,7 @@ impl Artifact for NoisyLinks {
             epsilon if Self::are_dense(epsilon) => 0.25,
             epsilon => 4.0 * flip_probability(epsilon),
         };
-        Ok((n * n * bytes_per_pair) as u64)
+        // Bits need no offsets; lists have one for each node.
+        Ok((n * n * bytes_per_pair + if bytes_per_pair == 0.25 { 0.0 } else { 8.0 * n }) as u64)
     }
 }

@@ -66,7 +66,7 @@ fn the_footprint_is_that_of_bits_or_of_noise() {
         NoisyLinks::footprint(&facts).expect("facts") as f64
     };
     assert!((bytes(1.0) / 0.25e12 - 1.0).abs() < 1e-9, "two planes of bits");
-    assert!((bytes(10.0) / 181.6e6 - 1.0).abs() < 1e-3, "4 bytes for each of 4.54e7 flips");
+    assert!((bytes(10.0) / 189.6e6 - 1.0).abs() < 1e-3, "4 bytes for each of 4.54e7 flips, 8 for each node");
 }
 
 #[test]

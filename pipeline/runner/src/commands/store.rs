@@ -94,10 +94,10 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()
             store.remove(&stage, &key)?;
         }
     }
-    let leftovers = store.root().join("tmp");
-    if !dry_run && leftovers.is_dir() {
-        fs::remove_dir_all(&leftovers)
-            .with_context(|| format!("{}: cannot remove what killed runs left", leftovers.display()))?;
+    let left_behind = std::iter::once(store.root().join("tmp")).chain(runs::leftovers(store));
+    for folder in left_behind.filter(|folder| !dry_run && folder.is_dir()) {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("{}: cannot remove what killed runs left", folder.display()))?;
     }
     output::line(&format!("{removed} unused entries; the privacy ledger is never touched"));
     Ok(())

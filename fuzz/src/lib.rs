@@ -1,0 +1,160 @@
+//! What the fuzz targets feed. Every parser must answer any bytes with a value or an error: no panic, no hang, no
+//! more than a gibibyte.
+
+use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};
+use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
+use veilgraph_ingest::{Format, Ingest, Params};
+use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
+
+/// Separates the files of one input.
+const MARKER: &[u8] = b"\xf0\x9f\xa6\x86";
+
+/// Files of an input, by name; missing ones are empty.
+fn files(data: &[u8], names: &[&str]) -> Vec<RawFile> {
+    let mut parts = Vec::new();
+    let mut rest = data;
+    while let Some(at) = rest.windows(MARKER.len()).position(|window| window == MARKER) {
+        parts.push(rest[..at].to_vec());
+        rest = &rest[at + MARKER.len()..];
+    }
+    parts.push(rest.to_vec());
+    let mut parts = parts.into_iter();
+    names.iter().map(|name| RawFile { name: (*name).to_owned(), bytes: parts.next().unwrap_or_default() }).collect()
+}
+
+fn ingest(files: Vec<RawFile>, params: &Params) {
+    let _ = Ingest::run((files,), params, &StageRng::new(0, "ingest", 0), &Progress::none());
+}
+
+/// Eight Planetoid files.
+pub fn planetoid(data: &[u8]) {
+    let names = ["allx", "ally", "tx", "ty", "graph", "test.index", "x", "y"].map(|part| format!("ind.x.{part}"));
+    let params = Params { format: Some(Format::Planetoid), name: Some("x".into()), ..Params::default() };
+    ingest(files(data, &names.each_ref().map(String::as_str)), &params);
+}
+
+/// An npz archive.
+pub fn npz(data: &[u8]) {
+    let params = Params { format: Some(Format::Npz), archive: Some("a.npz".into()), ..Params::default() };
+    ingest(files(data, &["a.npz"]), &params);
+}
+
+/// Links, features and labels as text; the first byte tells which there are, and how features are written.
+pub fn edges(data: &[u8]) {
+    let Some((&kind, data)) = data.split_first() else { return };
+    let features = ["f.csv", "f.json", "f.csv.gz", ""][usize::from(kind % 4)];
+    let params = Params {
+        edges: Some("e.csv".into()),
+        features: Some(features.to_owned()).filter(|name| !name.is_empty()),
+        labels: Some("l.csv".to_owned()).filter(|_| kind & 4 == 0),
+        induced: kind & 8 != 0,
+        binarize: kind & 16 != 0,
+        ..Params::default()
+    };
+    ingest(files(data, &["e.csv", features, "l.csv"]), &params);
+}
+
+/// A file of splits beside a valid graph.
+pub fn split(data: &[u8]) {
+    let mut files = files(data, &["s.txt"]);
+    let text = |name: &str, text: &str| RawFile { name: name.to_owned(), bytes: text.as_bytes().to_vec() };
+    files.push(text("e.csv", "a,b\nb,c\nc,d\nd,e\ne,f\n"));
+    files.push(text("l.csv", "a,0\nb,1\nc,0\nd,1\ne,0\nf,1\n"));
+    let params = Params {
+        edges: Some("e.csv".into()),
+        labels: Some("l.csv".into()),
+        split: veilgraph_ingest::SplitParams::File("s.txt".into()),
+        ..Params::default()
+    };
+    ingest(files, &params);
+}
+
+/// The tables of a config.
+pub fn params(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let _ = toml::from_str::<veilgraph_privatize::Params>(text).map(|params| params.releases());
+    let _ = toml::from_str::<veilgraph_estimate::Params>(text);
+    let _ = toml::from_str::<veilgraph_construct::Params>(text);
+    if let Ok(params) = toml::from_str::<Params>(text) {
+        // A large synthetic graph is what its user asked for.
+        if params.format() != Format::Synthetic {
+            ingest(Vec::new(), &params);
+        }
+    }
+}
+
+/// Facts (lines `name=value` up to an empty line) and columns that a stranger wrote.
+pub fn artifact(data: &[u8]) {
+    let Some((&kind, data)) = data.split_first() else { return };
+    let end = data.windows(2).position(|window| window == b"\n\n").unwrap_or(0);
+    let (facts, rows) = data.split_at(end);
+    let text = String::from_utf8_lossy(facts);
+    let facts =
+        Facts(text.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect());
+    match kind % 12 {
+        0 => read::<NoisyLinks>(&facts, rows),
+        1 => read::<NoisyDegrees>(&facts, rows),
+        2 => read::<LinkEvidence>(&facts, rows),
+        3 => read::<LinkModel>(&facts, rows),
+        4 => read::<AdjacencyList>(&facts, rows),
+        5 => read::<Features>(&facts, rows),
+        6 => read::<Labels>(&facts, rows),
+        7 => read::<Nodes>(&facts, rows),
+        8 => read::<NodeMap>(&facts, rows),
+        9 => read::<WeightedGraph>(&facts, rows),
+        10 => read::<Predictions>(&facts, rows),
+        _ => read::<Curves>(&facts, rows),
+    }
+}
+
+/// As the store does: first the footprint, then the rows; what is accepted must survive being written.
+fn read<A: Artifact>(facts: &Facts, mut rows: &[u8]) {
+    const LIMIT: u64 = 1 << 28;
+    if A::footprint(facts).is_ok_and(|bytes| bytes > LIMIT) {
+        return;
+    }
+    let width: usize = A::COLUMNS.iter().map(|&(_, kind)| size(kind)).sum();
+    let n_rows = rows.len() / width;
+    let block = A::COLUMNS
+        .iter()
+        .map(|&(_, kind)| {
+            let (column, rest) = rows.split_at(n_rows * size(kind));
+            rows = rest;
+            decode(kind, column)
+        })
+        .collect();
+    if let Ok(artifact) = A::from_blocks(facts, &mut std::iter::once(block)) {
+        let again = A::from_blocks(&artifact.facts(), &mut artifact.blocks());
+        assert!(again.is_ok(), "what is read can be written and read again");
+    }
+}
+
+fn size(kind: ColumnType) -> usize {
+    match kind {
+        ColumnType::U8 => 1,
+        ColumnType::U16 => 2,
+        ColumnType::U32 | ColumnType::F32 => 4,
+        ColumnType::F64 | ColumnType::Utf8 | ColumnType::ListU32 | ColumnType::ListF32 => 8,
+    }
+}
+
+fn decode(kind: ColumnType, bytes: &[u8]) -> Column {
+    fn each<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
+        bytes.as_chunks::<N>().0.iter().map(|&chunk| value(chunk)).collect()
+    }
+    match kind {
+        ColumnType::U8 => Column::U8(bytes.to_vec()),
+        ColumnType::U16 => Column::U16(each(bytes, u16::from_le_bytes)),
+        ColumnType::U32 => Column::U32(each(bytes, u32::from_le_bytes)),
+        ColumnType::F32 => Column::F32(each(bytes, f32::from_le_bytes)),
+        ColumnType::F64 => Column::F64(each(bytes, f64::from_le_bytes)),
+        ColumnType::Utf8 => Column::Utf8(each(bytes, |chunk: [u8; 8]| String::from_utf8_lossy(&chunk).into_owned())),
+        ColumnType::ListU32 => {
+            Column::ListU32(each(bytes, |chunk: [u8; 8]| chunk.map(u32::from)[..usize::from(chunk[0] % 8)].to_vec()))
+        }
+        ColumnType::ListF32 => {
+            Column::ListF32(each(bytes, |chunk: [u8; 8]| chunk.map(f32::from)[..usize::from(chunk[0] % 8)].to_vec()))
+        }
+    }
+}
