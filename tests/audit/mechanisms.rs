@@ -42,14 +42,14 @@ fn lower_bound(right: u64, releases: u64, confidence: f64) -> f64 {
 }
 
 fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
-    let response = RandomizedResponse::new(flip_of);
+    let response = RandomizedResponse::new(flip_of, 64);
     let in_lanes = threshold(flip_of);
     vec![
         Channel {
             name: "randomized response, list",
             guess: Box::new(move |secret, rng| {
                 let links: &[u32] = if secret { &[7] } else { &[] };
-                response.noisy_list(64, 3, links, rng).contains(&7) == secret
+                response.noisy_list(3, links, rng).contains(&7) == secret
             }),
         },
         Channel {
@@ -117,12 +117,12 @@ fn flipped_bits_follow_their_law() {
         let (n, p) = (words as f64, flip_probability(epsilon));
         let statistic: f64 = counts.iter().map(|&count| (count as f64 - n * p).powi(2) / (n * p * (1.0 - p))).sum();
         accept("flipped bits in lanes", epsilon, 64.0, statistic);
-        let response = RandomizedResponse::new(epsilon.max(3.6));
+        let response = RandomizedResponse::new(epsilon.max(3.6), 4097);
         let p = flip_probability(epsilon.max(3.6));
         let lists = (5e8 / 4096.0 / 3.0 * scale()) as u64;
         let mut counts = vec![0_u64; 64];
         for _ in 0..lists {
-            response.noisy_list(4097, 4096, &[], &mut rng).iter().for_each(|&one| counts[one as usize % 64] += 1);
+            response.noisy_list(4096, &[], &mut rng).iter().for_each(|&one| counts[one as usize % 64] += 1);
         }
         let n = lists as f64 * 64.0;
         let statistic: f64 = counts.iter().map(|&count| (count as f64 - n * p).powi(2) / (n * p * (1.0 - p))).sum();
@@ -150,6 +150,38 @@ fn degree_noise_follows_its_law() {
         let statistic: f64 = counts.iter().zip(expected).map(|(&count, e)| (count as f64 - e).powi(2) / e).sum();
         accept("discrete Laplace", epsilon, counts.len() as f64 - 1.0, statistic);
     }
+}
+
+/// Histograms that OpenDP 0.16 drew (oracle/opendp) and ours are samples of one law: chi-square of two samples at 99.9 %.
+#[test]
+fn opendp_draws_the_same_noise() {
+    let golden = include_str!("opendp.csv");
+    let histogram = |mechanism: &str, parameter: &str| -> Vec<(i64, f64)> {
+        let rows = golden.lines().filter_map(|line| line.strip_prefix(&format!("{mechanism},{parameter},")));
+        rows.map(|row| row.split_once(',').expect("two fields"))
+            .map(|(value, count)| (value.parse().expect("a value"), count.parse().expect("a count")))
+            .collect()
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(37);
+    let compare = |what: &str, epsilon: f64, theirs: &[(i64, f64)], mut draw: Box<dyn FnMut() -> i64>| {
+        let draws: f64 = theirs.iter().map(|row| row.1).sum();
+        let mut ours = std::collections::BTreeMap::<i64, f64>::new();
+        (0..draws as u64).for_each(|_| *ours.entry(draw()).or_default() += 1.0);
+        // Values that either drew rarely say nothing about a chi-square.
+        let both = theirs.iter().map(|&(value, count)| (count, ours.get(&value).copied().unwrap_or(0.0)));
+        let common: Vec<(f64, f64)> = both.filter(|&(a, b)| a + b >= 40.0).collect();
+        let statistic: f64 = common.iter().map(|&(a, b)| (a - b).powi(2) / (a + b)).sum();
+        accept(what, epsilon, common.len() as f64 - 1.0, statistic);
+    };
+    for (parameter, epsilon) in [("0.1", 0.1), ("0.5", 0.5), ("1", 1.0)] {
+        let rate = Rate::at_most(epsilon).expect("representable");
+        let mut stream = ChaCha20Rng::from_rng(&mut rng);
+        let draw = Box::new(move || discrete_laplace(rate, &mut stream));
+        compare("discrete Laplace beside OpenDP", epsilon, &histogram("discrete_laplace", parameter), draw);
+    }
+    let (epsilon, mut stream) = (3.0_f64.ln(), ChaCha20Rng::from_rng(&mut rng));
+    let draw = Box::new(move || (flips(threshold(epsilon), &mut stream) & 1) as i64);
+    compare("randomized response beside OpenDP", epsilon, &histogram("bernoulli", "0.25"), draw);
 }
 
 fn accept(what: &str, epsilon: f64, freedom: f64, statistic: f64) {

@@ -90,3 +90,32 @@ fn a_full_disk_leaves_the_store_whole() {
     ));
     assert!(full > 10, "only {full} disks were full");
 }
+
+/// A store that nobody may write to is read, and refused for writing, without a trace.
+#[test]
+#[ignore = "seconds: make test-faults"]
+fn a_read_only_store_is_left_as_it_is() {
+    let lab = Lab::tiny();
+    fs::create_dir_all(lab.path("artifacts")).expect("a folder");
+    let disk = lab.path("artifacts");
+    let mount = |options: &str| {
+        Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(&disk)
+            .status()
+            .is_ok_and(|s| s.success())
+    };
+    if !mount("size=64m") {
+        say("skipped a_read_only_store_is_left_as_it_is: no right to mount a file system");
+        return;
+    }
+    let ran = lab.call(&["--quiet", "run", "config.toml"]);
+    let closed = mount("remount,ro");
+    let verify = lab.call(&["verify"]);
+    let changed = lab.call(&["--quiet", "run", "config.toml", "--set", "estimate.ridge=0.5"]);
+    let _ = Command::new("umount").arg(&disk).status();
+    assert!(ran.status == 0 && closed && verify.status == 0, "{}{}", ran.err, verify.err);
+    assert_eq!(changed.status, 1);
+    assert!(changed.err.contains("make it writable, or choose another --store"), "{}", changed.err);
+    say("a read-only store: read, verified, refused for writing");
+}

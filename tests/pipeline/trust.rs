@@ -94,3 +94,45 @@ fn every_release_has_rows_in_the_ledger_and_is_charged_once() {
     let text = lab.call(&["ledger"]).out;
     assert!(text.contains("nats per undirected link"), "{text}");
 }
+
+/// Non-interference: two graphs that differ where nobody sends anything give the server the same bytes.
+/// (A link between two missing nodes is told by no report; its release is the same, so must be all that follows.)
+#[test]
+fn what_the_reports_do_not_say_reaches_no_file_of_the_server() {
+    const NODES: u32 = 60;
+    let config = "name = \"twins\"\n[ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\n\
+                  [privatize.links]\nepsilon = 3\ndegree_fraction = 0.4\nmissing_share = 0.3\n\
+                  [estimate]\nmissing_nodes = \"one-sided\"\nridge = 0.1\n\
+                  [construct]\nvariant = [\"hard\", \"soft\", \"hybrid\"]\n[train]\nepochs = 5\n";
+    let lab_with = |links: &[(u32, u32)]| {
+        let lab = Lab::with("config.toml", config);
+        lab.write("e.csv", links.iter().map(|(a, b)| format!("{a},{b}\n")).collect::<String>());
+        lab.write("l.csv", (0..NODES).map(|node| format!("{node},{}\n", node % 3)).collect::<String>());
+        lab.write("f.csv", (0..NODES).map(|node| format!("{node},{},1\n", node % 5)).collect::<String>());
+        lab
+    };
+    let ring: Vec<(u32, u32)> = (0..NODES).map(|node| (node, (node + 1) % NODES)).collect();
+    let first = lab_with(&ring);
+    let released = |lab: &Lab| -> Vec<(String, String)> {
+        let document = lab.json(&["--until", "train"]);
+        assert_ne!(document["stages"][0]["outputs"]["links"]["digest"], Value::Null);
+        let mut all = crate::support::digests(&document);
+        all.retain(|(name, _)| !name.ends_with(" links") && !name.ends_with("held_out_labels"));
+        all
+    };
+    let before = released(&first);
+    let degrees = "twins/privatize/trial-0/noisy_degrees";
+    let sql = |node: u32| format!("SELECT COUNT(*) AS sent FROM artifact WHERE node = {node}");
+    let is_missing = |node: u32| first.call(&["show", degrees, "--sql", &sql(node)]).out.contains("│ 0 ");
+    let missing: Vec<u32> = (0..NODES).filter(|&node| is_missing(node)).take(4).collect();
+    assert_eq!(missing.len(), 4, "a third of the nodes is missing");
+    for (a, b) in [(missing[0], missing[2]), (missing[1], missing[3])] {
+        let twin = lab_with(&[ring.as_slice(), &[(a, b)]].concat());
+        assert_eq!(released(&twin), before, "the link ({a}, {b}) is told by a file of the server");
+    }
+    let told = lab_with(
+        &[ring.as_slice(), &[(missing[0], (0..NODES).find(|&node| !is_missing(node) && node > 5).expect("one"))]]
+            .concat(),
+    );
+    assert_ne!(released(&told), before, "a link that one end reports changes its report");
+}

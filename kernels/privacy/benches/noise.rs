@@ -29,8 +29,8 @@ fn dense_flips_float(bencher: Bencher, epsilon: f64) {
 /// Rare flips of a million bits by binomial counts in integers.
 #[divan::bench(args = [3.6, 7.2, 10.0], sample_count = 10)]
 fn rare_flips_exact(bencher: Bencher, epsilon: f64) {
-    let (mut rng, response) = (ChaCha20Rng::seed_from_u64(1), RandomizedResponse::new(epsilon));
-    bencher.bench_local(|| response.noisy_list(BITS as usize, 0, black_box(&[]), &mut rng).len());
+    let (mut rng, response) = (ChaCha20Rng::seed_from_u64(1), RandomizedResponse::new(epsilon, BITS as usize));
+    bencher.bench_local(|| response.noisy_list(0, black_box(&[]), &mut rng).len());
 }
 
 /// Rare flips of a million bits by geometric gaps from logarithms.

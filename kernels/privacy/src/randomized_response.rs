@@ -57,20 +57,21 @@ pub fn flips(threshold: u64, rng: &mut impl Rng) -> u64 {
     below
 }
 
-/// Randomized response at one budget.
+/// Randomized response at one budget on lists of one length.
 pub struct RandomizedResponse {
+    n_nodes: usize,
     threshold: u64,
     blocks: Option<Blocks>,
 }
 
 impl RandomizedResponse {
-    /// Randomized response at `epsilon` nats per bit.
+    /// Randomized response at `epsilon` nats per bit, on lists with a bit for each of `n_nodes`.
     #[must_use]
-    pub fn new(epsilon: f64) -> Self {
+    pub fn new(epsilon: f64, n_nodes: usize) -> Self {
         let threshold = threshold(epsilon);
         // Blocks pay where flips are rare; where they are not, lanes do.
         let is_rare = threshold > 0 && flip_probability(epsilon) <= RARE;
-        Self { threshold, blocks: is_rare.then(|| Blocks::of(threshold)) }
+        Self { n_nodes, threshold, blocks: is_rare.then(|| Blocks::of(threshold, n_nodes)) }
     }
 
     /// The noisy list of `node`: each bit but its own is flipped independently with [`flip_probability`].
@@ -85,19 +86,19 @@ impl RandomizedResponse {
     ///
     /// # Source
     /// Zhu, Tan, Xiao (2023), Blink, algorithm 1; the diagonal as in the published code.
-    pub fn noisy_list(&self, n_nodes: usize, node: u32, neighbours: &[u32], rng: &mut impl Rng) -> Vec<u32> {
+    pub fn noisy_list(&self, node: u32, neighbours: &[u32], rng: &mut impl Rng) -> Vec<u32> {
         if self.threshold == 0 {
             return neighbours.to_vec();
         }
         let Some(blocks) = &self.blocks else {
-            let mut row = vec![0; n_nodes.div_ceil(64)];
-            self.noisy_bits(n_nodes, node, neighbours, rng, &mut row);
+            let mut row = vec![0; self.n_nodes.div_ceil(64)];
+            self.noisy_bits(node, neighbours, rng, &mut row);
             let mut list = Vec::with_capacity(row.iter().map(|word| word.count_ones() as usize).sum());
             list.extend(Ones::of(&row));
             return list;
         };
         let mut flips = Vec::new();
-        blocks.flips(n_nodes as u32, rng, &mut flips);
+        blocks.flips(self.n_nodes as u32, rng, &mut flips);
         let kept = neighbours.iter().filter(|link| flips.binary_search(link).is_err());
         let added = flips.iter().filter(|&&flip| flip != node && neighbours.binary_search(&flip).is_err());
         let mut list: Vec<u32> = kept.chain(added).copied().collect();
@@ -109,7 +110,7 @@ impl RandomizedResponse {
     ///
     /// # Complexity
     /// Linear in `n_nodes`.
-    pub fn noisy_bits(&self, n_nodes: usize, node: u32, neighbours: &[u32], rng: &mut impl Rng, row: &mut [u64]) {
+    pub fn noisy_bits(&self, node: u32, neighbours: &[u32], rng: &mut impl Rng, row: &mut [u64]) {
         if self.threshold > 0 {
             row.iter_mut().for_each(|word| *word = flips(self.threshold, rng));
         }
@@ -117,8 +118,8 @@ impl RandomizedResponse {
             row[link as usize / 64] ^= 1 << (link % 64);
         }
         row[node as usize / 64] &= !(1 << (node % 64));
-        if let Some(last) = row.last_mut().filter(|_| !n_nodes.is_multiple_of(64)) {
-            *last &= (1 << (n_nodes % 64)) - 1;
+        if let Some(last) = row.last_mut().filter(|_| !self.n_nodes.is_multiple_of(64)) {
+            *last &= (1 << (self.n_nodes % 64)) - 1;
         }
     }
 }

@@ -70,9 +70,46 @@ impl<A: Artifact> ReadableBy<Owner> for A {}
 impl<A: Artifact> ReadableBy<Auditor> for A {}
 
 /// Owner data: never [`Public`], stored apart.
+///
+/// It cannot slip into a message, a log or a file, for it is neither `Debug` nor `Display` nor `Clone`:
+///
+/// ```compile_fail
+/// use veilgraph_contract::Private;
+/// println!("{:?}", Private(7));
+/// ```
+/// ```compile_fail
+/// use veilgraph_contract::Private;
+/// let copy = Private(7).clone();
+/// ```
+///
+/// Nobody outside this crate may make it public:
+///
+/// ```compile_fail
+/// use veilgraph_contract::{Artifact, Private, Public};
+/// impl<A: Artifact> Public for Private<A> {}
+/// ```
+///
+/// A server-side stage that asks for it is no stage, while the same stage on the owner's side is:
+///
+/// ```compile_fail
+/// use veilgraph_contract::{Artifact, Inputs, Private, Server};
+/// fn is_input<I: Inputs<Server>>() {}
+/// fn leak<A: Artifact>() { is_input::<(Private<A>,)>() }
+/// ```
+/// ```
+/// use veilgraph_contract::{Artifact, Inputs, Owner, Private};
+/// fn is_input<I: Inputs<Owner>>() {}
+/// fn fine<A: Artifact>() { is_input::<(Private<A>,)>() }
+/// ```
 pub struct Private<T>(pub T);
 
 /// The truth kept for scoring: never [`Public`], read by `evaluate` alone.
+///
+/// ```compile_fail
+/// use veilgraph_contract::{Artifact, HeldOut, Inputs, Server};
+/// fn is_input<I: Inputs<Server>>() {}
+/// fn peek<A: Artifact>() { is_input::<(Option<HeldOut<A>>,)>() }
+/// ```
 pub struct HeldOut<T>(pub T);
 
 macro_rules! wrapped {

@@ -155,13 +155,13 @@ impl Stage for Privatize {
         } else {
             NoisyDegrees::none(facts.clone(), n_nodes)
         };
-        let (rng, response) = (rng.clone(), RandomizedResponse::new(budget.links));
+        let (rng, response) = (rng.clone(), RandomizedResponse::new(budget.links, n_nodes));
         let links = NoisyLinks::streamed(&facts, n_nodes, move |node| {
             if budget.links == 0.0 || missing[node] {
                 return Vec::new();
             }
             let mut stream = rng.stream(&for_links, node as u64);
-            response.noisy_list(n_nodes, node as u32, graph.neighbours(node), &mut stream)
+            response.noisy_list(node as u32, graph.neighbours(node), &mut stream)
         });
         Ok((links, degrees))
     }

@@ -17,10 +17,12 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks in which some four to eight flips are expected, as far as blocks of 64 to 16,384 bits allow.
-    pub(super) fn of(threshold: u64) -> Self {
+    /// Blocks in which some four to eight flips are expected, as far as blocks of 64 to 32,768 bits allow that
+    /// are no longer than a list. (The distribution function of longer ones takes longer than it saves.)
+    pub(super) fn of(threshold: u64, n_nodes: usize) -> Self {
         let expected_gap = (u64::MAX / threshold.max(1)).max(1);
-        Self::new(threshold, (expected_gap.ilog2() + 3).clamp(6, 14))
+        let longest = n_nodes.next_power_of_two().ilog2().clamp(6, 15);
+        Self::new(threshold, (expected_gap.ilog2() + 3).clamp(6, longest))
     }
 
     pub(super) fn new(threshold: u64, block_bits: u32) -> Self {

@@ -4,7 +4,7 @@ use rand::rngs::ChaCha20Rng;
 use super::*;
 
 fn noisy_list(n_nodes: usize, node: u32, neighbours: &[u32], epsilon: f64, rng: &mut ChaCha20Rng) -> Vec<u32> {
-    RandomizedResponse::new(epsilon).noisy_list(n_nodes, node, neighbours, rng)
+    RandomizedResponse::new(epsilon, n_nodes).noisy_list(node, neighbours, rng)
 }
 
 /// Exact cost of a threshold, `ln((2^64 - t) / t)`.
@@ -93,13 +93,13 @@ fn lanes_compare_words_with_the_threshold_exactly() {
 fn blocks_flip_every_position_alike() {
     let mut rng = ChaCha20Rng::seed_from_u64(11);
     for epsilon in [3.5, 5.0, 7.2] {
-        let mechanism = RandomizedResponse::new(epsilon);
+        let mechanism = RandomizedResponse::new(epsilon, 1001);
         assert!(mechanism.blocks.is_some());
         let (lists, p) = ((100.0 / flip_probability(epsilon)) as usize, flip_probability(epsilon));
         let mut counts = vec![0_u32; 1001];
         for _ in 0..lists {
             // Node 1000 sends this list, so every bit below is noise; the links are flipped away.
-            mechanism.noisy_list(1001, 1000, &[], &mut rng).iter().for_each(|&one| counts[one as usize] += 1);
+            mechanism.noisy_list(1000, &[], &mut rng).iter().for_each(|&one| counts[one as usize] += 1);
         }
         assert_eq!(counts.pop(), Some(0));
         let variance = lists as f64 * p * (1.0 - p);
@@ -114,12 +114,12 @@ fn blocks_flip_every_position_alike() {
 /// A flipped link vanishes and a flipped gap appears.
 #[test]
 fn flips_and_links_are_combined_by_exclusive_or() {
-    let mechanism = RandomizedResponse::new(4.0);
+    let mechanism = RandomizedResponse::new(4.0, 500);
     let stream = || ChaCha20Rng::seed_from_u64(5);
-    let flips = mechanism.noisy_list(500, 499, &[], &mut stream());
+    let flips = mechanism.noisy_list(499, &[], &mut stream());
     assert!(flips.len() > 3, "{flips:?}");
     let links = [flips[0], flips[0] + 1, flips[2], 498];
-    let list = mechanism.noisy_list(500, 499, &links, &mut stream());
+    let list = mechanism.noisy_list(499, &links, &mut stream());
     let expected: Vec<u32> = (0..499).filter(|one| flips.contains(one) != links.contains(one)).collect();
     assert_eq!(list, expected);
 }

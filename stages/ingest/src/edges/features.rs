@@ -22,6 +22,9 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
     let is_triplets = table.header.as_ref().is_some_and(|header| {
         header.len() == 3 && header[1].to_lowercase().starts_with("feature") && header[2].to_lowercase() == "value"
     });
+    if let Some((line, _)) = table.rows.iter().find(|(_, row)| row[0].is_empty()) {
+        return Err(Error::new(file, format!("line {line}: "), "features without a node", "name the node"));
+    }
     if is_triplets { triplets(file, &table) } else { dense(file, table) }
 }
 

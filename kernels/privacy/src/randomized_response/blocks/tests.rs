@@ -44,8 +44,8 @@ fn undecided_counts_are_decided_by_later_bits() {
     let fine = Blocks::new((3 << 56) + 1, 2);
     assert_eq!(count(&fine, &[fine.tops[1], 0, 0, 0]), 1);
     assert_eq!(count(&fine, &[fine.tops[1], u64::MAX, u64::MAX, u64::MAX]), 2);
-    let rare = Blocks::of(1 << 40);
+    let rare = Blocks::of(1 << 40, 1 << 20);
     assert_eq!(count(&rare, &[0]), 0);
     let all = rare.tops.len();
-    assert!(count(&rare, &vec![u64::MAX; 1 << 14]) > all, "beyond the table");
+    assert!(count(&rare, &vec![u64::MAX; 1 << 15]) > all, "beyond the table");
 }
