@@ -53,7 +53,7 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// Files by artifact name.
     pub outputs: BTreeMap<String, OutputRecord>,
-    /// blake3 of the manifest with an empty checksum; filled in by [`Manifest::to_bytes`].
+    /// blake3 of the manifest with an empty checksum; filled in when it is written.
     pub checksum: String,
 }
 
