@@ -165,14 +165,13 @@ impl Config {
         {
             return Err(source.at("name", &format!("name `{name}` must consist of letters, digits, `-`, `_` and `.`")));
         }
-        let ingest = datasets::resolved(outline.ingest).map_err(|problem| source.at("ingest.dataset", &problem))?;
         Ok(Self {
             name,
             seed: outline.seed.unwrap_or(DEFAULT_SEED),
             trials: outline.trials,
             metrics: outline.evaluate.metrics,
             privacy: outline.privacy,
-            ingest,
+            ingest: outline.ingest,
             privatize: outline.privatize.links,
             estimate: outline.estimate,
             construct: outline.construct,
@@ -218,8 +217,13 @@ impl Config {
                 })
                 .collect();
         }
-        let cells =
-            cells.into_iter().map(|(label, table)| Ok(Cell { label, params: typed(table, name, &self.source)? }));
+        let cells = cells.into_iter().map(|(label, mut table)| {
+            if name == "ingest" {
+                // Only now is every dataset a name of its own: a sweep may list several.
+                table = datasets::resolved(table).map_err(|problem| self.source.at("ingest.dataset", &problem))?;
+            }
+            Ok(Cell { label, params: typed(table, name, &self.source)? })
+        });
         cells.collect()
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Options<'a> {
 
 /// All runs of the experiment; each comes after those it reads from.
 pub(crate) fn list(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
-    let mut list = List { config, options, tasks: Vec::new() };
+    let mut list = List { config, options, tasks: Vec::new(), estimate: String::new() };
     let last = STAGES.iter().position(|stage| Some(*stage) == options.until).unwrap_or(STAGES.len() - 1);
     list.expand(last)?;
     Ok(list.tasks)
@@ -60,6 +60,8 @@ struct List<'a> {
     config: &'a Config,
     options: &'a Options<'a>,
     tasks: Vec<Task>,
+    /// Swept values of `[estimate]` of the tasks at hand: scores are told apart by them.
+    estimate: String,
 }
 
 /// A trial's artifacts up to the posterior.
@@ -108,6 +110,7 @@ impl List<'_> {
                     continue;
                 }
                 for estimate_cell in &estimates {
+                    self.estimate = estimate_cell.label.join(", ");
                     let label = [label.as_slice(), &estimate_cell.label].concat();
                     let estimated: Vec<Estimated> = (0..config.trials)
                         .map(|trial| {
@@ -135,7 +138,7 @@ impl List<'_> {
                                 self.evaluate_graph(from, graph, variant, &label);
                             }
                         }
-                        if last < 4 || !can_train {
+                        if last < 4 || !can_train || (last == 5 && !config.metrics.contains(&MetricGroup::Accuracy)) {
                             continue;
                         }
                         for train_cell in &trains {
@@ -145,7 +148,7 @@ impl List<'_> {
                                 .zip(&graphs)
                                 .map(|(&from, &graph)| self.train(&train_cell.params, from, graph, variant, &label))
                                 .collect();
-                            if last == 5 && config.metrics.contains(&MetricGroup::Accuracy) {
+                            if last == 5 {
                                 let model = train_cell.params.model.name();
                                 self.evaluate_predictions(ingest, privatized[0], &trained, variant, model, &label);
                             }
@@ -287,7 +290,8 @@ impl List<'_> {
 
     fn evaluate_params(&self, trial: u32, variant: &str, model: &str) -> veilgraph_evaluate::Params {
         let experiment = self.config.name.clone();
-        veilgraph_evaluate::Params { experiment, trial, variant: variant.to_owned(), model: model.to_owned() }
+        let estimate = self.estimate.clone();
+        veilgraph_evaluate::Params { experiment, trial, estimate, variant: variant.to_owned(), model: model.to_owned() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The server turns noisy reports into a probability for every pair.
 
 mod beta_model;
+mod degrees;
 mod pairing;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 pub use beta_model::{FitError, Solver, fit};
+pub use degrees::Degrees;
 pub use pairing::pair_claims;
 
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
@@ -21,6 +23,9 @@ pub struct Params {
     /// What is believed before the bits are seen.
     #[serde(default)]
     pub prior: Prior,
+    /// How noisy degrees are read.
+    #[serde(default)]
+    pub degrees: Degrees,
     /// How the prior is fitted.
     #[serde(default)]
     pub solver: Solver,
@@ -112,7 +117,7 @@ impl Stage for Estimate {
         let epsilon_links = links.facts.budget.links;
         let missing = missing(&links, &degrees, params.missing_nodes)?;
         let model = if degrees.were_sent() {
-            let used = used_degrees(&degrees);
+            let used = degrees::used(&degrees, params.degrees);
             let mut fitted = fit(&used, params.solver, params.ridge, progress)?;
             tracing::debug!(iterations = fitted.iterations, residual = fitted.residual, "beta model fitted");
             // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
@@ -143,17 +148,6 @@ fn missing(links: &NoisyLinks, degrees: &NoisyDegrees, allowed: MissingNodes) ->
         (Some(_), MissingNodes::OneSided) if links.facts.budget.links.is_infinite() => Err(Error::MissingWithoutNoise),
         _ => Ok(missing),
     }
-}
-
-/// Degrees moved into `[1, n − 2]`, where a beta model can exist (Blink, section 4.2); missing nodes
-/// have the mean of the others.
-fn used_degrees(degrees: &NoisyDegrees) -> Vec<f64> {
-    let most = (degrees.n_nodes - 2) as f64;
-    let sent: Vec<f64> = degrees.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect();
-    let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
-    let mut used = vec![mean; degrees.n_nodes];
-    degrees.senders.iter().zip(sent).for_each(|(&node, degree)| used[node as usize] = degree);
-    used
 }
 
 #[cfg(test)]

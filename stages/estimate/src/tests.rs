@@ -22,7 +22,13 @@ fn sent(facts: &ReportFacts, degrees: &[f64]) -> NoisyDegrees {
 }
 
 fn params() -> Params {
-    Params { prior: Prior::BetaModel, solver: Solver::Newton, ridge: 0.0, missing_nodes: MissingNodes::Refuse }
+    Params {
+        prior: Prior::BetaModel,
+        degrees: Degrees::Clipped,
+        solver: Solver::Newton,
+        ridge: 0.0,
+        missing_nodes: MissingNodes::Refuse,
+    }
 }
 
 /// Skewed degrees of a sparse graph, many of them equal.

@@ -29,6 +29,8 @@ pub struct Params {
     pub experiment: String,
     /// Trial, where one is scored alone.
     pub trial: u32,
+    /// Swept values of `[estimate]`, if any are swept.
+    pub estimate: String,
     /// How the graph was built, if one was.
     pub variant: String,
     /// Kind of network, if one was trained.
@@ -133,6 +135,7 @@ fn metrics_for(nodes: &Nodes, report: &ReportFacts, params: &Params) -> Metrics 
         experiment: params.experiment.clone(),
         dataset: nodes.dataset.clone(),
         mechanism: report.mechanism.clone(),
+        estimate: params.estimate.clone(),
         variant: params.variant.clone(),
         model: params.model.clone(),
         epsilon: report.epsilon,

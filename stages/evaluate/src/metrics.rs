@@ -9,6 +9,7 @@ pub struct Metrics {
     pub experiment: String,
     pub dataset: String,
     pub mechanism: String,
+    pub estimate: String,
     pub variant: String,
     pub model: String,
     pub epsilon: f64,
@@ -51,6 +52,7 @@ impl Artifact for Metrics {
         ("epsilon", ColumnType::F64),
         ("epsilon_edge", ColumnType::F64),
         ("degree_fraction", ColumnType::F64),
+        ("estimate", ColumnType::Utf8),
         ("trial", ColumnType::U32),
         ("metric", ColumnType::Utf8),
         ("value", ColumnType::F64),
@@ -60,7 +62,10 @@ impl Artifact for Metrics {
         let facts = Facts::default().with("experiment", &self.experiment).with("dataset", &self.dataset);
         let facts = facts.with("mechanism", &self.mechanism).with("variant", &self.variant).with("model", &self.model);
         let facts = facts.with("epsilon", self.epsilon).with("epsilon_edge", self.epsilon_edge);
-        facts.with("degree_fraction", self.degree_fraction).with("setting", &self.setting)
+        facts
+            .with("degree_fraction", self.degree_fraction)
+            .with("estimate", &self.estimate)
+            .with("setting", &self.setting)
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -76,6 +81,7 @@ impl Artifact for Metrics {
             number(self.epsilon),
             number(self.epsilon_edge),
             number(self.degree_fraction),
+            text(&self.estimate),
             Column::U32(self.rows.iter().map(|row| row.trial).collect()),
             Column::Utf8(self.rows.iter().map(|row| row.metric.clone()).collect()),
             Column::F64(self.rows.iter().map(|row| row.value).collect()),
@@ -85,7 +91,7 @@ impl Artifact for Metrics {
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let mut rows = Vec::new();
         for block in blocks {
-            let mut columns = block.into_iter().skip(8);
+            let mut columns = block.into_iter().skip(9);
             let trials: Vec<u32> = take(&mut columns)?;
             let names: Vec<String> = take(&mut columns)?;
             let values: Vec<f64> = take(&mut columns)?;
@@ -96,6 +102,7 @@ impl Artifact for Metrics {
             experiment: facts.get("experiment")?,
             dataset: facts.get("dataset")?,
             mechanism: facts.get("mechanism")?,
+            estimate: facts.get("estimate")?,
             variant: facts.get("variant")?,
             model: facts.get("model")?,
             epsilon: facts.get("epsilon")?,

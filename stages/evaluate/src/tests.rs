@@ -156,6 +156,7 @@ fn metrics_survive_their_table() {
         experiment: "e".into(),
         dataset: "d".into(),
         mechanism: "blink".into(),
+        estimate: "degrees-clipped".into(),
         variant: "hard".into(),
         model: "gcn".into(),
         epsilon: f64::INFINITY,

@@ -13,6 +13,7 @@ pub(crate) struct Row {
     pub dataset: String,
     pub epsilon: f64,
     pub degree_fraction: f64,
+    pub estimate: String,
     pub variant: String,
     pub model: String,
     /// Hyperparameters that were chosen.
@@ -36,6 +37,7 @@ pub(crate) fn rows(metrics: &[Metrics]) -> Vec<Row> {
             row.dataset == part.dataset
                 && row.epsilon == part.epsilon
                 && row.degree_fraction == part.degree_fraction
+                && row.estimate == part.estimate
                 && row.variant == part.variant
                 && row.model == part.model
                 && row.setting == part.setting
@@ -45,6 +47,7 @@ pub(crate) fn rows(metrics: &[Metrics]) -> Vec<Row> {
                 dataset: part.dataset.clone(),
                 epsilon: part.epsilon,
                 degree_fraction: part.degree_fraction,
+                estimate: part.estimate.clone(),
                 variant: part.variant.clone(),
                 model: part.model.clone(),
                 setting: part.setting.clone(),
@@ -117,6 +120,7 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
         "epsilon".to_owned(),
         "per link".to_owned(),
         "fraction".to_owned(),
+        "estimate".to_owned(),
         "graph".to_owned(),
         "model".to_owned(),
         "trials".to_owned(),
@@ -129,6 +133,7 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
             row.epsilon.to_string(),
             (2.0 * row.epsilon).to_string(),
             row.degree_fraction.to_string(),
+            dash(&row.estimate),
             dash(&row.variant),
             dash(&row.model),
             trials.to_string(),
@@ -201,7 +206,7 @@ pub(crate) fn json(metrics: &[Metrics]) -> Value {
             let half_width = summary.half_width.is_finite().then_some(summary.half_width);
             Some(json!({
                 "dataset": row.dataset, "epsilon": row.epsilon, "degree_fraction": row.degree_fraction,
-                "variant": row.variant, "model": row.model, "setting": row.setting, "metric": metric,
+                "estimate": row.estimate, "variant": row.variant, "model": row.model, "setting": row.setting, "metric": metric,
                 "values": values, "mean": summary.mean, "standard_deviation": summary.standard_deviation,
                 "half_width": half_width,
             }))

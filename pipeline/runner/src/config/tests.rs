@@ -52,10 +52,12 @@ fn set_lays_values_over_the_file() {
 fn a_mistake_is_named_with_its_line_and_the_nearest_name() {
     let error = |text: &str, sets: &[&str]| match config(text, sets) {
         Err(error) => error.to_string(),
-        Ok(config) => match config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[]) {
-            Err(error) => error.to_string(),
-            Ok(_) => panic!("it is valid"),
-        },
+        Ok(config) => {
+            let ingest = config.cells::<veilgraph_ingest::Params>("ingest", &config.ingest, &[]).err();
+            let privatize =
+                config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[]).err();
+            ingest.or(privatize).expect("it is valid").to_string()
+        }
     };
     for (text, sets, words) in [
         (
@@ -77,4 +79,17 @@ fn a_mistake_is_named_with_its_line_and_the_nearest_name() {
         let found = error(&text, &sets);
         assert!(words.iter().all(|word| found.contains(word)), "{found} lacks one of {words:?}");
     }
+}
+
+/// Each name of a sweep stands for its own files.
+#[test]
+fn a_sweep_over_datasets_reads_each_of_them() {
+    let swept = config(TEXT, &["ingest.dataset=[\"cora\", \"lastfm\", \"synthetic\"]"]).expect("valid");
+    let cells = swept.cells::<veilgraph_ingest::Params>("ingest", &swept.ingest, &[]).expect("valid");
+    let files: Vec<Vec<String>> = cells.iter().map(|cell| cell.params.files().expect("known")).collect();
+    assert!(files[0].contains(&"ind.cora.graph".to_owned()), "{files:?}");
+    assert!(!files[1].is_empty() && files[1] != files[0] && files[2].is_empty(), "{files:?}");
+    let misspelt = config(TEXT, &["ingest.dataset=[\"cora\", \"coar\"]"]).expect("parsed");
+    let error = misspelt.cells::<veilgraph_ingest::Params>("ingest", &misspelt.ingest, &[]).err().expect("unknown");
+    assert!(error.to_string().contains("did you mean `cora`"), "{error}");
 }

@@ -68,7 +68,7 @@ fn series(rows: &[&Row], scores: &[(&str, &str)], factor: f64) -> BTreeMap<Strin
             let Some(summary) = row.summary(score) else { continue };
             let fraction =
                 if fractions.len() > 1 { format!("fraction {}", row.degree_fraction) } else { String::new() };
-            let parts = [row.variant.as_str(), &row.model, label, &fraction];
+            let parts = [row.estimate.as_str(), &row.variant, &row.model, label, &fraction];
             let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
             let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
             let (mean, half) = (factor * summary.mean, factor * half);

@@ -1,0 +1,108 @@
+//! From noisy degrees to the degrees that the prior is fitted to.
+
+use serde::{Deserialize, Serialize};
+use veilgraph_privacy::NoisyDegrees;
+
+/// How the server reads noisy degrees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Degrees {
+    /// Moved into `[1, n − 2]`, as the paper does. Where noise is large this pulls many degrees up to 1
+    /// and their sum far up.
+    #[default]
+    Clipped,
+    /// What each degree is on average, given its report and the distribution of all degrees, which is
+    /// estimated from the reports themselves.
+    EmpiricalBayes,
+}
+
+/// Degrees of all nodes, inside `(0, n − 2]`; missing nodes have the mean of the others.
+pub(crate) fn used(reports: &NoisyDegrees, how: Degrees) -> Vec<f64> {
+    let most = (reports.n_nodes - 2) as f64;
+    let sent: Vec<f64> = match how {
+        Degrees::Clipped => reports.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect(),
+        Degrees::EmpiricalBayes => {
+            let means = posterior_means(&reports.degrees, reports.facts.budget.degree, most);
+            means.into_iter().map(|degree| degree.clamp(LEAST, most)).collect()
+        }
+    };
+    let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
+    let mut used = vec![mean; reports.n_nodes];
+    reports.senders.iter().zip(sent).for_each(|(&node, degree)| used[node as usize] = degree);
+    used
+}
+
+/// A beta model has no node of degree zero.
+const LEAST: f64 = 1e-2;
+
+/// `E[d | report]` for each report, under the distribution of degrees that makes all reports likeliest.
+///
+/// The distribution is a mixture of point masses on a grid of integers, fitted by expectation maximization
+/// (Kiefer and Wolfowitz 1956; Laird 1978). Post-processing: it costs no budget.
+///
+/// # Complexity
+/// `O(reports log reports)`, and `O(distinct reports + grid)` for each of some hundred iterations: sums of
+/// `e^{-ε |x − y|}` are running sums.
+///
+/// # Source
+/// algorithms.md, section G1.
+fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
+    const ITERATIONS: usize = 300;
+    if epsilon.is_infinite() || reports.is_empty() {
+        return reports.to_vec();
+    }
+    let mut distinct = reports.to_vec();
+    distinct.sort_unstable_by(f64::total_cmp);
+    distinct.dedup();
+    let place = |report: f64| distinct.partition_point(|&x| x < report);
+    let mut counts = vec![0.0; distinct.len()];
+    reports.iter().for_each(|&report| counts[place(report)] += 1.0);
+    let grid = grid(distinct.last().map_or(1.0, |&last| last.clamp(1.0, most)), epsilon);
+    let mut mass = vec![1.0 / grid.len() as f64; grid.len()];
+    for _ in 0..ITERATIONS {
+        let likelihood = laplace_sums(&grid, &mass, &distinct, epsilon);
+        let ratios: Vec<f64> = counts.iter().zip(&likelihood).map(|(count, likelihood)| count / likelihood).collect();
+        let gains = laplace_sums(&distinct, &ratios, &grid, epsilon);
+        mass.iter_mut().zip(gains).for_each(|(mass, gain)| *mass *= gain / reports.len() as f64);
+    }
+    let likelihood = laplace_sums(&grid, &mass, &distinct, epsilon);
+    let weighted: Vec<f64> = mass.iter().zip(&grid).map(|(mass, degree)| mass * degree).collect();
+    let sums = laplace_sums(&grid, &weighted, &distinct, epsilon);
+    reports.iter().map(|&report| place(report)).map(|at| sums[at] / likelihood[at]).collect()
+}
+
+/// Integers from 0 to `most`, each at first, then in steps of 6 % that stay below half the noise.
+fn grid(most: f64, epsilon: f64) -> Vec<f64> {
+    let step = |degree: f64| (0.06 * degree).min(0.5 / epsilon).floor().max(1.0);
+    let degrees = std::iter::successors(Some(0.0), |&degree| Some(degree + step(degree)));
+    degrees.take_while(|&degree| degree <= most + step(most)).collect()
+}
+
+/// `Σ_k weights_k e^{-ε |to − from_k|}` for each `to`; both lists ascend.
+fn laplace_sums(from: &[f64], weights: &[f64], to: &[f64], epsilon: f64) -> Vec<f64> {
+    let decay = |distance: f64| libm::exp(-epsilon * distance);
+    let mut sums = vec![0.0; to.len()];
+    let (mut running, mut at, mut next) = (0.0, f64::NEG_INFINITY, 0);
+    for (sum, &point) in sums.iter_mut().zip(to) {
+        running *= if running == 0.0 { 0.0 } else { decay(point - at) };
+        while next < from.len() && from[next] <= point {
+            running += weights[next] * decay(point - from[next]);
+            next += 1;
+        }
+        (*sum, at) = (running, point);
+    }
+    let (mut running, mut at, mut next) = (0.0, f64::INFINITY, from.len());
+    for (sum, &point) in sums.iter_mut().zip(to).rev() {
+        running *= if running == 0.0 { 0.0 } else { decay(at - point) };
+        while next > 0 && from[next - 1] > point {
+            next -= 1;
+            running += weights[next] * decay(from[next] - point);
+        }
+        *sum += running;
+        at = point;
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests;
