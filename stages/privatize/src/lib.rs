@@ -23,7 +23,7 @@ pub struct Params {
     pub mechanism: Mechanism,
     /// Whole budget of each node, in nats per bit of its list.
     pub epsilon: Epsilon,
-    /// Share of the budget spent on the degree; 0 sends no degree, 1 sends no list.
+    /// Share of the budget spent on the degree; 0 sends no degree, 1 sends no list; `"auto"`: by the budget alone.
     #[serde(default = "default_degree_fraction")]
     pub degree_fraction: DegreeFraction,
     /// Noise on the degree.
@@ -139,7 +139,7 @@ impl Stage for Privatize {
         let facts = ReportFacts {
             mechanism: "blink".to_owned(),
             epsilon: params.epsilon.nats(),
-            degree_fraction: params.degree_fraction.share(),
+            degree_fraction: params.degree_fraction.share(params.epsilon),
             budget,
             degree_noise: params.degree_noise,
             randomness: rng.randomness(),

@@ -32,3 +32,16 @@ fn wrong_budgets_cannot_be_built() {
         assert!(DegreeFraction::try_from(share).is_err(), "{share}");
     }
 }
+
+/// The rule is public: budget in, share out.
+#[test]
+fn the_automatic_share_spends_a_fifth_of_a_nat() {
+    for (epsilon, share) in [(0.1, 0.35), (1.0, 0.2), (2.0, 0.1), (8.0, 0.025)] {
+        let epsilon = Epsilon::try_from(epsilon).expect("positive");
+        assert!((DegreeFraction::AUTO.share(epsilon) - share).abs() < 1e-12);
+        let budget = epsilon.split(DegreeFraction::AUTO);
+        assert!((budget.links + budget.degree - epsilon.nats()).abs() < 1e-12);
+    }
+    let unbounded = Epsilon::try_from(f64::INFINITY).expect("no privacy").split(DegreeFraction::AUTO);
+    assert_eq!((unbounded.links, unbounded.degree), (f64::INFINITY, 0.0), "nothing is left to spend");
+}
