@@ -121,8 +121,7 @@ impl Atoms {
         let arch = Arch::new();
         let scaled_sum =
             |x: f64| arch.dispatch(ScaledSum { kernel, exp_x: libm::exp(x), exp_minus_b: &exp_minus_b, weights });
-        let (low, high) =
-            self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let (low, high) = range(&self.values);
         let series = if self.values.len() <= DIRECT {
             None
         } else {
@@ -159,6 +158,11 @@ impl Atoms {
             self.values.iter().zip(&self.counts).map(|(&b, &count)| count * kernel.at(2.0 * b + shift)).sum();
         (ordered - own) / 2.0
     }
+}
+
+/// Least and largest of some numbers.
+pub(crate) fn range(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)))
 }
 
 /// A function on an interval as a Chebyshev series.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::kernel_sum::range;
 use crate::model::Posterior;
 
 impl Posterior {
@@ -43,9 +44,7 @@ impl Posterior {
     /// An interval that holds every finite logit of a claimed pair.
     #[must_use]
     pub fn claimed_logit_bounds(&self) -> (f64, f64) {
-        let beta = self.beta();
-        let (low, high) =
-            beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let (low, high) = range(self.beta());
         let twice = self.evidence_logit(2);
         (2.0 * low, 2.0 * high + if twice.is_finite() { twice } else { 0.0 })
     }

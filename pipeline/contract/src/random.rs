@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use rand::SeedableRng;
 use rand::rngs::{ChaCha8Rng, ChaCha20Rng};
+use serde::Deserialize;
 
 use crate::artifact::Invalid;
 
@@ -18,7 +19,8 @@ pub struct StageRng {
 }
 
 /// Where the noise of a release comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Randomness {
     /// From the seed of the experiment: reproducible, so whoever knows the seed can remove it.
     #[default]

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+use veilgraph_contract::Randomness;
 use veilgraph_privacy::Epsilon;
 
 use crate::datasets;
@@ -49,22 +50,11 @@ pub(crate) enum MetricGroup {
 pub(crate) struct Privacy {
     /// Where the noise comes from.
     #[serde(default)]
-    pub randomness: Noise,
+    pub randomness: Randomness,
     /// Most that all releases about the same nodes may cost, in nats per list bit.
     pub budget: Option<Epsilon>,
     /// Whom the budget belongs to (default: the dataset).
     pub population: Option<String>,
-}
-
-/// Where the noise of releases comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Noise {
-    /// The config's seed: a simulation.
-    #[default]
-    Seeded,
-    /// The operating system: a deployment.
-    Os,
 }
 
 /// The file as a whole; stage tables stay untyped.
@@ -148,7 +138,7 @@ impl Config {
         if outline.trials == 0 {
             return Err(source.at("trials", "trials must be at least 1"));
         }
-        if outline.privacy.randomness == Noise::Os {
+        if outline.privacy.randomness == Randomness::Os {
             if outline.trials > 1 {
                 return Err(source.at("trials", "trials simulate independent releases; a deployment makes one"));
             }
@@ -183,6 +173,11 @@ impl Config {
     /// Whose data are released: named by the user, else the dataset, else the experiment with its own files.
     pub(crate) fn population<'a>(&'a self, dataset: Option<&'a str>) -> &'a str {
         self.privacy.population.as_deref().or(dataset).unwrap_or(&self.name)
+    }
+
+    /// Whether noise is drawn that nobody can draw again.
+    pub(crate) fn is_deployment(&self) -> bool {
+        self.privacy.randomness == Randomness::Os
     }
 
     /// Folder of the config file.

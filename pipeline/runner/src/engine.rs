@@ -5,11 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use veilgraph_contract::{Progress, Randomness, StageRng};
+use veilgraph_contract::{Progress, StageRng};
 use veilgraph_store::{Entry, Found, LAYOUT_VERSION, MemoryLimit, Recipe, Store, StoreSaver};
 
 use crate::code;
-use crate::config::{Config, Noise};
+use crate::config::Config;
 use crate::ledger::{Allowance, Charge, Ledger};
 use crate::progress::Display;
 use crate::runnable::Handle;
@@ -171,7 +171,7 @@ impl Engine<'_> {
 
     /// Whether a task draws noise that nobody can draw again.
     fn is_deployed(&self, task: &Task) -> bool {
-        self.config.privacy.randomness == Noise::Os && !task.releases.is_empty()
+        self.config.is_deployment() && !task.releases.is_empty()
     }
 
     fn rng(&self, task: &Task) -> anyhow::Result<StageRng> {
@@ -244,14 +244,13 @@ impl Engine<'_> {
             return Ok(());
         }
         let graph = recipe.inputs.values().flatten().next().cloned().unwrap_or_default();
-        let randomness = if self.is_deployed(task) { Randomness::Os } else { Randomness::Seeded };
         let charge = Charge {
             experiment: &self.config.name,
             population: &task.population,
             trial: task.trial.unwrap_or(0),
             graph: &graph,
             entry: &recipe.key(),
-            randomness,
+            randomness: self.config.privacy.randomness,
             releases: &task.releases,
         };
         Ledger::of(self.store.root()).charge(&charge, self.allowance)

@@ -12,7 +12,7 @@ use veilgraph_privacy::Release;
 use veilgraph_privatize::Privatize;
 use veilgraph_train::{Device, Train};
 
-use crate::config::{Config, ConfigError, MetricGroup, Noise};
+use crate::config::{Config, ConfigError, MetricGroup};
 use crate::datasets;
 use crate::runnable::{Bound, RawHandle, Runnable};
 
@@ -89,7 +89,7 @@ impl List<'_> {
                 train.params.device = self.options.device;
             }
         }
-        if config.privacy.randomness == Noise::Os
+        if config.is_deployment()
             && let Some(problem) = privatizes.iter().find_map(|cell| cell.params.refused_in_deployment())
         {
             return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));

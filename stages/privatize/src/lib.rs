@@ -173,7 +173,8 @@ fn missing(params: &Params, n_nodes: usize, rng: &StageRng) -> Result<Vec<bool>,
     if !(0.0..1.0).contains(&share) || (share > 0.0 && params.budget().degree == 0.0) {
         return Err(Error::MissingShare(share));
     }
-    Ok((0..n_nodes).map(|node| rng.fast_stream("missing", node as u64).random::<f64>() < share).collect())
+    let is_missing = |node: usize| share > 0.0 && rng.fast_stream("missing", node as u64).random::<f64>() < share;
+    Ok((0..n_nodes).map(is_missing).collect())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::real::Real;
-use crate::kernel_sum::Kernel;
+use crate::kernel_sum::{Kernel, range};
 use crate::model::Posterior;
 
 /// `P` as a smooth part of low rank plus a sparse correction at the claimed pairs.
@@ -147,8 +147,7 @@ impl<T: Real> Smooth<T> {
     fn new(beta: &[f64], base: f64) -> Self {
         // Poles of the smooth part lie π beside the real line: twenty nodes give 1e-8 over this width.
         const WIDEST: f64 = 6.0;
-        let (low, high) =
-            beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &b| (low.min(b), high.max(b)));
+        let (low, high) = range(beta);
         let pieces = (((high - low) / WIDEST).ceil() as usize).max(1);
         let half_width = ((high - low) / (2.0 * pieces as f64)).max(1e-9);
         let centres: Vec<f64> = (0..pieces).map(|k| low + half_width * (2 * k + 1) as f64).collect();

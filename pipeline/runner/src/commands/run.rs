@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use veilgraph_contract::Randomness;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::Relation;
 use veilgraph_store::{MemoryLimit, Store};
@@ -11,7 +10,7 @@ use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::summary;
-use crate::config::{Config, Noise};
+use crate::config::Config;
 use crate::engine::{Done, Engine, Status};
 use crate::ledger::{self, Allowance, Ledger};
 use crate::output;
@@ -130,16 +129,12 @@ fn print_cost(config: &Config, tasks: &[Task]) {
 fn print_budget(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let Some(budget) = config.privacy.budget else { return Ok(()) };
     let rows = Ledger::of(store.root()).rows()?;
-    let randomness = match config.privacy.randomness {
-        Noise::Os => Randomness::Os,
-        Noise::Seeded => Randomness::Seeded,
-    };
     let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
         *costs.entry(&task.population).or_default() += ledger::list_bit_cost(&task.releases);
     }
     for (population, cost) in costs {
-        let spent = ledger::spent(&rows, population, None, randomness);
+        let spent = ledger::spent(&rows, population, None, config.privacy.randomness);
         output::line(&format!(
             "budget of `{population}`: {spent} of {} nats per list bit are spent; all releases of this config cost {cost}, \
              less what is fresh",
