@@ -9,8 +9,8 @@ VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
-.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda \
-	test-faults audit-mechanisms fuzz deny bench parity clean
+.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda test-vulkan \
+	test-faults audit-mechanisms fuzz deny bench bench-cuda parity clean
 
 all: build                ## Build the program
 build: ; cargo build --release --locked
@@ -41,11 +41,20 @@ deny:                     ## Licences, sources and duplicates of dependencies (c
 	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
+test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
+	cargo test --release --locked -p veilgraph-nn --features vulkan kernels
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	DATA_DIR=$(abspath $(DATA_DIR)) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published choice of Blink on Cora (needs DATA_DIR)
+	cargo build --release --locked --features cuda
+	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda --all-pairs
+	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda \
+		--datasets facebook --models gcn --variants hybrid
+	time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
 clean:                    ## Remove artifacts (the privacy ledger too)

@@ -397,11 +397,14 @@ fn wrong_usage_is_refused_before_anything_runs() {
 }
 
 #[test]
-#[cfg(not(feature = "cuda"))]
-fn cuda_is_refused_where_it_is_not_compiled() {
+#[cfg(not(any(feature = "cuda", feature = "vulkan")))]
+fn a_device_is_refused_where_it_is_not_compiled() {
     let lab = Lab::tiny();
-    let answer = lab.call(&["run", "config.toml", "--device", "cuda"]);
-    assert!(answer.status == 1 && answer.err.contains("--features cuda") && !lab.has_entries(), "{}", answer.err);
+    for device in ["cuda", "vulkan"] {
+        let answer = lab.call(&["run", "config.toml", "--device", device]);
+        let remedy = format!("--features {device}");
+        assert!(answer.status == 1 && answer.err.contains(&remedy) && !lab.has_entries(), "{}", answer.err);
+    }
     assert_eq!(lab.call(&["--quiet", "run", "config.toml", "--device", "auto"]).status, 0, "auto falls back");
 }
 

@@ -11,4 +11,5 @@ mod scores;
 mod spending;
 mod support;
 mod tidy;
+mod training;
 mod trust;

@@ -1,5 +1,8 @@
 //! Sparse matrices by rows.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Arch, Simd, WithSimd};
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
 use crate::NODES_PER_BLOCK;
@@ -16,6 +19,9 @@ pub struct SparseMatrix {
 /// One row of features per node: what the server knows about the nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features(pub SparseMatrix);
+
+/// Columns of a right-hand side that are summed side by side.
+const MOST_LANES: usize = 16;
 
 impl SparseMatrix {
     /// Matrix from the entries of each row, `(column, value)` with ascending columns; zeros are dropped.
@@ -105,16 +111,55 @@ impl SparseMatrix {
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
-        for (row, out) in product.chunks_exact_mut(width.max(1)).enumerate() {
-            let (columns, values) = self.row(row);
+        Arch::new().dispatch(Multiply { matrix: self, x, width, product: &mut product });
+        product
+    }
+}
+
+/// A product in the processor's widest vectors. Lanes are independent and sums run along the row, so every
+/// width of vectors gives the same bits.
+struct Multiply<'a> {
+    matrix: &'a SparseMatrix,
+    x: &'a [f32],
+    width: usize,
+    product: &'a mut [f32],
+}
+
+impl WithSimd for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        for start in (0..self.width).step_by(MOST_LANES) {
+            // One pass over the entries for each 16 columns, and an exact one for the rest.
+            macro_rules! pass {
+                ($($lanes:literal)*) => {
+                    match (self.width - start).min(MOST_LANES) {
+                        $($lanes => self.columns::<$lanes>(start),)*
+                        _ => unreachable!("between one column and {MOST_LANES}"),
+                    }
+                };
+            }
+            pass!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+        }
+    }
+}
+
+impl Multiply<'_> {
+    /// Columns `start..start + LANES` of the product, with the sums of a row in registers.
+    #[inline(always)]
+    fn columns<const LANES: usize>(&mut self, start: usize) {
+        for (row, out) in self.product.chunks_exact_mut(self.width).enumerate() {
+            let (columns, values) = self.matrix.row(row);
+            let mut sums = [0.0; LANES];
             for (&column, &value) in columns.iter().zip(values) {
-                let from = &x[column as usize * width..(column as usize + 1) * width];
-                for (sum, &term) in out.iter_mut().zip(from) {
+                let at = column as usize * self.width + start;
+                for (sum, &term) in sums.iter_mut().zip(&self.x[at..at + LANES]) {
                     *sum += value * term;
                 }
             }
+            out[start..start + LANES].copy_from_slice(&sums);
         }
-        product
     }
 }
 

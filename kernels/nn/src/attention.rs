@@ -1,6 +1,12 @@
 //! Attention over the links of a graph, with its gradient.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Arch, Simd, WithSimd};
 use veilgraph_graph::SparseMatrix;
+
+use crate::exponential::exp;
+use crate::rows::{matrix, with_loop};
 
 /// Links (with self-loops) over which a node attends, and their weights.
 #[derive(Debug)]
@@ -18,35 +24,62 @@ pub(crate) struct Attended {
     pub attention: Vec<f32>,
 }
 
-/// Gradients with respect to the inputs of [`AttentionGraph::attend`].
-pub(crate) struct AttentionGradient {
-    pub features: Vec<f32>,
-    pub source_scores: Vec<f32>,
-    pub target_scores: Vec<f32>,
+/// Calls with the width as a constant where it is small, so that a row stays in registers; 0 for any width.
+macro_rules! for_lanes {
+    ($width:expr, $lanes:ident => $call:expr) => {
+        for_lanes!(@ $width, $lanes, $call; 1 2 3 4 5 6 7 8 10 12 15 16)
+    };
+    (@ $width:expr, $lanes:ident, $call:expr; $($width_of:literal)*) => {
+        match $width {
+            $($width_of => { const $lanes: usize = $width_of; $call })*
+            _ => { const $lanes: usize = 0; $call }
+        }
+    };
 }
 
-const NEGATIVE_SLOPE: f32 = 0.2;
+pub(crate) const NEGATIVE_SLOPE: f32 = 0.2;
+
+struct Attend<'a> {
+    graph: &'a AttentionGraph,
+    x: &'a [f32],
+    scores: [&'a [f32]; 2],
+    width: usize,
+}
+
+impl WithSimd for Attend<'_> {
+    type Output = Attended;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Attended {
+        let Self { graph, x, scores: [sources, targets], width } = self;
+        for_lanes!(width, LANES => graph.attend_lanes::<LANES>(x, sources, targets, width))
+    }
+}
+
+struct Gradient<'a> {
+    graph: &'a AttentionGraph,
+    inputs: [&'a [f32]; 3],
+    attention: &'a [f32],
+    g: &'a [f32],
+    width: usize,
+}
+
+impl WithSimd for Gradient<'_> {
+    type Output = [Vec<f32>; 3];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [Vec<f32>; 3] {
+        let Self { graph, inputs, attention, g, width } = self;
+        for_lanes!(width, LANES => graph.gradient_lanes::<LANES>(inputs, attention, g, width))
+    }
+}
 
 impl AttentionGraph {
     /// Attention over the links of `weights` (symmetric, without loops) and a self-loop of weight 1.
     #[must_use]
     pub fn new(weights: &SparseMatrix, double_weight: bool) -> Self {
-        let rows = (0..weights.n_rows()).map(|node| {
-            let (columns, values) = weights.row(node);
-            let mut row: Vec<(u32, f32)> = columns.iter().copied().zip(values.iter().copied()).collect();
-            let at = row.partition_point(|&(column, _)| (column as usize) < node);
-            row.insert(at, (node as u32, 1.0));
-            row
-        });
-        let links = SparseMatrix::from_rows(weights.n_rows(), rows);
-        let links =
-            links.unwrap_or_else(|invalid| unreachable!("a loop per row keeps a valid matrix valid: {invalid}"));
+        let links = matrix(weights.n_rows(), (0..weights.n_rows()).map(|node| with_loop(weights, node)));
         Self { links, double_weight }
-    }
-
-    /// Number of nodes.
-    pub(crate) fn n_nodes(&self) -> usize {
-        self.links.n_rows()
     }
 
     /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and
@@ -58,42 +91,67 @@ impl AttentionGraph {
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
     pub(crate) fn attend(&self, x: &[f32], source_scores: &[f32], target_scores: &[f32], width: usize) -> Attended {
-        let mut output = vec![0.0; x.len()];
-        let mut attention = Vec::with_capacity(self.links.n_entries());
-        for (node, out) in output.chunks_exact_mut(width).enumerate() {
-            let (neighbours, weights) = self.links.row(node);
-            let score = |j: u32| leaky(source_scores[j as usize] + target_scores[node]);
-            let most = neighbours.iter().map(|&j| score(j)).fold(f32::NEG_INFINITY, f32::max);
-            let start = attention.len();
-            attention.extend(neighbours.iter().zip(weights).map(|(&j, &weight)| weight * (score(j) - most).exp()));
-            let total: f32 = attention[start..].iter().sum();
-            for ((share, &j), &weight) in attention[start..].iter_mut().zip(neighbours).zip(weights) {
-                *share /= total;
-                let coefficient = *share * self.factor(weight);
-                for (sum, &value) in out.iter_mut().zip(&x[j as usize * width..]) {
-                    *sum += coefficient * value;
-                }
-            }
-        }
-        Attended { output, attention }
+        Arch::new().dispatch(Attend { graph: self, x, scores: [source_scores, target_scores], width })
     }
 
-    /// Gradient of [`Self::attend`] for the gradient `g` of its output, `[n, width]`.
-    pub(crate) fn gradient(
+    /// Gradients of the three inputs of [`Self::attend`] for the gradient `g` of its output, `[n, width]`.
+    pub(crate) fn gradient(&self, inputs: [&[f32]; 3], attention: &[f32], g: &[f32], width: usize) -> [Vec<f32>; 3] {
+        Arch::new().dispatch(Gradient { graph: self, inputs, attention, g, width })
+    }
+
+    #[inline(always)]
+    fn attend_lanes<const LANES: usize>(
         &self,
         x: &[f32],
         source_scores: &[f32],
         target_scores: &[f32],
+        width: usize,
+    ) -> Attended {
+        let width = if LANES == 0 { width } else { LANES };
+        let mut attended = Attended { output: vec![0.0; x.len()], attention: vec![0.0; self.links.n_entries()] };
+        let mut rest = attended.attention.as_mut_slice();
+        for (node, out) in attended.output.chunks_exact_mut(width).enumerate() {
+            let (neighbours, weights) = self.links.row(node);
+            let (shares, after) = rest.split_at_mut(neighbours.len());
+            rest = after;
+            for (share, &j) in shares.iter_mut().zip(neighbours) {
+                *share = leaky(source_scores[j as usize] + target_scores[node]);
+            }
+            let most = shares.iter().fold(f32::NEG_INFINITY, |most, &score| most.max(score));
+            shares.iter_mut().zip(weights).for_each(|(share, &weight)| *share = weight * exp(*share - most));
+            let total: f32 = shares.iter().sum();
+            let mut add = |sums: &mut [f32]| {
+                for ((share, &j), &weight) in shares.iter_mut().zip(neighbours).zip(weights) {
+                    *share /= total;
+                    let coefficient = *share * self.factor(weight);
+                    for (sum, &value) in sums.iter_mut().zip(&x[j as usize * width..(j as usize + 1) * width]) {
+                        *sum += coefficient * value;
+                    }
+                }
+            };
+            if LANES == 0 {
+                add(out);
+            } else {
+                // Known to be apart from the features, hence in registers.
+                let mut sums = [0.0; LANES];
+                add(&mut sums);
+                out.copy_from_slice(&sums);
+            }
+        }
+        attended
+    }
+
+    #[inline(always)]
+    fn gradient_lanes<const LANES: usize>(
+        &self,
+        [x, source_scores, target_scores]: [&[f32]; 3],
         attention: &[f32],
         g: &[f32],
         width: usize,
-    ) -> AttentionGradient {
-        let n_nodes = self.n_nodes();
-        let mut gradient = AttentionGradient {
-            features: vec![0.0; x.len()],
-            source_scores: vec![0.0; n_nodes],
-            target_scores: vec![0.0; n_nodes],
-        };
+    ) -> [Vec<f32>; 3] {
+        let width = if LANES == 0 { width } else { LANES };
+        let n_nodes = self.links.n_rows();
+        let [mut on_features, mut on_sources, mut on_targets] = [x.len(), n_nodes, n_nodes].map(|size| vec![0.0; size]);
         let mut start = 0;
         let mut pulls = Vec::new();
         for node in 0..n_nodes {
@@ -104,23 +162,58 @@ impl AttentionGraph {
             pulls.clear();
             for ((&j, &weight), &share) in neighbours.iter().zip(weights).zip(shares) {
                 let range = j as usize * width..(j as usize + 1) * width;
-                let (factor, mut pull) = (self.factor(weight), 0.0);
-                for ((sum, &value), &g) in gradient.features[range.clone()].iter_mut().zip(&x[range]).zip(own) {
+                let factor = self.factor(weight);
+                for (sum, &g) in on_features[range.clone()].iter_mut().zip(own) {
                     *sum += share * factor * g;
-                    pull += factor * value * g;
                 }
-                pulls.push(pull);
+                let pull: f32 = x[range].iter().zip(own).map(|(value, g)| value * g).sum();
+                pulls.push(factor * pull);
             }
             let mean: f32 = pulls.iter().zip(shares).map(|(pull, share)| pull * share).sum();
+            let mut on_target = 0.0;
             for ((&j, &share), &pull) in neighbours.iter().zip(shares).zip(&pulls) {
                 let raw = source_scores[j as usize] + target_scores[node];
                 let slope = if raw > 0.0 { 1.0 } else { NEGATIVE_SLOPE };
                 let change = share * (pull - mean) * slope;
-                gradient.source_scores[j as usize] += change;
-                gradient.target_scores[node] += change;
+                on_sources[j as usize] += change;
+                on_target += change;
             }
+            on_targets[node] = on_target;
         }
-        gradient
+        [on_features, on_sources, on_targets]
+    }
+
+    /// Links with their loops.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn links(&self) -> &SparseMatrix {
+        &self.links
+    }
+
+    /// What every link multiplies its message by, beside the attention.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn factors(&self) -> Vec<f32> {
+        let weights = (0..self.links.n_rows()).flat_map(|node| self.links.row(node).1);
+        weights.map(|&weight| self.factor(weight)).collect()
+    }
+
+    /// For every link the number of the one in the other direction: the pattern is symmetric.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn reverse(&self) -> Vec<u32> {
+        // Rows are met in ascending order, so each column's own links come up one after the other.
+        let mut next: Vec<u32> = Vec::with_capacity(self.links.n_rows());
+        let mut start = 0;
+        for node in 0..self.links.n_rows() {
+            next.push(start);
+            start += self.links.row(node).0.len() as u32;
+        }
+        let columns = (0..self.links.n_rows()).flat_map(|node| self.links.row(node).0);
+        columns
+            .map(|&column| {
+                let next = &mut next[column as usize];
+                *next += 1;
+                *next - 1
+            })
+            .collect()
     }
 
     fn factor(&self, weight: f32) -> f32 {
@@ -128,6 +221,7 @@ impl AttentionGraph {
     }
 }
 
+#[inline(always)]
 fn leaky(score: f32) -> f32 {
     if score > 0.0 { score } else { NEGATIVE_SLOPE * score }
 }

@@ -11,19 +11,21 @@ pub enum Device {
     Cpu,
     /// An NVIDIA GPU, through the cargo feature `cuda`.
     Cuda,
+    /// A GPU with Vulkan (or a software one), through the cargo feature `vulkan`.
+    Vulkan,
 }
 
 /// Why a device cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// Compiled without CUDA.
+    /// Compiled without its feature.
     #[error(
-        "this binary was built without CUDA; build with `cargo build --release --features cuda`, or use --device cpu"
+        "this binary was built without {0}; build with `cargo build --release --features {0}`, or use --device cpu"
     )]
-    NotCompiled,
+    NotCompiled(&'static str),
     /// No GPU or no driver.
-    #[error("no CUDA device was found; check `nvidia-smi`, or use --device cpu")]
-    NoGpu,
+    #[error("no {0} device was found; check `{1}`, or use --device cpu")]
+    NoGpu(&'static str, &'static str),
 }
 
 impl Device {
@@ -35,29 +37,43 @@ impl Device {
         match self {
             Self::Cpu => Ok(()),
             #[cfg(feature = "cuda")]
-            Self::Cuda if cuda_is_there() => Ok(()),
-            #[cfg(feature = "cuda")]
-            Self::Cuda => Err(DeviceError::NoGpu),
-            #[cfg(not(feature = "cuda"))]
-            Self::Cuda => Err(DeviceError::NotCompiled),
+            Self::Cuda if is_there::<cubecl::cuda::CudaRuntime>() => Ok(()),
+            Self::Cuda if cfg!(feature = "cuda") => Err(DeviceError::NoGpu("cuda", "nvidia-smi")),
+            Self::Cuda => Err(DeviceError::NotCompiled("cuda")),
+            #[cfg(feature = "vulkan")]
+            Self::Vulkan if is_there::<cubecl::wgpu::WgpuRuntime>() => Ok(()),
+            Self::Vulkan if cfg!(feature = "vulkan") => Err(DeviceError::NoGpu("vulkan", "vulkaninfo --summary")),
+            Self::Vulkan => Err(DeviceError::NotCompiled("vulkan")),
         }
     }
 }
 
-/// Whether a CUDA driver and a device are there; asked once.
+/// Whether a driver and a device are there; asked once.
 ///
-/// The driver's library is loaded at the first question, and the loader panics where it is missing:
-/// that panic is the answer, so nobody needs to read it.
-#[cfg(feature = "cuda")]
-fn cuda_is_there() -> bool {
-    static ANSWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *ANSWER.get_or_init(|| {
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|_| {}));
-        let count = std::panic::catch_unwind(|| {
-            <cubecl::cuda::CudaRuntime as cubecl::Runtime>::enumerate_devices(0, &()).len()
-        });
-        std::panic::set_hook(hook);
-        count.is_ok_and(|count| count > 0)
+/// The driver's library is loaded at the first use, and the loader panics where it is missing: that panic
+/// is the answer, so nobody needs to read it.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn is_there<R: cubecl::Runtime>() -> bool {
+    static ANSWERS: std::sync::Mutex<Vec<(&'static str, bool)>> = std::sync::Mutex::new(Vec::new());
+    let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let name = std::any::type_name::<R>();
+    if let Some(&(_, answer)) = answers.iter().find(|(asked, _)| *asked == name) {
+        return answer;
+    }
+    let answer = quietly(|| R::client(&R::Device::default())).is_ok();
+    answers.push((name, answer));
+    answer
+}
+
+/// Runs what may panic, without printing the panic; its message is the error.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    std::panic::set_hook(hook);
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
+        text.unwrap_or("it gave no reason").to_owned()
     })
 }

@@ -1,19 +1,31 @@
 //! Graph neural networks and their training, on burn.
 //!
-//! *Invariant:* burn stays inside this crate. Aggregation over the graph is one linear map with its
-//! adjoint (`operator`), attention one function with its gradient (`attention`); both become
-//! differentiable operations in `backend`. Initial weights and dropout come from our own streams, so
-//! losses do not depend on the number of threads or on what else is trained.
+//! *Invariant:* burn stays inside this crate. A network is written once, over a batch of models
+//! (`network`); what burn lacks is a handful of operations that every device brings itself (`kernels`) and
+//! that become differentiable in one place (`differentiable`). Initial weights and dropout come from our own
+//! streams, so losses do not depend on the number of threads or on what else is trained.
 
+mod architecture;
 mod attention;
-mod backend;
+mod batch;
+mod dataset;
 mod device;
+mod differentiable;
+mod dropout;
+mod exponential;
+mod graph_operator;
+mod kernels;
+mod map;
 mod network;
-mod operator;
+mod predict;
+mod rows;
+mod score;
 mod training;
 
+pub use architecture::{Architecture, NetworkOptions, Parameter, SageNorm};
 pub use attention::AttentionGraph;
+pub use dataset::{Dataset, Failure};
 pub use device::{Device, DeviceError};
-pub use network::{Architecture, NetworkOptions, SageNorm};
-pub use operator::{GraphOperator, LinearMap, Propagation, SparseMap};
-pub use training::{Dataset, EpochRecord, Failure, Parameter, Setting, Trained, train};
+pub use graph_operator::GraphOperator;
+pub use predict::predict;
+pub use training::{EpochRecord, Schedule, Setting, Trained, train};

@@ -51,6 +51,16 @@ impl<T: Real> SoftOperator<T> {
         }
     }
 
+    /// Multiplications per column of `x` in [`Self::apply`], in units of one with a sparse matrix.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        let n = self.n_nodes() as f64;
+        match self {
+            Self::LowRank(operator) => operator.n_terms() as f64,
+            Self::OnTheFly(_) => T::ENTRY_COST / T::CORRECTION_COST * n * n,
+        }
+    }
+
     /// `P x` for a row-major `x` of shape `[n_nodes, width]`; `P` is symmetric, so this is its adjoint too.
     ///
     /// Entries are within 1e-6 (single precision) or 1e-12 (double) of the sum of their absolute terms.

@@ -12,4 +12,4 @@ pub use artifact::{Artifact, Attachment, Column, ColumnType, Facts, Invalid, tak
 pub use inputs::{Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Streamed};
 pub use random::{Randomness, StageRng};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
-pub use stage::{Progress, Stage};
+pub use stage::{Progress, Stage, Watcher};

@@ -35,17 +35,37 @@ pub trait Stage {
     ) -> Result<Self::Outputs, Self::Error>;
 }
 
-/// Where a stage reports how far it is. It cannot influence the result.
-pub struct Progress<'a>(Option<&'a (dyn Fn(u64, u64) + Sync)>);
+/// Who watches a stage run, and keeps what a long run must not lose.
+pub trait Watcher: Sync {
+    /// `done` of `total` steps are finished.
+    fn report(&self, done: u64, total: u64);
 
-impl<'a> Progress<'a> {
-    /// Calls `listener(done, total)`.
-    #[must_use]
-    pub fn new(listener: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
-        Self(Some(listener))
+    /// What an interrupted run of the same task kept under `name`.
+    fn checkpoint(&self, _name: &str) -> Option<Vec<u8>> {
+        None
     }
 
-    /// Reports to nobody.
+    /// Whether enough was computed under `name` since its last checkpoint to make another worth while.
+    fn checkpoint_is_due(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Keeps `state` until the task is done.
+    fn save_checkpoint(&self, _name: &str, _state: &[u8]) {}
+}
+
+/// How a stage speaks with its watcher. It cannot influence the result: a checkpoint is the stage's own
+/// state, at a moment that only decides how much is computed again.
+pub struct Progress<'a>(Option<&'a dyn Watcher>);
+
+impl<'a> Progress<'a> {
+    /// Tells `watcher`.
+    #[must_use]
+    pub fn new(watcher: &'a dyn Watcher) -> Self {
+        Self(Some(watcher))
+    }
+
+    /// Tells nobody.
     #[must_use]
     pub fn none() -> Self {
         Self(None)
@@ -53,8 +73,27 @@ impl<'a> Progress<'a> {
 
     /// `done` of `total` steps are finished.
     pub fn report(&self, done: u64, total: u64) {
-        if let Some(listener) = self.0 {
-            listener(done, total);
+        if let Some(watcher) = self.0 {
+            watcher.report(done, total);
+        }
+    }
+
+    /// See [`Watcher::checkpoint`].
+    #[must_use]
+    pub fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
+        self.0?.checkpoint(name)
+    }
+
+    /// See [`Watcher::checkpoint_is_due`].
+    #[must_use]
+    pub fn checkpoint_is_due(&self, name: &str) -> bool {
+        self.0.is_some_and(|watcher| watcher.checkpoint_is_due(name))
+    }
+
+    /// See [`Watcher::save_checkpoint`].
+    pub fn save_checkpoint(&self, name: &str, state: &[u8]) {
+        if let Some(watcher) = self.0 {
+            watcher.save_checkpoint(name, state);
         }
     }
 }

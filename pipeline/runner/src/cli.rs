@@ -61,6 +61,20 @@ pub(crate) enum Command {
     },
     /// Write a page with the tables and plots of an experiment that has run.
     Report(RunArguments),
+    /// Classify the nodes of other graphs with a trained model; writes one CSV file for each graph.
+    Predict {
+        /// `model.safetensors` of a run, e.g. artifacts/runs/cora/train/trial-0/model.safetensors.
+        model: PathBuf,
+        /// Position of the model in its grid (default: the one with the lowest validation loss).
+        #[arg(long)]
+        number: Option<u32>,
+        /// Folder to write, which must not exist yet.
+        #[arg(long)]
+        to: PathBuf,
+        /// The experiment whose graphs are made (up to `construct`) and classified.
+        #[command(flatten)]
+        run: RunArguments,
+    },
     /// Copy the release of a deployment out of the store, with its rows of the ledger.
     Export {
         /// The experiment.
@@ -115,6 +129,9 @@ pub(crate) struct RunArguments {
     /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
+    /// Save the state of a long training this often, so that a killed run goes on from there.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub checkpoint_seconds: u64,
     /// Release even if that exceeds `[privacy] budget`.
     #[arg(long)]
     pub spend: bool,
@@ -135,6 +152,8 @@ pub(crate) enum DeviceChoice {
     Cpu,
     /// An NVIDIA GPU.
     Cuda,
+    /// Any GPU with Vulkan, or a software one.
+    Vulkan,
 }
 
 #[derive(Args)]

@@ -15,6 +15,7 @@ use crate::progress::Display;
 use crate::runnable::Handle;
 use crate::runs::RunRecord;
 use crate::tasks::{Task, Wire};
+use crate::watcher::TaskWatcher;
 use crate::why;
 
 /// How a task ended.
@@ -58,6 +59,8 @@ pub(crate) struct Engine<'a> {
     pub side: SideChoice,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
+    /// How much computing a kill may cost.
+    pub checkpoint_interval: Duration,
     /// How much may be spent.
     pub allowance: Allowance,
     /// Only say what would run.
@@ -161,11 +164,12 @@ impl Engine<'_> {
         let start = Instant::now();
         self.charge(task, &recipe)?;
         let rng = self.rng(task)?;
+        let watcher = TaskWatcher::new(self.display, task, self.store.checkpoints(&recipe), self.checkpoint_interval);
         let mut draft = self.store.draft(recipe, lock)?;
-        let listener = |done, total| self.display.step(task, done, total);
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
-        task.runnable.run(&slots, &rng, &Progress::new(&listener), &mut saver)?;
+        task.runnable.run(&slots, &rng, &Progress::new(&watcher), &mut saver)?;
         let entry = draft.publish()?;
+        watcher.finish();
         Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
     }
 
@@ -258,7 +262,7 @@ impl Engine<'_> {
 }
 
 /// Tasks that this one reads from.
-fn sources(task: &Task) -> Vec<usize> {
+pub(crate) fn sources(task: &Task) -> Vec<usize> {
     let wires = task.slots.iter().flatten();
     wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None }).collect()
 }

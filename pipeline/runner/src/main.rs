@@ -12,6 +12,7 @@ mod progress;
 mod runnable;
 mod runs;
 mod tasks;
+mod watcher;
 mod why;
 
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => "error",
-        (false, 0) => "veilgraph=info,veilgraph_ingest=info,warn",
+        (false, 0) => "veilgraph=info,veilgraph_ingest=info,veilgraph_nn=info,warn",
         (false, 1) => "info",
         (false, _) => "debug",
     };

@@ -81,7 +81,7 @@ impl List<'_> {
         let privatizes = config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[])?;
         let estimates = config.cells::<veilgraph_estimate::Params>("estimate", &config.estimate, &[])?;
         let constructs = config.cells::<veilgraph_construct::Params>("construct", &config.construct, &[])?;
-        let grid = ["learning_rate", "weight_decay", "dropout"];
+        let grid = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
         let mut trains = config.cells::<veilgraph_train::Params>("train", &config.train, &grid)?;
         for train in &mut trains {
             train.params.check().map_err(|problem| config.error("train", &problem))?;

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* an entry is complete or absent. Nothing here knows what a stage computes.
 
+mod checkpoints;
 mod draft;
 mod entry;
 mod error;
@@ -11,6 +12,7 @@ mod manifest;
 mod memory;
 mod table;
 
+pub use checkpoints::Checkpoints;
 pub use draft::{Draft, StoreSaver};
 pub use entry::{Entry, Found, Store};
 pub use error::StoreError;

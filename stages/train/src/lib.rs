@@ -3,16 +3,14 @@
 mod model;
 mod params;
 
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{
     Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
 };
-use veilgraph_nn::{Dataset, DeviceError, Failure, GraphOperator, NetworkOptions, Trained, train};
+use veilgraph_nn::{Dataset, DeviceError, Failure, GraphOperator, Schedule, Trained, train};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
-pub use model::ModelWeights;
+pub use model::{GridDescription, ModelWeights, SavedModel};
 pub use params::{OneOrMany, Params};
 pub use veilgraph_nn::{Architecture, Device, SageNorm, Setting};
 
@@ -57,48 +55,62 @@ impl Stage for Train {
     ) -> Result<Self::Outputs, Error> {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
-        let operator = match (graph.construction, model, evidence) {
-            (Construction::Soft, Some(model), Some(evidence)) => {
-                GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?))
-            }
-            (Construction::Soft, ..) => {
-                return Err(Invalid("a soft graph needs link_model and link_evidence".into()).into());
-            }
-            (Construction::Hard | Construction::Hybrid, ..) => GraphOperator::explicit(&graph),
-        };
-        let options = NetworkOptions {
-            hidden: params.hidden,
-            sage_norm: params.sage_norm,
-            gat_double_weight: params.gat_double_weight,
-        };
+        let operator = operator(&graph, model, evidence)?;
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
+        let options = params.options();
         let dataset = Dataset::new(&features, operator, params.model, options, &labels, &training, &validation)?;
         let settings = params.settings();
-        let (done, total) = (AtomicU64::new(0), settings.len() as u64);
-        let results: Vec<Result<Trained, Failure>> = settings
-            .par_iter()
-            .map(|&setting| {
-                let result = train(&dataset, setting, params.epochs, params.device, rng);
-                progress.report(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-                result
-            })
-            .collect();
-        collect(results, &settings, labels.n_classes())
+        let schedule = Schedule { epochs: params.epochs, patience: params.patience };
+        let results = train(&dataset, &settings, schedule, params.device, rng, progress);
+        collect(results, &settings, params, labels.n_classes())
     }
+}
+
+/// The graph as networks read it.
+fn operator(
+    graph: &WeightedGraph,
+    model: Option<LinkModel>,
+    evidence: Option<LinkEvidence>,
+) -> Result<GraphOperator, Invalid> {
+    match (graph.construction, model, evidence) {
+        (Construction::Soft, Some(model), Some(evidence)) => {
+            Ok(GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?)))
+        }
+        (Construction::Soft, ..) => Err(Invalid("a soft graph needs link_model and link_evidence".into())),
+        (Construction::Hard | Construction::Hybrid, ..) => Ok(GraphOperator::explicit(graph)),
+    }
+}
+
+/// What a trained network says about the nodes of a graph.
+///
+/// # Errors
+/// When the graph has other features than the one the network was trained on.
+pub fn predict(
+    saved: &SavedModel,
+    features: &Features,
+    graph: &WeightedGraph,
+    model: Option<LinkModel>,
+    evidence: Option<LinkEvidence>,
+) -> Result<ModelPredictions, Error> {
+    let GridDescription { architecture, options, n_classes, .. } = saved.grid;
+    let operator = operator(graph, model, evidence)?;
+    let probabilities = veilgraph_nn::predict(&saved.parameters, architecture, options, n_classes, features, operator)?;
+    Ok(ModelPredictions { model: saved.model, probabilities })
 }
 
 /// Gathers the models; one that failed is named in the log and left out.
 fn collect(
     results: Vec<Result<Trained, Failure>>,
     settings: &[Setting],
+    params: &Params,
     n_classes: usize,
 ) -> Result<<Train as Stage>::Outputs, Error> {
-    let describe = |s: &Setting| {
-        format!("learning_rate={} weight_decay={} dropout={}", s.learning_rate, s.weight_decay, s.dropout)
-    };
     let mut predictions =
-        Predictions { n_classes, settings: settings.iter().map(describe).collect(), models: Vec::new() };
-    let (mut curves, mut weights, mut first_failure) = (Curves::default(), ModelWeights::default(), None);
+        Predictions { n_classes, settings: settings.iter().map(ToString::to_string).collect(), models: Vec::new() };
+    let (architecture, options) = (params.model, params.options());
+    let description = GridDescription { architecture, options, n_classes, models: Vec::new() };
+    let mut weights = ModelWeights { description, models: Vec::new() };
+    let (mut curves, mut first_failure) = (Curves::default(), None);
     for (model, result) in (0..).zip(results) {
         match result {
             Ok(trained) => {
@@ -110,6 +122,8 @@ fn collect(
                     curves.validation_accuracy.push(record.validation_accuracy);
                 }
                 predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
+                let loss = trained.curve[trained.best_epoch].validation_loss;
+                weights.description.models.push((model, settings[model as usize], loss));
                 weights.models.push((model, trained.parameters));
             }
             Err(failure) => {

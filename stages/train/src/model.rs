@@ -2,14 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use safetensors::Dtype;
 use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Artifact, Attachment, Column, ColumnType, Facts, Invalid, Public, Zone};
-use veilgraph_nn::Parameter;
+use veilgraph_nn::{Architecture, NetworkOptions, Parameter, Setting};
+
+/// Name of the entry of the file's metadata that says what network it holds.
+const DESCRIPTION: &str = "veilgraph";
+
+/// What networks of one grid have in common, and what tells them apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GridDescription {
+    /// Kind of network.
+    pub architecture: Architecture,
+    /// Choices inside the layers.
+    pub options: NetworkOptions,
+    /// Number of classes.
+    pub n_classes: usize,
+    /// Position in the grid, setting and lowest validation loss of every model that was trained.
+    pub models: Vec<(u32, Setting, f64)>,
+}
 
 /// Parameters of every model at its best epoch: a table of shapes, and the values as safetensors.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelWeights {
+    /// Whose parameters they are.
+    pub description: GridDescription,
     /// Position in the grid, and the parameters.
     pub models: Vec<(u32, Vec<Parameter>)>,
 }
@@ -55,8 +74,59 @@ impl Artifact for ModelWeights {
             let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes);
             (name, view.unwrap_or_else(|error| unreachable!("a parameter has its shape: {error}")))
         });
-        let file =
-            safetensors::serialize(views, None).unwrap_or_else(|error| unreachable!("names are distinct: {error}"));
+        // One entry: the order of several would change from run to run.
+        let text = serde_json::to_string(&self.description);
+        let text = text.unwrap_or_else(|error| unreachable!("a description is plain data: {error}"));
+        let metadata = [(DESCRIPTION.to_owned(), text)].into_iter().collect();
+        let file = safetensors::serialize(views, Some(metadata));
+        let file = file.unwrap_or_else(|error| unreachable!("names are distinct: {error}"));
         Some(Attachment { name: "model.safetensors", bytes: file })
+    }
+}
+
+/// One trained network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedModel {
+    /// The grid that it is of.
+    pub grid: GridDescription,
+    /// Its position there.
+    pub model: u32,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+impl SavedModel {
+    /// Model `model` of a file `model.safetensors`, or the one with the lowest validation loss.
+    ///
+    /// # Errors
+    /// When the bytes are no such file, or do not hold that model.
+    pub fn parse(bytes: &[u8], model: Option<u32>) -> Result<Self, Invalid> {
+        let wrong = |problem: String| Invalid(format!("{problem}; name a model.safetensors of the stage `train`"));
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| wrong(error.to_string()))?;
+        let text = header.metadata().as_ref().and_then(|entries| entries.get(DESCRIPTION));
+        let text = text.ok_or_else(|| wrong("the file does not say what network it holds".to_owned()))?;
+        let grid: GridDescription = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let best = || grid.models.iter().min_by(|a, b| a.2.total_cmp(&b.2)).map(|best| best.0);
+        let model = model.or_else(best).ok_or_else(|| wrong("the file holds no model".to_owned()))?;
+        let file = SafeTensors::deserialize(bytes).map_err(|error| wrong(error.to_string()))?;
+        let prefix = format!("model{model}.");
+        let mut parameters = Vec::new();
+        for (name, view) in file.tensors() {
+            let Some(name) = name.strip_prefix(&prefix) else { continue };
+            let (&[rows, columns], Dtype::F32) = (view.shape(), view.dtype()) else {
+                return Err(wrong(format!("{name} is no matrix of 32-bit numbers")));
+            };
+            let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            parameters.push(Parameter { name: name.to_owned(), shape: [rows, columns], values });
+        }
+        if parameters.is_empty() {
+            let known: Vec<String> = grid.models.iter().map(|known| known.0.to_string()).collect();
+            return Err(Invalid(format!("the file holds no model {model}; it holds {}", known.join(", "))));
+        }
+        // The file lists names in the order of the alphabet, networks in that of their layers.
+        let n_features = parameters.iter().find(|p| p.name.starts_with("layer1.weight")).map_or(0, |p| p.shape[0]);
+        let order = grid.architecture.parameters(grid.options, n_features, grid.n_classes);
+        parameters.sort_by_key(|parameter| order.iter().position(|(name, _)| *name == parameter.name));
+        Ok(Self { grid, model, parameters })
     }
 }

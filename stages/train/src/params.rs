@@ -1,24 +1,31 @@
 //! The `[train]` table.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_nn::{Architecture, Device, SageNorm, Setting};
+use veilgraph_nn::{Architecture, Device, NetworkOptions, SageNorm, Setting};
 
-/// The `[train]` table. Lists of `learning_rate`, `weight_decay` and `dropout` span a grid.
+/// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Kind of network.
     pub model: Architecture,
-    /// Steps of full-batch training.
+    /// Most steps of full-batch training.
     pub epochs: usize,
-    /// Width of the hidden layer.
+    /// Steps without a lower validation loss after which training stops; all epochs if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+    /// Number of layers.
+    pub layers: usize,
+    /// Width of the hidden layers.
     pub hidden: usize,
     /// Step sizes of Adam.
-    pub learning_rate: OneOrMany,
+    pub learning_rate: OneOrMany<f64>,
     /// L2 penalties.
-    pub weight_decay: OneOrMany,
-    /// Dropout rates of the hidden layer.
-    pub dropout: OneOrMany,
+    pub weight_decay: OneOrMany<f64>,
+    /// Dropout rates of the hidden layers.
+    pub dropout: OneOrMany<f64>,
+    /// Draws of initial weights and dropout masks.
+    pub initial_seed: OneOrMany<u64>,
     /// What GraphSAGE divides the weighted sum of neighbours by.
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again, as the paper prints it.
@@ -27,18 +34,18 @@ pub struct Params {
     pub device: Device,
 }
 
-/// A number or a list of numbers.
+/// A value or a list of values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum OneOrMany {
-    /// One number.
-    One(f64),
+pub enum OneOrMany<T> {
+    /// One value.
+    One(T),
     /// Several.
-    Many(Vec<f64>),
+    Many(Vec<T>),
 }
 
-impl OneOrMany {
-    fn values(&self) -> &[f64] {
+impl<T> OneOrMany<T> {
+    fn values(&self) -> &[T] {
         match self {
             Self::One(value) => std::slice::from_ref(value),
             Self::Many(values) => values,
@@ -51,10 +58,13 @@ impl Default for Params {
         Self {
             model: Architecture::Gcn,
             epochs: 300,
+            patience: None,
+            layers: 2,
             hidden: 16,
             learning_rate: OneOrMany::One(0.01),
             weight_decay: OneOrMany::One(1e-3),
             dropout: OneOrMany::One(0.1),
+            initial_seed: OneOrMany::One(0),
             sage_norm: SageNorm::Clamp1,
             gat_double_weight: true,
             device: Device::Cpu,
@@ -70,11 +80,24 @@ impl Params {
         for &learning_rate in self.learning_rate.values() {
             for &weight_decay in self.weight_decay.values() {
                 for &dropout in self.dropout.values() {
-                    settings.push(Setting { learning_rate, weight_decay, dropout });
+                    for &initial_seed in self.initial_seed.values() {
+                        settings.push(Setting { learning_rate, weight_decay, dropout, initial_seed });
+                    }
                 }
             }
         }
         settings
+    }
+
+    /// Choices inside the layers.
+    #[must_use]
+    pub fn options(&self) -> NetworkOptions {
+        NetworkOptions {
+            layers: self.layers,
+            hidden: self.hidden,
+            sage_norm: self.sage_norm,
+            gat_double_weight: self.gat_double_weight,
+        }
     }
 
     /// Whether every field makes sense.
@@ -83,9 +106,9 @@ impl Params {
     /// Names the field, its value and its range.
     pub fn check(&self) -> Result<(), String> {
         if self.settings().is_empty() {
-            return Err("learning_rate, weight_decay and dropout need at least one value each".into());
+            return Err("learning_rate, weight_decay, dropout and initial_seed need at least one value each".into());
         }
-        for Setting { learning_rate, weight_decay, dropout } in self.settings() {
+        for Setting { learning_rate, weight_decay, dropout, .. } in self.settings() {
             if !(learning_rate > 0.0 && learning_rate.is_finite()) {
                 return Err(format!("learning_rate must be positive, not {learning_rate}"));
             }
@@ -96,8 +119,8 @@ impl Params {
                 return Err(format!("dropout must lie in [0, 1), not {dropout}"));
             }
         }
-        if self.epochs == 0 || self.hidden == 0 {
-            return Err("epochs and hidden must be at least 1".into());
+        if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.patience == Some(0) {
+            return Err("epochs, hidden, layers and patience must be at least 1".into());
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ fn one_failed_model_does_not_stop_the_others() {
     let (predictions, ..) = run(&params).expect("one model trains");
     assert_eq!(predictions.models.iter().map(|model| model.model).collect::<Vec<_>>(), [1]);
     let all_fail = Params { learning_rate: OneOrMany::One(f64::MAX), epochs: 5, ..Params::default() };
-    assert!(matches!(run(&all_fail), Err(Error::AllFailed(Failure::Diverged))));
+    assert!(matches!(run(&all_fail), Err(Error::AllFailed(Failure::Diverged(_)))));
 }
 
 #[test]

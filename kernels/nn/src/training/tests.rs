@@ -1,8 +1,14 @@
-use veilgraph_graph::{Construction, WeightedGraph};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use veilgraph_contract::Watcher;
+use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use super::*;
-use crate::network::SageNorm;
+use crate::architecture::{Architecture, NetworkOptions, SageNorm};
+use crate::graph_operator::GraphOperator;
+use crate::rows::matrix;
 
 const NODES: usize = 60;
 
@@ -16,7 +22,7 @@ fn features() -> Features {
         }
         row
     };
-    Features(SparseMatrix::from_rows(11, (0..NODES).map(row)).expect("valid"))
+    Features(matrix(11, (0..NODES).map(row)))
 }
 
 fn graph() -> GraphOperator {
@@ -27,21 +33,29 @@ fn graph() -> GraphOperator {
 
 fn dataset(graph: GraphOperator, architecture: Architecture) -> Result<Dataset, Failure> {
     let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
-    let options = NetworkOptions { hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let options = NetworkOptions { layers: 2, hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
     let training: Vec<u32> = (0..30).collect();
     let validation: Vec<u32> = (30..NODES as u32).collect();
     Dataset::new(&features(), graph, architecture, options, &labels, &training, &validation)
 }
 
 fn setting() -> Setting {
-    Setting { learning_rate: 0.05, weight_decay: 1e-4, dropout: 0.2 }
+    Setting { learning_rate: 0.05, weight_decay: 1e-4, dropout: 0.2, initial_seed: 0 }
+}
+
+fn run(dataset: &Dataset, settings: &[Setting], epochs: usize) -> Vec<Result<Trained, Failure>> {
+    let schedule = Schedule { epochs, patience: None };
+    train(dataset, settings, schedule, Device::Cpu, &StageRng::new(1, "train", 0), &Progress::none())
+}
+
+fn one(dataset: &Dataset, epochs: usize) -> Trained {
+    run(dataset, &[setting()], epochs).remove(0).expect("trains")
 }
 
 #[test]
 fn every_network_learns_two_communities() {
     for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat] {
-        let dataset = dataset(graph(), architecture).expect("valid");
-        let trained = train(&dataset, setting(), 80, Device::Cpu, &StageRng::new(1, "train", 0)).expect("trains");
+        let trained = one(&dataset(graph(), architecture).expect("valid"), 80);
         let best = trained.curve[trained.best_epoch];
         assert!(best.validation_accuracy > 0.9, "{architecture:?}: {best:?}");
         assert!(trained.curve.iter().all(|epoch| epoch.validation_loss >= best.validation_loss));
@@ -50,25 +64,103 @@ fn every_network_learns_two_communities() {
     }
 }
 
-#[test]
-fn a_model_does_not_depend_on_its_company_or_on_threads() {
-    use rayon::prelude::*;
-    let dataset = dataset(graph(), Architecture::Gcn).expect("valid");
-    let settings = [setting(), Setting { dropout: 0.0, ..setting() }, Setting { learning_rate: 0.01, ..setting() }];
-    let alone = train(&dataset, settings[0], 20, Device::Cpu, &StageRng::new(1, "train", 0)).expect("trains");
-    let together: Vec<_> = settings
-        .par_iter()
-        .map(|&setting| train(&dataset, setting, 20, Device::Cpu, &StageRng::new(1, "train", 0)).expect("trains"))
-        .collect();
-    assert_eq!(together[0], alone, "bit for bit");
-    assert_ne!(together[1].curve, alone.curve);
+fn settings() -> [Setting; 4] {
+    let other = Setting { learning_rate: 0.01, initial_seed: 3, ..setting() };
+    [setting(), Setting { dropout: 0.0, ..setting() }, other, Setting { initial_seed: 1, ..setting() }]
 }
 
 #[test]
-fn a_loss_that_is_no_number_is_a_failure() {
+fn a_model_does_not_depend_on_its_company_or_on_threads() {
+    for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat] {
+        let dataset = dataset(graph(), architecture).expect("valid");
+        let together = run(&dataset, &settings(), 20);
+        assert_eq!(together[0], Ok(one(&dataset, 20)), "bit for bit");
+        for other in 1..4 {
+            assert_ne!(together[other], together[0]);
+        }
+    }
+}
+
+/// The pass that a GPU takes, on the CPU: batches change no bit there either.
+#[test]
+fn a_batch_of_models_equals_its_models() {
+    for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp] {
+        let dataset = dataset(graph(), architecture).expect("valid");
+        let apart = run(&dataset, &settings(), 12);
+        let network = Network::<Flex>::new(architecture, &dataset.input, &Default::default());
+        let schedule = Schedule { epochs: 12, patience: None };
+        let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
+        let settings = settings();
+        let grid = Grid::new(&dataset, &settings, schedule, &rng, &progress);
+        assert_eq!(grid.batch(&network, 0, &settings, &Default::default()), apart, "{architecture:?}");
+    }
+}
+
+#[test]
+fn a_loss_that_is_no_number_fails_its_model_alone() {
     let dataset = dataset(graph(), Architecture::Gcn).expect("valid");
     let wild = Setting { learning_rate: f64::MAX, ..setting() };
-    assert_eq!(train(&dataset, wild, 5, Device::Cpu, &StageRng::new(1, "train", 0)), Err(Failure::Diverged));
+    let trained = run(&dataset, &[wild, setting()], 5);
+    assert!(matches!(trained[0], Err(Failure::Diverged(_))), "{:?}", trained[0]);
+    assert_eq!(trained[1], Ok(one(&dataset, 5)));
+}
+
+#[test]
+fn patience_stops_a_model_and_changes_nothing_before() {
+    let dataset = dataset(graph(), Architecture::Mlp).expect("valid");
+    let whole = one(&dataset, 200);
+    let schedule = Schedule { epochs: 200, patience: Some(5) };
+    let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
+    let stopped = train(&dataset, &[setting()], schedule, Device::Cpu, &rng, &progress).remove(0).expect("trains");
+    assert!(stopped.curve.len() < 200, "an MLP overfits here");
+    assert_eq!(stopped.curve, whole.curve[..stopped.curve.len()]);
+    assert_eq!(stopped.curve.len(), stopped.best_epoch + 6);
+}
+
+/// Keeps every state, as if each were due.
+#[derive(Default)]
+struct Keeper(Mutex<BTreeMap<String, Vec<u8>>>);
+
+impl Watcher for Keeper {
+    fn report(&self, _: u64, _: u64) {}
+    fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
+        self.0.lock().expect("no panic").get(name).cloned()
+    }
+    fn checkpoint_is_due(&self, _: &str) -> bool {
+        true
+    }
+    fn save_checkpoint(&self, name: &str, state: &[u8]) {
+        self.0.lock().expect("no panic").insert(name.to_owned(), state.to_vec());
+    }
+}
+
+#[test]
+fn a_training_goes_on_from_its_checkpoint_bit_for_bit() {
+    let dataset = dataset(graph(), Architecture::GraphSage).expect("valid");
+    let (rng, keeper) = (StageRng::new(1, "train", 0), Keeper::default());
+    let until = |epochs| {
+        let schedule = Schedule { epochs, patience: None };
+        train(&dataset, &settings(), schedule, Device::Cpu, &rng, &Progress::new(&keeper))
+    };
+    // Killed after 7 epochs; the checkpoints say no more than that.
+    until(7);
+    assert_eq!(until(15), run(&dataset, &settings(), 15));
+    keeper.0.lock().expect("no panic").values_mut().for_each(|state| state.truncate(20));
+    assert_eq!(until(15), run(&dataset, &settings(), 15), "what cannot be read is trained anew");
+}
+
+#[test]
+fn data_that_admit_no_training_are_refused() {
+    let options = NetworkOptions { layers: 2, hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let labels = Labels::new(3, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
+    let nodes: Vec<u32> = (0..NODES as u32).collect();
+    let of = |validation: &[u32]| {
+        Dataset::new(&features(), graph(), Architecture::Gcn, options, &labels, &nodes, validation).map(|_| ())
+    };
+    assert_eq!(of(&nodes), Err(Failure::NoExample(2, NODES)));
+    let labels = Labels::new(2, (0..30).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
+    let found = Dataset::new(&features(), graph(), Architecture::Gcn, options, &labels, &nodes, &nodes[30..]);
+    assert_eq!(found.map(|_| ()), Err(Failure::NoValidation));
 }
 
 /// With a huge budget the soft operator is the graph: both train to the same losses.
@@ -85,24 +177,10 @@ fn the_soft_operator_trains_like_the_links_it_encodes() {
     };
     let posterior = Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size");
     for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat] {
-        let run = |graph| {
-            let dataset = dataset(graph, architecture).expect("valid");
-            train(&dataset, setting(), 15, Device::Cpu, &StageRng::new(1, "train", 0)).expect("trains")
-        };
+        let run = |graph| one(&dataset(graph, architecture).expect("valid"), 15);
         let (hard, soft) = (run(graph()), run(GraphOperator::Soft(SoftOperator::new(&posterior))));
         for (a, b) in hard.curve.iter().zip(&soft.curve) {
             assert!((a.validation_loss - b.validation_loss).abs() < 1e-4, "{architecture:?}: {a:?} {b:?}");
         }
     }
-}
-
-/// False alarm below 1e-9: 6.1 standard deviations of a binomial count.
-#[test]
-fn dropout_drops_its_share_and_keeps_the_mean() {
-    use rand::SeedableRng;
-    let mask = dropout_mask(0.3, [1000, 100], &mut ChaCha8Rng::seed_from_u64(2)).expect("a mask");
-    let dropped = mask.iter().filter(|&&value| value == 0.0).count() as f64;
-    assert!((dropped - 3e4).abs() < 6.1 * (1e5_f64 * 0.3 * 0.7).sqrt(), "{dropped}");
-    assert!(mask.iter().all(|&value| value == 0.0 || (value - 1.0 / 0.7).abs() < 1e-6));
-    assert!(dropout_mask(0.0, [2, 2], &mut ChaCha8Rng::seed_from_u64(2)).is_none());
 }

@@ -63,6 +63,11 @@ impl<T: Real> LowRank<T> {
         Self { n_nodes, rank, piece, factor, core, own, offsets, partners, corrections }
     }
 
+    /// Products summed per column of a right-hand side.
+    pub(super) fn n_terms(&self) -> usize {
+        2 * self.factor.len() + self.core.len() + self.corrections.len()
+    }
+
     pub(super) fn n_nodes(&self) -> usize {
         self.n_nodes
     }

@@ -21,7 +21,9 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
             &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20),
         );
     }
-    line("cuda", &Device::Cuda.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
+    for (name, device) in [("cuda", Device::Cuda), ("vulkan", Device::Vulkan)] {
+        line(name, &device.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
+    }
     for (stage, code, _) in crate::code::CODE {
         line("code", &format!("{stage} {}", &code[..12]));
     }

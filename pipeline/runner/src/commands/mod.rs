@@ -4,6 +4,7 @@ mod doctor;
 mod export;
 mod fetch;
 mod ledger;
+mod predict;
 mod report;
 mod run;
 mod show;
@@ -27,6 +28,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Verify { remove } => store::verify(&store, remove),
         Command::Gc { dry_run } => store::collect_garbage(&store, dry_run),
         Command::Ledger { json } => ledger::print(&store, json),
+        Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
         Command::Export { config, to } => export::export(&store, &config, &to),
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),

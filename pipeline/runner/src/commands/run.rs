@@ -1,6 +1,7 @@
 //! `run` and `plan`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use veilgraph_evaluate::Metrics;
@@ -55,6 +56,7 @@ pub(crate) fn prepare(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<T
     let config = Config::load(&arguments.config, &arguments.sets)?;
     let device = match arguments.device {
         DeviceChoice::Cuda => Device::Cuda,
+        DeviceChoice::Vulkan => Device::Vulkan,
         DeviceChoice::Auto if Device::Cuda.check().is_ok() => Device::Cuda,
         DeviceChoice::Auto | DeviceChoice::Cpu => Device::Cpu,
     };
@@ -78,7 +80,19 @@ pub(crate) fn bring(
     let memory = memory_limit(arguments);
     let side = arguments.side;
     let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
-    let engine = Engine { config, store, tasks, record: &record, side, memory, allowance, is_plan, display: &display };
+    let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
+    let engine = Engine {
+        config,
+        store,
+        tasks,
+        record: &record,
+        side,
+        memory,
+        checkpoint_interval,
+        allowance,
+        is_plan,
+        display: &display,
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if is_plan { 1 } else { arguments.jobs.unwrap_or(cores) };
     let done = engine.run(jobs);
@@ -87,7 +101,7 @@ pub(crate) fn bring(
 }
 
 /// What the user allows, else what the machine or its container has.
-fn memory_limit(arguments: &RunArguments) -> MemoryLimit {
+pub(crate) fn memory_limit(arguments: &RunArguments) -> MemoryLimit {
     let machine = || {
         let mut system = sysinfo::System::new().ok()?;
         system.refresh_memory();

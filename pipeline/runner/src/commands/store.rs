@@ -94,7 +94,8 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()
             store.remove(&stage, &key)?;
         }
     }
-    let left_behind = std::iter::once(store.root().join("tmp")).chain(runs::leftovers(store));
+    let left_behind =
+        ["tmp", "checkpoints"].map(|name| store.root().join(name)).into_iter().chain(runs::leftovers(store));
     for folder in left_behind.filter(|folder| !dry_run && folder.is_dir()) {
         fs::remove_dir_all(&folder)
             .with_context(|| format!("{}: cannot remove what killed runs left", folder.display()))?;

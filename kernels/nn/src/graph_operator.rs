@@ -1,0 +1,130 @@
+//! The weights of a graph, explicit or implicit, and one step of aggregation over the implicit ones.
+
+use std::fmt;
+use std::sync::Arc;
+
+use veilgraph_graph::{SparseMatrix, WeightedGraph};
+use veilgraph_posterior::SoftOperator;
+
+use crate::rows::matrix;
+
+/// The symmetric weights of a graph, without self-loops.
+pub enum GraphOperator {
+    /// Explicit links (hard, hybrid).
+    Sparse(SparseMatrix),
+    /// Every pair, implicitly (soft).
+    Soft(SoftOperator),
+}
+
+/// `L (P + loops · I) R` with diagonal `L` and `R`.
+pub(crate) struct SoftMap {
+    pub operator: Arc<GraphOperator>,
+    pub scaling: Scaling,
+}
+
+/// What surrounds the weights of a graph in one step of aggregation.
+#[derive(Clone)]
+pub(crate) struct Scaling {
+    pub left: Vec<f32>,
+    pub right: Vec<f32>,
+    pub loops: bool,
+}
+
+impl GraphOperator {
+    /// The explicit links of `graph`, in both directions.
+    #[must_use]
+    pub fn explicit(graph: &WeightedGraph) -> Self {
+        let mut rows = vec![Vec::new(); graph.n_nodes];
+        for &(i, j, weight) in &graph.links {
+            rows[i as usize].push((j, weight));
+            rows[j as usize].push((i, weight));
+        }
+        for row in &mut rows {
+            row.sort_unstable_by_key(|&(column, _)| column);
+        }
+        Self::Sparse(matrix(graph.n_nodes, rows))
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        match self {
+            Self::Sparse(matrix) => matrix.n_rows(),
+            Self::Soft(operator) => operator.n_nodes(),
+        }
+    }
+
+    /// `W x` for a row-major `x` of shape `[n_nodes, width]`.
+    #[must_use]
+    pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
+        match self {
+            Self::Sparse(matrix) => matrix.multiply(x, width),
+            Self::Soft(operator) => operator.apply(x, width),
+        }
+    }
+
+    /// Multiplications per column of `x` in [`Self::apply`], in units of one with a sparse matrix.
+    pub(crate) fn cost(&self) -> f64 {
+        match self {
+            Self::Sparse(matrix) => matrix.n_entries() as f64,
+            Self::Soft(operator) => operator.cost(),
+        }
+    }
+
+    /// Sum of the weights at each node.
+    pub(crate) fn row_sums(&self) -> Vec<f32> {
+        self.apply(&vec![1.0; self.n_nodes()], 1)
+    }
+}
+
+impl SoftMap {
+    /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n_nodes, width]`.
+    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+        let Scaling { left, right, loops } = &self.scaling;
+        let (before, after) = if adjoint { (left, right) } else { (right, left) };
+        let scaled = |x: &[f32], scale: &[f32]| -> Vec<f32> {
+            let rows = x.chunks_exact(width.max(1)).zip(scale);
+            rows.flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
+        };
+        let x = scaled(x, before);
+        let mut sum = self.operator.apply(&x, width);
+        if *loops {
+            sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
+        }
+        scaled(&sum, after)
+    }
+
+    /// Every entry, row-major: for devices on which a dense product is the fastest.
+    pub(crate) fn dense(&self) -> Vec<f32> {
+        const BLOCK: usize = 64;
+        let n = self.operator.n_nodes();
+        let mut values = vec![0.0; n * n];
+        // A few columns of the identity at a time give rows of the transposed matrix.
+        for start in (0..n).step_by(BLOCK) {
+            let width = BLOCK.min(n - start);
+            let columns = self.apply(&identity_columns(n, start, width), width, true);
+            for (row, entries) in columns.chunks_exact(width).enumerate() {
+                for (at, &entry) in entries.iter().enumerate() {
+                    values[(start + at) * n + row] = entry;
+                }
+            }
+        }
+        values
+    }
+}
+
+impl fmt::Debug for SoftMap {
+    /// Names the map; its entries are too many to print.
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "soft graph of {} nodes", self.operator.n_nodes())
+    }
+}
+
+/// Columns `start..start + width` of the identity, row-major `[n, width]`.
+pub(crate) fn identity_columns(n: usize, start: usize, width: usize) -> Vec<f32> {
+    let mut unit = vec![0.0; n * width];
+    for column in 0..width {
+        unit[(start + column) * width + column] = 1.0;
+    }
+    unit
+}

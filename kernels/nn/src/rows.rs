@@ -1,0 +1,56 @@
+//! Rows of sparse matrices.
+
+use veilgraph_graph::SparseMatrix;
+
+/// Entries of a row.
+pub(crate) fn entries(matrix: &SparseMatrix, row: usize) -> Vec<(u32, f32)> {
+    let (columns, values) = matrix.row(row);
+    columns.iter().copied().zip(values.iter().copied()).collect()
+}
+
+/// Entries of a row of a matrix without diagonal, with a self-loop of weight 1.
+pub(crate) fn with_loop(weights: &SparseMatrix, node: usize) -> Vec<(u32, f32)> {
+    let mut row = entries(weights, node);
+    row.insert(row.partition_point(|&(column, _)| (column as usize) < node), (node as u32, 1.0));
+    row
+}
+
+/// The matrix of rows that are known to be valid.
+pub(crate) fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>) -> SparseMatrix {
+    let matrix = SparseMatrix::from_rows(n_columns, rows);
+    matrix.unwrap_or_else(|invalid| unreachable!("rows are made in order from valid ones: {invalid}"))
+}
+
+/// The product of two sparse matrices; `None` if it has more than `most` entries.
+pub(crate) fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option<SparseMatrix> {
+    let mut sums = vec![0.0; right.n_columns()];
+    let mut met = vec![false; right.n_columns()];
+    let mut rows = Vec::with_capacity(left.n_rows());
+    let mut total = 0;
+    for i in 0..left.n_rows() {
+        let mut columns = Vec::new();
+        for (j, weight) in entries(left, i) {
+            for (k, value) in entries(right, j as usize) {
+                if !std::mem::replace(&mut met[k as usize], true) {
+                    columns.push(k);
+                }
+                sums[k as usize] += weight * value;
+            }
+        }
+        total += columns.len();
+        if total >= most {
+            return None;
+        }
+        columns.sort_unstable();
+        rows.push(
+            columns
+                .into_iter()
+                .map(|k| {
+                    met[k as usize] = false;
+                    (k, std::mem::take(&mut sums[k as usize]))
+                })
+                .collect(),
+        );
+    }
+    Some(matrix(right.n_columns(), rows))
+}

@@ -1,0 +1,96 @@
+//! `predict`: a trained model on the graphs of an experiment.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use veilgraph_contract::Artifact;
+use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
+use veilgraph_store::{MemoryLimit, Store};
+use veilgraph_train::SavedModel;
+
+use crate::cli::RunArguments;
+use crate::commands::run;
+use crate::engine::{Done, sources};
+use crate::output;
+use crate::tasks::Task;
+
+/// Makes the graphs of an experiment and writes what the model says about their nodes.
+pub(crate) fn predict(
+    store: &Store,
+    model: &Path,
+    number: Option<u32>,
+    to: &Path,
+    mut arguments: RunArguments,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let bytes = fs::read(model).with_context(|| format!("{}: cannot read the model", model.display()))?;
+    let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
+    ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
+    arguments.until = Some("construct".to_owned());
+    let memory = run::memory_limit(&arguments);
+    let (config, tasks) = run::prepare(&arguments)?;
+    let done = run::bring(store, &config, &tasks, &arguments, false, quiet)?;
+    let mut files = Vec::new();
+    for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.runnable.stage() == "construct") {
+        let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label))?;
+        let graph: WeightedGraph = entry.read(WeightedGraph::NAME, memory)?;
+        let sources = Sources { tasks: &tasks, done: &done, memory };
+        let features: Features = sources.read(task)?;
+        let names: NodeMap = sources.read(task)?;
+        let is_soft = graph.construction == Construction::Soft;
+        let model = is_soft.then(|| sources.read(task)).transpose()?;
+        let evidence = is_soft.then(|| sources.read(task)).transpose()?;
+        let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
+            .with_context(|| format!("construct {}: the model cannot be applied", task.label))?;
+        files.push((to.join(format!("{}.csv", task.label.replace('=', "-"))), table(&saved, &names, &predictions)?));
+    }
+    // Only now, so that a mistake in any graph leaves nothing half-written.
+    for (path, text) in &files {
+        let wrong = || format!("{}: cannot write the predictions", path.display());
+        fs::create_dir_all(to).with_context(wrong)?;
+        fs::write(path, text).with_context(wrong)?;
+    }
+    let setting = saved.grid.models.iter().find(|known| known.0 == saved.model).map(|known| known.1.to_string());
+    let setting = setting.unwrap_or_default();
+    output::line(&format!("{}: {} graphs, by model {} ({setting})", to.display(), files.len(), saved.model));
+    Ok(())
+}
+
+/// Artifacts from which a graph was made.
+struct Sources<'a> {
+    tasks: &'a [Task],
+    done: &'a [Done],
+    memory: MemoryLimit,
+}
+
+impl Sources<'_> {
+    /// The artifact `A` among all that `task` was made from.
+    fn read<A: Artifact>(&self, task: &Task) -> anyhow::Result<A> {
+        let mut next = sources(task);
+        while let Some(at) = next.pop() {
+            if let Some(entry) = &self.done[at].entry
+                && entry.manifest.outputs.contains_key(A::NAME)
+            {
+                return Ok(entry.read(A::NAME, self.memory)?);
+            }
+            next.extend(sources(&self.tasks[at]));
+        }
+        anyhow::bail!("{}: the graph has no {}; predicting needs them", task.label, A::NAME)
+    }
+}
+
+/// Rows `node,name,class,probability_0,...`.
+fn table(saved: &SavedModel, names: &NodeMap, predictions: &ModelPredictions) -> anyhow::Result<Vec<u8>> {
+    let n_classes = saved.grid.n_classes;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["node", "name", "class"].map(str::to_owned).into_iter();
+    writer.write_record(header.chain((0..n_classes).map(|class| format!("probability_{class}"))))?;
+    let rows = predictions.classes(n_classes).into_iter().zip(predictions.probabilities.chunks(n_classes));
+    for (node, (class, probabilities)) in rows.enumerate() {
+        let name = names.names.get(node).cloned().unwrap_or_default();
+        let first = [node.to_string(), name, class.to_string()].into_iter();
+        writer.write_record(first.chain(probabilities.iter().map(ToString::to_string)))?;
+    }
+    Ok(writer.into_inner()?)
+}

@@ -1,0 +1,65 @@
+//! Watches one task: shows how far it is, and keeps its checkpoints.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use veilgraph_contract::Watcher;
+use veilgraph_store::Checkpoints;
+
+use crate::progress::Display;
+use crate::tasks::Task;
+
+/// Watches one task.
+pub(crate) struct TaskWatcher<'a> {
+    display: &'a Display,
+    task: &'a Task,
+    /// None for a task that sees private data: its state must not lie in a public folder.
+    checkpoints: Option<Checkpoints>,
+    interval: Duration,
+    start: Instant,
+    /// When each name was last saved.
+    saved: Mutex<BTreeMap<String, Instant>>,
+}
+
+impl<'a> TaskWatcher<'a> {
+    /// Watches `task`, which may save each of its states every `interval`.
+    pub(crate) fn new(display: &'a Display, task: &'a Task, checkpoints: Checkpoints, interval: Duration) -> Self {
+        let checkpoints = (task.runnable.side() == "server").then_some(checkpoints);
+        Self { display, task, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
+    }
+
+    /// The task is done: nothing needs to be kept.
+    pub(crate) fn finish(self) {
+        // What is left costs disk space until the next `gc`, not correctness.
+        if let Some(Err(error)) = self.checkpoints.map(|checkpoints| checkpoints.remove()) {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+impl Watcher for TaskWatcher<'_> {
+    fn report(&self, done: u64, total: u64) {
+        self.display.step(self.task, done, total);
+    }
+
+    fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
+        let state = self.checkpoints.as_ref()?.load(name)?;
+        tracing::info!("{} {}: {name} goes on from its checkpoint", self.task.runnable.stage(), self.task.label);
+        Some(state)
+    }
+
+    fn checkpoint_is_due(&self, name: &str) -> bool {
+        let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        self.checkpoints.is_some() && saved.get(name).unwrap_or(&self.start).elapsed() >= self.interval
+    }
+
+    fn save_checkpoint(&self, name: &str, state: &[u8]) {
+        let Some(checkpoints) = &self.checkpoints else { return };
+        // A checkpoint that cannot be written (a full disk, say) costs time later and nothing now.
+        if let Err(error) = checkpoints.save(name, state) {
+            tracing::warn!("{error}; training goes on without this checkpoint");
+        }
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Instant::now());
+    }
+}
