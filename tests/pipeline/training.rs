@@ -17,8 +17,10 @@ fn a_killed_training_goes_on_from_its_last_checkpoint() {
     let (lab, other) = (Lab::tiny(), Lab::tiny());
     let mut child = lab.command(&[&["run", "config.toml", "-v"], &LONG[..]].concat());
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
-    let checkpoints =
-        || fs::read_dir(lab.path("artifacts/checkpoints")).is_ok_and(|mut folder| folder.next().is_some());
+    let checkpoints = || {
+        let tasks = fs::read_dir(lab.path("artifacts/checkpoints")).into_iter().flatten().flatten();
+        tasks.into_iter().any(|task| task.path().join("models-0-1").exists())
+    };
     let start = Instant::now();
     while !checkpoints() {
         assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint was written");

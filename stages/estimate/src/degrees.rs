@@ -1,7 +1,12 @@
 //! From noisy degrees to the degrees that the prior is fitted to.
 
+mod bits;
+
 use serde::{Deserialize, Serialize};
+use veilgraph_posterior::LinkEvidence;
 use veilgraph_privacy::NoisyDegrees;
+
+use bits::{Noise, Observed};
 
 /// How the server reads noisy degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,14 +19,20 @@ pub enum Degrees {
     /// What each degree is on average, given its report and the distribution of all degrees, which is
     /// estimated from the reports themselves.
     EmpiricalBayes,
+    /// The same, given also in how many pairs both nodes claim a link. Needs no report of a degree. To be used
+    /// with `match`: the prior would count these claims a second time.
+    #[serde(rename = "empirical-bayes+bits")]
+    EmpiricalBayesBits,
 }
 
 /// Degrees of all nodes, inside `(0, n − 2]`; missing nodes have the mean of the others.
-pub(crate) fn used(reports: &NoisyDegrees, how: Degrees) -> Vec<f64> {
+pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees) -> Vec<f64> {
     let most = (reports.n_nodes - 2) as f64;
     let sent: Vec<f64> = match how {
         Degrees::Clipped => reports.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect(),
-        Degrees::EmpiricalBayes => {
+        // Without bits there are no double claims.
+        Degrees::EmpiricalBayesBits if reports.facts.budget.links > 0.0 => return with_bits(reports, evidence, most),
+        Degrees::EmpiricalBayes | Degrees::EmpiricalBayesBits => {
             let means = posterior_means(&reports.degrees, reports.facts.budget.degree, most);
             means.into_iter().map(|degree| degree.clamp(LEAST, most)).collect()
         }
@@ -29,6 +40,29 @@ pub(crate) fn used(reports: &NoisyDegrees, how: Degrees) -> Vec<f64> {
     let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
     let mut used = vec![mean; reports.n_nodes];
     reports.senders.iter().zip(sent).for_each(|(&node, degree)| used[node as usize] = degree);
+    used
+}
+
+/// Degrees from reports and double claims; nodes that sent nothing have the mean of the others.
+fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<f64> {
+    let mut double_claims = vec![0; reports.n_nodes];
+    for (i, j, _) in evidence.pairs().filter(|&(_, _, claims)| claims == 2) {
+        double_claims[i as usize] += 1;
+        double_claims[j as usize] += 1;
+    }
+    let budget = reports.facts.budget;
+    let noise = Noise { epsilon: [budget.links, budget.degree], n_nodes: reports.n_nodes };
+    let of = |node: usize, report| Observed { report, double_claims: double_claims[node] };
+    let (nodes, observed): (Vec<usize>, Vec<Observed>) = if reports.were_sent() {
+        let sent = reports.senders.iter().zip(&reports.degrees);
+        sent.map(|(&node, &report)| (node as usize, of(node as usize, Some(report)))).unzip()
+    } else {
+        (0..reports.n_nodes).map(|node| (node, of(node, None))).unzip()
+    };
+    let means = bits::posterior_means(&observed, noise, most);
+    let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
+    let mut used = vec![mean.clamp(LEAST, most); reports.n_nodes];
+    nodes.into_iter().zip(means).for_each(|(node, degree)| used[node] = degree.clamp(LEAST, most));
     used
 }
 

@@ -2,6 +2,7 @@
 
 mod beta_model;
 mod degrees;
+mod newton;
 mod pairing;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
-pub use beta_model::{FitError, Solver, fit};
+pub use beta_model::{FitError, Solver, fit, fit_posterior};
 pub use degrees::Degrees;
 pub use pairing::pair_claims;
 
@@ -26,6 +27,9 @@ pub struct Params {
     /// How noisy degrees are read.
     #[serde(default)]
     pub degrees: Degrees,
+    /// Whether the degrees are those of the posterior; else of the prior, from which the evidence drifts away.
+    #[serde(default, rename = "match")]
+    pub match_degrees: bool,
     /// How the prior is fitted.
     #[serde(default)]
     pub solver: Solver,
@@ -82,6 +86,12 @@ pub enum Error {
     /// One-sided claims are weighed with a finite budget.
     #[error("one-sided claims need a finite epsilon; without noise, remove the nodes that sent nothing from the graph")]
     MissingWithoutNoise,
+    /// Matching without degrees.
+    #[error(
+        "match = true needs degrees, and none were sent (degree_fraction = 0); set [estimate] degrees = \
+         \"empirical-bayes+bits\", or spend a part of epsilon on degrees"
+    )]
+    NothingToMatch,
     /// The ridge makes no sense.
     #[error("ridge must be a finite number of at least 0, not {0}")]
     Ridge(f64),
@@ -116,22 +126,35 @@ impl Stage for Estimate {
         }
         let epsilon_links = links.facts.budget.links;
         let missing = missing(&links, &degrees, params.missing_nodes)?;
-        let model = if degrees.were_sent() {
-            let used = degrees::used(&degrees, params.degrees);
-            let mut fitted = fit(&used, params.solver, params.ridge, progress)?;
+        let evidence = pair_claims(links)?;
+        let knows_degrees = degrees.were_sent() || params.degrees == Degrees::EmpiricalBayesBits;
+        if params.match_degrees && !knows_degrees {
+            return Err(Error::NothingToMatch);
+        }
+        let model = if knows_degrees {
+            let used = degrees::used(&degrees, &evidence, params.degrees);
+            // Without noise the evidence alone decides.
+            let is_matched = params.match_degrees && epsilon_links.is_finite();
+            let mut fitted = if is_matched {
+                fit_posterior(&used, &evidence, epsilon_links, params.ridge, progress)?
+            } else {
+                fit(&used, params.solver, params.ridge, progress)?
+            };
             tracing::debug!(iterations = fitted.iterations, residual = fitted.residual, "beta model fitted");
-            // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
-            // and `(2 claims − 1) ε` for one, adding ε to its parameter turns the first into the second, and
-            // into 0 between two missing nodes.
-            missing.iter().for_each(|&node| fitted.beta[node as usize] += epsilon_links);
+            if !is_matched {
+                // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
+                // and `(2 claims − 1) ε` for one, adding ε to its parameter turns the first into the second, and
+                // into 0 between two missing nodes. Matching finds that by itself.
+                missing.iter().for_each(|&node| fitted.beta[node as usize] += epsilon_links);
+            }
             let (residual, iterations) = (fitted.residual, fitted.iterations);
             LinkModel { degrees: used, beta: fitted.beta, epsilon_links, residual, iterations }
         } else {
             // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
-            let none = vec![0.0; links.n_nodes()];
+            let none = vec![0.0; evidence.n_nodes()];
             LinkModel { degrees: none.clone(), beta: none, epsilon_links, residual: 0.0, iterations: 0 }
         };
-        Ok((model, pair_claims(links)?))
+        Ok((model, evidence))
     }
 }
 

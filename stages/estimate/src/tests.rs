@@ -25,6 +25,7 @@ fn params() -> Params {
     Params {
         prior: Prior::BetaModel,
         degrees: Degrees::Clipped,
+        match_degrees: false,
         solver: Solver::Newton,
         ridge: 0.0,
         missing_nodes: MissingNodes::Refuse,
@@ -174,4 +175,80 @@ fn claims_about_missing_nodes_are_one_sided() {
     let talkative = NoisyLinks::from_lists(links.facts.clone(), &lists).expect("valid");
     let error = Estimate::run((talkative, given), &allowed, &rng, &Progress::none()).expect_err("mismatch");
     assert!(error.to_string().contains("node 3 reported links and no degree"), "{error}");
+}
+
+/// Bits of a small graph at this budget, from a fixed sequence of numbers.
+fn noisy_evidence(n: u32, epsilon: f64) -> (LinkEvidence, Vec<f64>) {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let flip = 1.0 / (1.0 + epsilon.exp());
+    let mut degrees = vec![0.0; n as usize];
+    let mut rows = vec![Vec::new(); n as usize];
+    for i in 0..n {
+        for j in i + 1..n {
+            let linked = uniform() < 8.0 / f64::from(1 + i) / f64::from(1 + j % 50);
+            let claims: u8 = (0..2).map(|_| u8::from(linked != (uniform() < flip))).sum();
+            if linked {
+                degrees[i as usize] += 1.0;
+                degrees[j as usize] += 1.0;
+            }
+            if claims > 0 {
+                rows[i as usize].push((j, claims));
+            }
+        }
+    }
+    (LinkEvidence::from_rows(rows).expect("valid"), degrees)
+}
+
+/// Every node's posterior probabilities sum to its degree, summed densely.
+#[test]
+fn matching_gives_the_degrees_to_the_posterior() {
+    for epsilon in [0.3, 1.0, 3.0, 7.0] {
+        let (evidence, truth) = noisy_evidence(250, epsilon);
+        let degrees: Vec<f64> = truth.iter().map(|degree| degree + 0.4).collect();
+        let fitted = fit_posterior(&degrees, &evidence, epsilon, 0.0, &Progress::none())
+            .unwrap_or_else(|error| panic!("epsilon {epsilon}: {error}"));
+        let model = LinkModel {
+            degrees: degrees.clone(),
+            beta: fitted.beta,
+            epsilon_links: epsilon,
+            residual: 0.0,
+            iterations: 0,
+        };
+        let posterior = Posterior::new(&model, evidence).expect("same size");
+        for i in 0..250 {
+            let sum: f64 = (0..250).filter(|&j| j != i).map(|j| posterior.probability(i, j)).sum();
+            let expected = degrees[i as usize];
+            assert!((sum / expected - 1.0).abs() < 1e-4, "epsilon {epsilon}, node {i}: {sum} for {expected}");
+        }
+    }
+}
+
+/// Without a degree the bits tell it; the mean error is then that of the bits (3.7 links at 3 nats, n = 250)
+/// or less, since the distribution of degrees is learned.
+#[test]
+fn bits_alone_tell_the_degrees() {
+    let (evidence, truth) = noisy_evidence(250, 3.0);
+    let unsent = NoisyDegrees::none(facts(3.0, 0.0), 250);
+    let found = degrees::used(&unsent, &evidence, Degrees::EmpiricalBayesBits);
+    let squares: f64 = found.iter().zip(&truth).map(|(found, truth)| (found - truth).powi(2)).sum();
+    let flip = 1.0 / (1.0 + 3.0_f64.exp());
+    let spread = (250.0 * flip * flip + 2.0 * flip * 5.0).sqrt() / (1.0 - 2.0 * flip);
+    assert!((squares / 250.0).sqrt() < spread, "{} {spread}", (squares / 250.0).sqrt());
+    let sums: [f64; 2] = [&found, &truth].map(|degrees| degrees.iter().sum());
+    assert!((sums[0] / sums[1] - 1.0).abs() < 0.05, "{sums:?}");
+}
+
+#[test]
+fn matching_nothing_is_refused() {
+    let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
+    let unsent = NoisyDegrees::none(links.facts.clone(), 3);
+    let params = Params { match_degrees: true, ..params() };
+    let error = Estimate::run((links, unsent), &params, &StageRng::new(0, "estimate", 0), &Progress::none());
+    assert!(matches!(error, Err(Error::NothingToMatch)));
 }
