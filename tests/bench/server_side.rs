@@ -105,7 +105,9 @@ fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; S
     let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, residual: 0.0, iterations: 0 };
     let mut build = |variant| {
         let inputs = (model.clone(), evidence.clone());
-        let graph = Construct::run(inputs, &veilgraph_construct::Params { variant }, &rng, &silent).expect("valid").0;
+        let graph = Construct::run(inputs, &veilgraph_construct::Params { variant, edge_multiple: 1.0 }, &rng, &silent)
+            .expect("valid")
+            .0;
         assert!(!graph.links.is_empty());
         lap()
     };

@@ -118,8 +118,11 @@ pub(crate) struct Grid<'a> {
 
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 impl Grid<'_> {
-    /// Trains as many models at once as fit into the memory of the device.
+    /// Trains as many models at once as fit into the memory of the device. Grids of other tasks wait, since
+    /// all count on the same memory.
     fn wide<B: Kernels>(&self) -> Vec<Result<Trained, Failure>> {
+        static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _alone = DEVICE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let device = B::Device::default();
         let network = Network::<B>::new(self.dataset.architecture, &self.dataset.input, &device);
         let (memory, one) = (B::memory(&device).unwrap_or(u64::MAX), self.dataset.bytes_per_model());

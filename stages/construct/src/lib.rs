@@ -15,6 +15,24 @@ pub struct Params {
     /// How probabilities become links.
     #[serde(default = "default_variant")]
     pub variant: Construction,
+    /// How many entries a hybrid graph keeps, as a multiple of those expected, ΣP (1 in the paper).
+    #[serde(default = "default_edge_multiple")]
+    pub edge_multiple: f64,
+}
+
+/// Why no graph is built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The number of edges makes no sense.
+    #[error("edge_multiple must be a positive number, not {0}")]
+    EdgeMultiple(f64),
+    /// Artifacts do not belong together.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+}
+
+fn default_edge_multiple() -> f64 {
+    1.0
 }
 
 fn default_variant() -> Construction {
@@ -28,19 +46,22 @@ impl Stage for Construct {
     type Params = Params;
     type Inputs = (LinkModel, LinkEvidence);
     type Outputs = (WeightedGraph,);
-    type Error = Invalid;
+    type Error = Error;
 
     fn run(
         (model, evidence): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
-    ) -> Result<Self::Outputs, Invalid> {
+    ) -> Result<Self::Outputs, Error> {
+        if !(params.edge_multiple > 0.0 && params.edge_multiple.is_finite()) {
+            return Err(Error::EdgeMultiple(params.edge_multiple));
+        }
         let posterior = Posterior::new(&model, evidence)?;
         let mut links = match params.variant {
             Construction::Hard => hard(&posterior),
             Construction::Soft => Vec::new(),
-            Construction::Hybrid => hybrid(&posterior),
+            Construction::Hybrid => hybrid(&posterior, params.edge_multiple),
         };
         links.sort_unstable_by_key(|&(i, j, _)| (i, j));
         Ok((WeightedGraph { construction: params.variant, n_nodes: posterior.n_nodes(), links },))
@@ -54,11 +75,12 @@ fn hard(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
     links
 }
 
-/// The most likely ordered pairs, `⌊Σ P⌋` of them, with their probabilities; ties are all kept.
-fn hybrid(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
+/// The most likely ordered pairs, `⌊multiple · Σ P⌋` of them, with their probabilities; ties are all kept.
+fn hybrid(posterior: &Posterior, multiple: f64) -> Vec<(u32, u32, f32)> {
     let expected_links = posterior.pair_sum(Kernel::Logistic);
+    let n_pairs = posterior.n_nodes() * posterior.n_nodes().saturating_sub(1) / 2;
     // The rank counts ordered pairs and P is symmetric: unordered, it is half of that, rounded up.
-    let rank = ((2.0 * expected_links).floor() as usize).div_ceil(2);
+    let rank = ((2.0 * multiple * expected_links).floor() as usize).div_ceil(2).min(n_pairs);
     if rank == 0 {
         return Vec::new();
     }

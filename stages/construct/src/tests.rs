@@ -5,13 +5,22 @@ use veilgraph_posterior::LinkEvidence;
 use super::*;
 
 fn build(model: &LinkModel, evidence: &LinkEvidence, variant: Construction) -> Vec<(u32, u32, f32)> {
+    build_more(model, evidence, variant, 1.0)
+}
+
+fn build_more(
+    model: &LinkModel,
+    evidence: &LinkEvidence,
+    variant: Construction,
+    edge_multiple: f64,
+) -> Vec<(u32, u32, f32)> {
     let rng = StageRng::new(0, "construct", 0);
     let inputs = (model.clone(), evidence.clone());
-    Construct::run(inputs, &Params { variant }, &rng, &Progress::none()).expect("valid").0.links
+    Construct::run(inputs, &Params { variant, edge_multiple }, &rng, &Progress::none()).expect("valid").0.links
 }
 
 /// The reference's dense code: all n² entries, k-th largest, ties kept.
-fn dense(posterior: &Posterior, variant: Construction) -> Vec<(u32, u32, f32)> {
+fn dense(posterior: &Posterior, variant: Construction, multiple: f64) -> Vec<(u32, u32, f32)> {
     let n = posterior.n_nodes() as u32;
     let mut all = Vec::new();
     for i in 0..n {
@@ -23,7 +32,7 @@ fn dense(posterior: &Posterior, variant: Construction) -> Vec<(u32, u32, f32)> {
         0.5
     } else {
         let mut entries: Vec<f64> = all.iter().map(|entry| entry.2).collect();
-        let k = entries.iter().sum::<f64>().floor() as usize;
+        let k = ((entries.iter().sum::<f64>() * multiple).floor() as usize).min(entries.len());
         entries.sort_by(|a, b| b.total_cmp(a));
         if k == 0 { f64::INFINITY } else { entries[k - 1] }
     };
@@ -68,8 +77,10 @@ proptest! {
         let model = LinkModel { degrees: vec![0.0; beta.len()], beta, epsilon_links: epsilon, residual: 0.0, iterations: 0 };
         let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
         for variant in [Construction::Hard, Construction::Hybrid] {
-            prop_assert_eq!(build(&model, &evidence, variant), dense(&posterior, variant));
+            prop_assert_eq!(build(&model, &evidence, variant), dense(&posterior, variant, 1.0));
         }
+        let more = build_more(&model, &evidence, Construction::Hybrid, 2.5);
+        prop_assert_eq!(more, dense(&posterior, Construction::Hybrid, 2.5));
         prop_assert!(build(&model, &evidence, Construction::Soft).is_empty());
     }
 }
@@ -86,5 +97,18 @@ fn a_huge_budget_gives_the_graph() {
         let truth = [(0, 1, 1.0), (0, 3, 1.0), (2, 4, 1.0)];
         assert_eq!(build(&model, &evidence, Construction::Hard), truth);
         assert_eq!(build(&model, &evidence, Construction::Hybrid), truth);
+    }
+}
+
+#[test]
+fn a_multiple_that_is_no_positive_number_is_refused() {
+    let evidence = LinkEvidence::from_rows(vec![vec![(1, 2)], vec![]]).expect("valid");
+    let model =
+        LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, residual: 0.0, iterations: 0 };
+    for edge_multiple in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let params = Params { variant: Construction::Hybrid, edge_multiple };
+        let inputs = (model.clone(), evidence.clone());
+        let found = Construct::run(inputs, &params, &StageRng::new(0, "construct", 0), &Progress::none());
+        assert!(matches!(found, Err(Error::EdgeMultiple(_))), "{edge_multiple}");
     }
 }
