@@ -123,6 +123,11 @@ impl SavedModel {
             let known: Vec<String> = grid.models.iter().map(|known| known.0.to_string()).collect();
             return Err(Invalid(format!("the file holds no model {model}; it holds {}", known.join(", "))));
         }
+        // What a stranger wrote must not decide how much is allocated.
+        let options = grid.options;
+        if !(1..=parameters.len()).contains(&options.layers) || options.hidden == 0 || grid.n_classes == 0 {
+            return Err(wrong(format!("it cannot hold a network of {} layers, as it says", options.layers)));
+        }
         // The file lists names in the order of the alphabet, networks in that of their layers.
         let n_features = parameters.iter().find(|p| p.name.starts_with("layer1.weight")).map_or(0, |p| p.shape[0]);
         let order = grid.architecture.parameters(grid.options, n_features, grid.n_classes);

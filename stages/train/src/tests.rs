@@ -89,3 +89,42 @@ fn cuda_is_refused_with_the_remedy_where_it_was_not_compiled() {
     let error = run(&Params { device: Device::Cuda, ..Params::default() }).expect_err("no CUDA");
     assert!(error.to_string().contains("--features cuda"), "{error}");
 }
+
+/// A saved model is what was trained; one that lies about itself is refused, whatever it says.
+#[test]
+fn a_saved_model_is_read_back_or_refused() {
+    let (predictions, _, mut weights) = run(&grid()).expect("trains");
+    let (_, features, _, graph) = inputs();
+    let bytes = |weights: &ModelWeights| weights.attachment().expect("a file").bytes;
+    for model in 0..4 {
+        let saved = SavedModel::parse(&bytes(&weights), Some(model)).expect("valid");
+        assert_eq!((model, saved.parameters.clone()), weights.models[model as usize]);
+        let found = predict(&saved, &features, &graph, None, None).expect("the same graph");
+        assert_eq!(found, predictions.models[model as usize], "bit for bit");
+    }
+    let good = weights.description.clone();
+    let lies: [fn(&mut GridDescription); 5] = [
+        |grid| grid.options.layers = usize::MAX,
+        |grid| grid.options.layers = 0,
+        |grid| grid.options.hidden = 0,
+        |grid| grid.n_classes = 0,
+        |grid| grid.models.clear(),
+    ];
+    for lie in lies {
+        weights.description = good.clone();
+        lie(&mut weights.description);
+        SavedModel::parse(&bytes(&weights), None).expect_err("a lie");
+    }
+    // Sizes that can be, but are not those of the parameters.
+    let changes: [fn(&mut GridDescription); 2] = [|grid| grid.options.hidden = 17, |grid| grid.n_classes = 3];
+    for change in changes {
+        weights.description = good.clone();
+        change(&mut weights.description);
+        let saved = SavedModel::parse(&bytes(&weights), None).expect("it can be");
+        predict(&saved, &features, &graph, None, None).expect_err("other shapes");
+    }
+    let whole = bytes(&weights);
+    for end in [0, 1, 8, 9, 100, whole.len() / 2, whole.len() - 1] {
+        SavedModel::parse(&whole[..end], None).expect_err("cut short");
+    }
+}
