@@ -119,9 +119,6 @@ impl<B: Kernels> Map<B> {
         let n = map.n_rows() as u64;
         match map.as_ref() {
             LinearMap::Sparse(sparse) => Self::Sparse(B::sparse(sparse, device)),
-            LinearMap::Dense { values, shape: [rows, columns] } => {
-                Self::Dense(from_host::<B>(values.clone(), [1, *rows, *columns], device))
-            }
             // A GPU multiplies dense matrices faster than the host implicit ones.
             LinearMap::Soft(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
                 Self::Dense(from_host::<B>(soft.dense(), [1, map.n_rows(), map.n_rows()], device))

@@ -12,8 +12,6 @@ use crate::rows::{entries, matrix, product, with_loop};
 pub(crate) enum LinearMap {
     /// Explicit entries.
     Sparse(Arc<SparseMap>),
-    /// Every entry, row-major `[rows, columns]`.
-    Dense { values: Vec<f32>, shape: [usize; 2] },
     /// The soft graph between two diagonals.
     Soft(SoftMap),
 }
@@ -25,27 +23,14 @@ pub(crate) struct SparseMap {
     pub transposed: SparseMatrix,
 }
 
-/// A multiplication with a dense matrix costs this share of one with a sparse one (measured: they are
-/// equally fast at a density of 18 %).
-const DENSE_COST: f64 = 0.18;
-/// The product of graph and features is kept dense below this size, in entries (half a gibibyte).
-const MOST_ENTRIES: usize = 1 << 27;
+/// The product of a soft graph and features is kept below this size, in entries (a gibibyte with its transposed one).
+const MOST_ENTRIES: usize = 1 << 26;
 
 impl LinearMap {
-    /// This matrix, dense if that is cheaper.
+    /// This matrix with its transposed one. Dense ones too: measured, a skinny product of burn's costs ten
+    /// times as much per entry.
     pub(crate) fn of(matrix: SparseMatrix) -> Self {
-        let shape = [matrix.n_rows(), matrix.n_columns()];
-        if matrix.n_entries() as f64 <= DENSE_COST * (shape[0] * shape[1]) as f64 {
-            return Self::Sparse(Arc::new(SparseMap { transposed: matrix.transposed(), matrix }));
-        }
-        let mut values = vec![0.0; shape[0] * shape[1]];
-        for row in 0..shape[0] {
-            let (columns, entries) = matrix.row(row);
-            for (&column, &entry) in columns.iter().zip(entries) {
-                values[row * shape[1] + column as usize] = entry;
-            }
-        }
-        Self::Dense { values, shape }
+        Self::Sparse(Arc::new(SparseMap { transposed: matrix.transposed(), matrix }))
     }
 
     /// `D^{-1/2} (W + I) D^{-1/2}` with `D` the row sums of `W + I` (Kipf, Welling 2017; Blink, equation 20).
@@ -79,7 +64,6 @@ impl LinearMap {
     pub(crate) fn n_rows(&self) -> usize {
         match self {
             Self::Sparse(map) => map.matrix.n_rows(),
-            Self::Dense { shape, .. } => shape[0],
             Self::Soft(map) => map.operator.n_nodes(),
         }
     }
@@ -88,7 +72,6 @@ impl LinearMap {
     pub(crate) fn n_columns(&self) -> usize {
         match self {
             Self::Sparse(map) => map.matrix.n_columns(),
-            Self::Dense { shape, .. } => shape[1],
             Self::Soft(map) => map.operator.n_nodes(),
         }
     }
@@ -97,7 +80,6 @@ impl LinearMap {
     pub(crate) fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::Sparse(map) => map.matrix.multiply(x, width),
-            Self::Dense { values, shape } => dense(values, x, *shape, width, false),
             Self::Soft(map) => map.apply(x, width, false),
         }
     }
@@ -106,7 +88,6 @@ impl LinearMap {
     pub(crate) fn apply_adjoint(&self, y: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::Sparse(map) => map.transposed.multiply(y, width),
-            Self::Dense { values, shape } => dense(values, y, *shape, width, true),
             Self::Soft(map) => map.apply(y, width, true),
         }
     }
@@ -115,7 +96,6 @@ impl LinearMap {
     fn cost(&self) -> f64 {
         match self {
             Self::Sparse(map) => map.matrix.n_entries() as f64,
-            Self::Dense { shape, .. } => DENSE_COST * (shape[0] * shape[1]) as f64,
             Self::Soft(map) => map.operator.cost(),
         }
     }
@@ -125,41 +105,25 @@ impl LinearMap {
     /// A grid applies it once per epoch and model; the product is made once.
     pub(crate) fn times(&self, features: &Self) -> Option<Self> {
         let apart = self.cost() + features.cost();
-        let shape = [self.n_rows(), features.n_columns()];
-        if let (Self::Sparse(graph), Self::Sparse(features)) = (self, features) {
-            let product = product(&graph.matrix, &features.matrix, apart as usize)?;
-            return Some(Self::of(product));
-        }
-        let dense = DENSE_COST * (shape[0] * shape[1]) as f64;
-        if dense >= apart || shape[0] * shape[1] > MOST_ENTRIES {
-            return None;
-        }
-        let mut whole = vec![0.0; features.n_rows() * shape[1]];
-        match features {
-            Self::Dense { values, .. } => whole.copy_from_slice(values),
-            Self::Sparse(map) => {
-                for row in 0..features.n_rows() {
-                    for (column, entry) in entries(&map.matrix, row) {
-                        whole[row * shape[1] + column as usize] = entry;
-                    }
+        let Self::Sparse(features) = features else { return None };
+        match self {
+            Self::Sparse(graph) => product(&graph.matrix, &features.matrix, apart as usize).map(Self::of),
+            Self::Soft(soft) => {
+                let (rows, width) = (features.matrix.n_rows(), features.matrix.n_columns());
+                // Measured: entries of a product this large come from main memory, at four times the price.
+                if 4.0 * (rows * width) as f64 >= apart || rows * width > MOST_ENTRIES {
+                    return None;
                 }
+                let mut whole = vec![0.0; rows * width];
+                for (row, values) in whole.chunks_exact_mut(width.max(1)).enumerate() {
+                    entries(&features.matrix, row)
+                        .into_iter()
+                        .for_each(|(column, value)| values[column as usize] = value);
+                }
+                let product = soft.apply(&whole, width, false);
+                let rows = product.chunks_exact(width.max(1)).map(|row| (0..).zip(row.iter().copied()).collect());
+                Some(Self::of(matrix(width, rows)))
             }
-            Self::Soft(_) => return None,
-        }
-        Some(Self::Dense { values: self.apply(&whole, shape[1]), shape })
-    }
-}
-
-/// A dense matrix or its transposed one times `x`; for what is done once, since backends have faster ones.
-fn dense(values: &[f32], x: &[f32], [rows, columns]: [usize; 2], width: usize, adjoint: bool) -> Vec<f32> {
-    let mut product = vec![0.0; width * if adjoint { columns } else { rows }];
-    for row in 0..rows {
-        for column in 0..columns {
-            let value = values[row * columns + column];
-            let (to, from) = if adjoint { (column, row) } else { (row, column) };
-            let sums = &mut product[to * width..(to + 1) * width];
-            sums.iter_mut().zip(&x[from * width..]).for_each(|(sum, &term)| *sum += value * term);
         }
     }
-    product
 }

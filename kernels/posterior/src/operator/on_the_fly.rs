@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_graph::BitMatrix;
 
@@ -18,6 +18,27 @@ pub struct OnTheFly<T> {
     exp_minus_evidence: [T; 3],
     any: Arc<BitMatrix>,
     both: Arc<BitMatrix>,
+}
+
+struct AddRow<'a, T: Real> {
+    operator: &'a OnTheFly<T>,
+    node: usize,
+    x: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for AddRow<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { operator, node, x, out } = self;
+        match out.len() {
+            16 => operator.add_row::<16>(node, x, out),
+            8 => operator.add_row::<8>(node, x, out),
+            _ => operator.add_row_of_any_width(node, x, out),
+        }
+    }
 }
 
 impl<T: Real> OnTheFly<T> {
@@ -35,18 +56,24 @@ impl<T: Real> OnTheFly<T> {
     }
 
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+        // A few more columns cost less than rows whose width is not known in advance.
+        let padded = [8, 16].into_iter().find(|&lanes| width > 1 && width <= lanes).unwrap_or(width);
+        if padded == width {
+            return self.apply_rows(x, width);
+        }
+        let mut wide = vec![T::default(); self.n_nodes() * padded];
+        for (row, values) in wide.chunks_exact_mut(padded).zip(x.chunks_exact(width)) {
+            row[..width].copy_from_slice(values);
+        }
+        self.apply_rows(&wide, padded).chunks_exact(padded).flat_map(|row| row[..width].iter().copied()).collect()
+    }
+
+    fn apply_rows(&self, x: &[T], width: usize) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
         // The processor's widest vectors; lanes are independent, so every width gives the same bits.
         let arch = Arch::new();
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            arch.dispatch(
-                #[inline(always)]
-                || match width {
-                    16 => self.add_row::<16>(node, x, out),
-                    8 => self.add_row::<8>(node, x, out),
-                    _ => self.add_row_of_any_width(node, x, out),
-                },
-            );
+            arch.dispatch(AddRow { operator: self, node, x, out });
         });
         product
     }
