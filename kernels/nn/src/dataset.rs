@@ -6,7 +6,7 @@ use veilgraph_graph::{Features, Labels};
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
-use crate::graph_operator::{GraphOperator, identity_columns};
+use crate::graph_operator::{GraphOperator, every_entry};
 use crate::map::LinearMap;
 use crate::network::{Aggregation, GraphInput};
 use crate::rows::matrix;
@@ -142,7 +142,6 @@ pub(crate) fn input(
 /// Weights as explicit links, where that is affordable.
 fn all_pairs(graph: GraphOperator) -> Result<veilgraph_graph::SparseMatrix, Failure> {
     const MOST: usize = 64_000_000;
-    const BLOCK: usize = 64;
     let operator = match graph {
         GraphOperator::Sparse(matrix) => return Ok(matrix),
         GraphOperator::Soft(operator) => operator,
@@ -151,15 +150,11 @@ fn all_pairs(graph: GraphOperator) -> Result<veilgraph_graph::SparseMatrix, Fail
     if n * n > MOST {
         return Err(Failure::TooManyPairs(n * n, MOST));
     }
-    // A few columns of the identity at a time give the rows of the symmetric matrix.
-    let mut rows: Vec<Vec<(u32, f32)>> = vec![Vec::with_capacity(n); n];
-    for start in (0..n).step_by(BLOCK) {
-        let width = BLOCK.min(n - start);
-        for (row, values) in operator.apply(&identity_columns(n, start, width), width).chunks_exact(width).enumerate() {
-            // Rounding can leave a tiny negative number where the probability is nearly zero.
-            let entries = values.iter().enumerate().filter(|&(column, _)| start + column != row);
-            rows[row].extend(entries.map(|(column, &value)| ((start + column) as u32, value.max(0.0))));
-        }
-    }
+    let values = every_entry(n, |x, width| operator.apply(x, width));
+    let rows = values.chunks_exact(n).enumerate().map(|(row, values)| {
+        let others = values.iter().enumerate().filter(|&(column, _)| column != row);
+        // Rounding can leave a tiny negative number where the probability is nearly zero.
+        others.map(|(column, &value)| (column as u32, value.max(0.0))).collect()
+    });
     Ok(matrix(n, rows))
 }

@@ -96,20 +96,8 @@ impl SoftMap {
 
     /// Every entry, row-major: for devices on which a dense product is the fastest.
     pub(crate) fn dense(&self) -> Vec<f32> {
-        const BLOCK: usize = 64;
         let n = self.operator.n_nodes();
-        let mut values = vec![0.0; n * n];
-        // A few columns of the identity at a time give rows of the transposed matrix.
-        for start in (0..n).step_by(BLOCK) {
-            let width = BLOCK.min(n - start);
-            let columns = self.apply(&identity_columns(n, start, width), width, true);
-            for (row, entries) in columns.chunks_exact(width).enumerate() {
-                for (at, &entry) in entries.iter().enumerate() {
-                    values[(start + at) * n + row] = entry;
-                }
-            }
-        }
-        values
+        every_entry(n, |x, width| self.apply(x, width, false))
     }
 }
 
@@ -120,11 +108,20 @@ impl fmt::Debug for SoftMap {
     }
 }
 
-/// Columns `start..start + width` of the identity, row-major `[n, width]`.
-pub(crate) fn identity_columns(n: usize, start: usize, width: usize) -> Vec<f32> {
-    let mut unit = vec![0.0; n * width];
-    for column in 0..width {
-        unit[(start + column) * width + column] = 1.0;
+/// Every entry, row-major, of a matrix of `n` rows and columns that is given by its products: with a few
+/// columns of the identity at a time.
+pub(crate) fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> Vec<f32> {
+    const BLOCK: usize = 64;
+    let mut values = vec![0.0; n * n];
+    for start in (0..n).step_by(BLOCK) {
+        let width = BLOCK.min(n - start);
+        let mut identity = vec![0.0; n * width];
+        for column in 0..width {
+            identity[(start + column) * width + column] = 1.0;
+        }
+        for (row, found) in apply(&identity, width).chunks_exact(width).enumerate() {
+            values[row * n + start..][..width].copy_from_slice(found);
+        }
     }
-    unit
+    values
 }

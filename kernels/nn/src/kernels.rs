@@ -20,6 +20,7 @@ use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
+use crate::graph_operator::SoftMap;
 use crate::map::{LinearMap, SparseMap};
 
 /// Features and the two scores of [`AttentionGraph::attend`].
@@ -111,7 +112,7 @@ pub(crate) enum Map<B: Kernels> {
     /// `[1, rows, columns]`.
     Dense(FloatTensor<B>),
     /// Applied on the host, with two copies per call on other devices.
-    Host(Arc<LinearMap>),
+    Host(Arc<SoftMap>),
 }
 
 impl<B: Kernels> Map<B> {
@@ -123,7 +124,7 @@ impl<B: Kernels> Map<B> {
             LinearMap::Soft(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
                 Self::Dense(from_host::<B>(soft.dense(), [1, map.n_rows(), map.n_rows()], device))
             }
-            LinearMap::Soft(_) => Self::Host(map.clone()),
+            LinearMap::Soft(soft) => Self::Host(soft.clone()),
         }
     }
 
@@ -131,7 +132,7 @@ impl<B: Kernels> Map<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, false, x),
             Self::Dense(matrix) => matmul::<B>(matrix.clone(), x),
-            Self::Host(map) => on_host::<B>(x, |x, width| map.apply(x, width)),
+            Self::Host(map) => on_host::<B>(map, false, x),
         }
     }
 
@@ -139,7 +140,7 @@ impl<B: Kernels> Map<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, true, y),
             Self::Dense(matrix) => matmul::<B>(B::float_swap_dims(matrix.clone(), 1, 2), y),
-            Self::Host(map) => on_host::<B>(y, |y, width| map.apply_adjoint(y, width)),
+            Self::Host(map) => on_host::<B>(map, true, y),
         }
     }
 }
@@ -158,12 +159,11 @@ fn matmul<B: Kernels>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTensor<
     product.into_primitive().tensor()
 }
 
-fn on_host<B: Kernels>(x: FloatTensor<B>, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> FloatTensor<B> {
+fn on_host<B: Kernels>(map: &SoftMap, adjoint: bool, x: FloatTensor<B>) -> FloatTensor<B> {
     let device = B::float_device(&x);
     let [models, rows, width] = shape::<B>(&x);
     let x = to_host::<B>(x);
-    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| apply(x, width)).collect();
-    let rows = product.len() / (models * width);
+    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| map.apply(x, width, adjoint)).collect();
     from_host::<B>(product, [models, rows, width], &device)
 }
 

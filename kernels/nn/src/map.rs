@@ -13,7 +13,7 @@ pub(crate) enum LinearMap {
     /// Explicit entries.
     Sparse(Arc<SparseMap>),
     /// The soft graph between two diagonals.
-    Soft(SoftMap),
+    Soft(Arc<SoftMap>),
 }
 
 /// A sparse matrix with its transposed one, which the gradient needs.
@@ -50,7 +50,7 @@ impl LinearMap {
 
     fn propagation(graph: &Arc<GraphOperator>, scaling: Scaling) -> Self {
         let GraphOperator::Sparse(weights) = graph.as_ref() else {
-            return Self::Soft(SoftMap { operator: graph.clone(), scaling });
+            return Self::Soft(Arc::new(SoftMap { operator: graph.clone(), scaling }));
         };
         let rows = (0..weights.n_rows()).map(|i| {
             let mut row = if scaling.loops { with_loop(weights, i) } else { entries(weights, i) };
@@ -73,22 +73,6 @@ impl LinearMap {
         match self {
             Self::Sparse(map) => map.matrix.n_columns(),
             Self::Soft(map) => map.operator.n_nodes(),
-        }
-    }
-
-    /// `M x` for a row-major `x` of shape `[columns, width]`; on the host.
-    pub(crate) fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
-        match self {
-            Self::Sparse(map) => map.matrix.multiply(x, width),
-            Self::Soft(map) => map.apply(x, width, false),
-        }
-    }
-
-    /// `Mᵀ y` for a row-major `y` of shape `[rows, width]`; on the host.
-    pub(crate) fn apply_adjoint(&self, y: &[f32], width: usize) -> Vec<f32> {
-        match self {
-            Self::Sparse(map) => map.transposed.multiply(y, width),
-            Self::Soft(map) => map.apply(y, width, true),
         }
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeRuntime;
-use burn_cubecl::ops::numeric::empty_device_dtype;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::ops::numeric::{empty_device_contiguous_dtype, zeros_client};
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 use veilgraph_graph::SparseMatrix;
@@ -43,7 +44,8 @@ pub(crate) struct DeviceLinks<R: CubeRuntime> {
 pub(crate) struct DeviceLabelled<R: CubeRuntime> {
     pub nodes: CubeTensor<R>,
     pub classes: CubeTensor<R>,
-    pub host: Arc<[(u32, u16)]>,
+    /// Position of every labelled node among them, and its class.
+    pub positions: Arc<[(u32, u16)]>,
 }
 
 pub(crate) fn rows<R: CubeRuntime>(matrix: &SparseMatrix, device: &Device<R>) -> Compressed<R> {
@@ -71,8 +73,14 @@ pub(crate) fn place<R: CubeRuntime, E: CubeElement>(values: &[E], dtype: DType, 
     CubeTensor::new_contiguous(client, device.clone(), Shape::new([values.len()]), handle, dtype)
 }
 
+/// A tensor without values yet. The kernels count on rows that follow each other without gaps, which is
+/// not what a device allocates by default.
 pub(crate) fn empty<R: CubeRuntime>(beside: &CubeTensor<R>, shape: [usize; 3]) -> CubeTensor<R> {
-    empty_device_dtype(beside.client.clone(), beside.device.clone(), Shape::new(shape), DType::F32)
+    empty_device_contiguous_dtype(beside.client.clone(), beside.device.clone(), Shape::new(shape), DType::F32)
+}
+
+pub(crate) fn zeros<R: CubeRuntime>(beside: &CubeTensor<R>, shape: [usize; 3]) -> CubeTensor<R> {
+    into_contiguous(zeros_client(beside.client.clone(), beside.device.clone(), Shape::new(shape), DType::F32))
 }
 
 /// How many units are started, and in what groups.

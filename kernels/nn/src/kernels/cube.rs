@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use burn::tensor::ops::FloatTensor;
-use burn::tensor::{DType, Int, Tensor, TensorData, TensorPrimitive};
+use burn::tensor::ops::{ActivationOps, FloatTensor, FloatTensorOps};
+use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 use cubecl::server::ComputeServer;
 use rayon::prelude::*;
 
-use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units};
+use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
 use super::{Activation, AttentionInputs, Kernels, Moments, corrections, device_code, shape, to_host};
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
@@ -57,7 +57,8 @@ where
         let nodes: Vec<u32> = labelled.iter().map(|&(node, _)| node).collect();
         let classes: Vec<u32> = labelled.iter().map(|&(_, class)| class.into()).collect();
         let [nodes, classes] = [nodes, classes].map(|values| place(&values, DType::U32, device));
-        DeviceLabelled { nodes, classes, host: labelled.into() }
+        let positions = (0..).zip(labelled.iter().map(|&(_, class)| class)).collect();
+        DeviceLabelled { nodes, classes, positions }
     }
 
     fn dropouts(dropouts: &[Dropout], device: &Self::Device) -> Self::Dropouts {
@@ -74,9 +75,8 @@ where
         let Compressed { offsets, columns, values, n_rows, n_columns } = map.0[usize::from(adjoint)].clone();
         let x = into_contiguous(x);
         let out = empty(&x, [models, n_rows, width]);
-        let sizes = place(&[n_rows as u32, n_columns as u32, width as u32], DType::U32, &x.device);
         let (client, count, dim) = units(&x, models * n_rows * width);
-        let [offsets, columns, values, x, sizes] = [offsets, columns, values, x, sizes].map(CubeTensor::into_array_arg);
+        let [offsets, columns, values, x] = [offsets, columns, values, x].map(CubeTensor::into_array_arg);
         device_code::multiply::launch::<R>(
             &client,
             count,
@@ -86,7 +86,8 @@ where
             values,
             x,
             out.clone().into_array_arg(),
-            sizes,
+            n_columns,
+            width,
         );
         out
     }
@@ -156,7 +157,7 @@ where
 
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&x);
-        let masks = masks::<Self>(activation, models, &x.device);
+        let Some(masks) = activation.dropouts.clone() else { return Self::relu(x) };
         let x = into_contiguous(x);
         let y = empty(&x, [models, rows, width]);
         let (client, count, dim) = units(&x, models * rows * width);
@@ -180,10 +181,10 @@ where
         activation: &Activation<Self>,
     ) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&y);
-        let masks = masks::<Self>(activation, models, &y.device);
+        let Some(masks) = activation.dropouts.clone() else { return Self::relu_backward(y, gradient) };
         let out = empty(&y, [models, rows, width]);
         let (client, count, dim) = units(&y, models * rows * width);
-        let [y, gradient] = [y, into_contiguous(gradient)].map(CubeTensor::into_array_arg);
+        let [y, gradient] = [y, gradient].map(|tensor| into_contiguous(tensor).into_array_arg());
         device_code::activate_gradient::launch::<R>(
             &client,
             count,
@@ -200,10 +201,10 @@ where
     fn cross_entropy(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [models, n_nodes, n_classes] = shape::<Self>(&logits);
         let logits = into_contiguous(logits);
-        let gradient = Tensor::<Self, 3>::zeros([models, n_nodes, n_classes], &logits.device);
-        let gradient = gradient.into_primitive().tensor();
-        let losses = empty(&logits, [models, labelled.host.len(), 1]);
-        let (client, count, dim) = units(&logits, models * labelled.host.len());
+        let gradient = zeros(&logits, [models, n_nodes, n_classes]);
+        let n_labelled = labelled.positions.len();
+        let losses = empty(&logits, [models, n_labelled, 1]);
+        let (client, count, dim) = units(&logits, models * n_labelled);
         device_code::cross_entropy::launch::<R>(
             &client,
             count,
@@ -223,13 +224,15 @@ where
     /// Logits of the labelled nodes are copied to the host: a sum in double precision, and one wait per epoch.
     fn scores(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> Vec<(f64, f64)> {
         let [_, _, n_classes] = shape::<Self>(&logits);
-        let nodes: Vec<i32> = labelled.host.iter().map(|&(node, _)| node.cast_signed()).collect();
-        let n_labelled = nodes.len();
-        let nodes = Tensor::<Self, 1, Int>::from_data(TensorData::new(nodes, [n_labelled]), &logits.device);
-        let selected = Tensor::<Self, 3>::from_primitive(TensorPrimitive::Float(logits)).select(1, nodes);
-        let values = to_host::<Self>(selected.into_primitive().tensor());
-        let classes: Vec<(u32, u16)> = (0..).zip(labelled.host.iter().map(|&(_, class)| class)).collect();
-        values.par_chunks(n_labelled * n_classes).map(|logits| score(logits, n_classes, &classes)).collect()
+        let n_labelled = labelled.positions.len();
+        // Numbers of nodes are below 2^31: the same bits as signed numbers.
+        let mut nodes = labelled.nodes.clone();
+        nodes.dtype = DType::I32;
+        let selected = to_host::<Self>(Self::float_select(logits, 1, nodes));
+        selected
+            .par_chunks(n_labelled * n_classes)
+            .map(|logits| score(logits, n_classes, &labelled.positions))
+            .collect()
     }
 
     fn adam(
@@ -241,6 +244,10 @@ where
     ) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&parameter);
         let [parameter, gradient] = [parameter, gradient].map(into_contiguous);
+        // Written in place: the copies stay.
+        for moment in [&mut moments.first, &mut moments.second] {
+            *moment = into_contiguous(moment.clone());
+        }
         // Not in place: the best epoch may still hold the parameter.
         let out = empty(&parameter, [models, rows, width]);
         let [to_rate, to_second] = corrections(step);
@@ -280,9 +287,4 @@ fn gather<R: CubeRuntime>(
     let to = out.clone().into_array_arg();
     device_code::gather::launch::<R>(&client, count, dim, offsets, columns, order, factors, shares, x, to, width);
     out
-}
-
-/// Dropout of the activation, or one that drops nothing.
-fn masks<B: Kernels>(activation: &Activation<B>, models: usize, device: &B::Device) -> B::Dropouts {
-    activation.dropouts.clone().unwrap_or_else(|| B::dropouts(&vec![Dropout::new(0.0, 0); models], device))
 }

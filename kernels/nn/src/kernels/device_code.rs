@@ -15,12 +15,13 @@ pub(super) fn multiply(
     values: &Array<f32>,
     x: &Array<f32>,
     out: &mut Array<f32>,
-    shape: &Array<u32>,
+    n_columns: usize,
+    width: usize,
 ) {
     if ABSOLUTE_POS >= out.len() {
         terminate!();
     }
-    let (n_rows, n_columns, width) = (shape[0] as usize, shape[1] as usize, shape[2] as usize);
+    let n_rows = offsets.len() - 1;
     let lanes = out.len() / n_rows;
     let row = ABSOLUTE_POS / lanes;
     let model = ABSOLUTE_POS % lanes / width;
