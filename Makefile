@@ -9,8 +9,8 @@ VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
-.PHONY: all build demo run plan report ingest privatize estimate construct train evaluate test check check-cuda test-vulkan \
-	test-faults audit-mechanisms fuzz deny bench bench-cuda parity clean
+.PHONY: all build demo run plan report ingest privatize similarity estimate construct train evaluate test check check-cuda test-vulkan \
+	test-faults audit-mechanisms fuzz deny bench bench-cuda parity compare clean
 
 all: build                ## Build the program
 build: ; cargo build --release --locked
@@ -22,7 +22,7 @@ plan: build               ## Say what would run and why
 	$(VEILGRAPH) plan $(ARGUMENTS)
 report: build             ## Write the page of an experiment that has run
 	$(VEILGRAPH) report $(ARGUMENTS)
-ingest privatize estimate construct train evaluate: build   ## Run an experiment up to this stage
+ingest privatize similarity estimate construct train evaluate: build   ## Run an experiment up to this stage
 	$(VEILGRAPH) run $(ARGUMENTS) --until $@
 test:                     ## All tests; those on real graphs need DATA_DIR
 	DATA_DIR=$(abspath $(DATA_DIR)) cargo test --release --locked --workspace
@@ -57,5 +57,8 @@ bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published 
 	time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
+compare: CONFIG = configs/compare.toml
+compare: build            ## What each addition to the published estimator is worth: tables and plots (needs DATA_DIR)
+	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS)
 clean:                    ## Remove artifacts (the privacy ledger too)
 	rm -rf artifacts

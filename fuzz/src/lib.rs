@@ -4,7 +4,7 @@
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
 use veilgraph_ingest::{Format, Ingest, Params};
-use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 /// Separates the files of one input.
@@ -92,7 +92,7 @@ pub fn artifact(data: &[u8]) {
     let text = String::from_utf8_lossy(facts);
     let facts =
         Facts(text.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect());
-    match kind % 12 {
+    match kind % 13 {
         0 => read::<NoisyLinks>(&facts, rows),
         1 => read::<NoisyDegrees>(&facts, rows),
         2 => read::<LinkEvidence>(&facts, rows),
@@ -104,6 +104,7 @@ pub fn artifact(data: &[u8]) {
         8 => read::<NodeMap>(&facts, rows),
         9 => read::<WeightedGraph>(&facts, rows),
         10 => read::<Predictions>(&facts, rows),
+        11 => read::<SimilarPairs>(&facts, rows),
         _ => read::<Curves>(&facts, rows),
     }
 }

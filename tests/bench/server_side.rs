@@ -102,7 +102,7 @@ fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; S
     let fitted = fit(&used, Solver::Newton, 0.0, &silent).expect("a fit exists");
     let fit = lap();
     let epsilon_links = params.budget().links;
-    let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, ..LinkModel::default() };
     let mut build = |variant| {
         let inputs = (model.clone(), evidence.clone());
         let graph = Construct::run(inputs, &veilgraph_construct::Params { variant, edge_multiple: 1.0 }, &rng, &silent)
@@ -113,7 +113,7 @@ fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; S
     };
     let (hard, hybrid) = (build(Construction::Hard), build(Construction::Hybrid));
     let posterior = Posterior::new(&model, evidence).expect("same size");
-    let logit = |(i, j)| posterior.logit(i, j, posterior.evidence().claims(i, j));
+    let logit = |(i, j)| posterior.logit(i, j, posterior.evidence().known(i, j));
     let corrections: f64 = graph.links().map(|link| 1.0 - 2.0 * sigmoid(logit(link))).sum();
     assert!(posterior.pair_sum(Kernel::Logistic) + corrections > 0.0);
     let error = lap();

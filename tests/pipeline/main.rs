@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod datasets;
+mod estimators;
 mod faults;
 mod freshness;
 mod oracle;

@@ -46,6 +46,8 @@ fn reports_beyond_the_memory_limit_are_not_made() {
         assert!(answer.err.contains(word), "`{word}` is not in {}", answer.err);
     }
     assert!(!lab.call(&["ls"]).out.contains("privatize"), "nothing half-written");
-    assert_eq!(run("3600B").status, 0);
+    // n²/4 bytes for either, and a list of similar pairs with nothing in it beside the evidence.
+    assert!(run("4559B").err.contains("link_evidence would take"));
+    assert_eq!(run("4560B").status, 0);
     assert_eq!(run("lots").status, 2);
 }

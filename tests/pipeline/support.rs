@@ -106,7 +106,7 @@ impl Lab {
     }
 }
 
-pub(crate) const ORDER: [&str; 6] = ["ingest", "privatize", "estimate", "construct", "train", "evaluate"];
+pub(crate) const ORDER: [&str; 7] = ["ingest", "privatize", "similarity", "estimate", "construct", "train", "evaluate"];
 
 impl Answer {
     pub(crate) fn of(command: &mut Command) -> Self {

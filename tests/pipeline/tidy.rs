@@ -48,6 +48,7 @@ fn the_list_of_public_artifacts_is_pinned() {
         "NoisyDegrees",
         "NoisyLinks",
         "Predictions",
+        "SimilarPairs",
         "WeightedGraph",
     ];
     assert_eq!(public, pinned);

@@ -28,11 +28,11 @@ fn posterior(n: usize, ones_per_1024: u64, in_planes: bool) -> Posterior {
     let evidence = if in_planes {
         evidence
     } else {
-        LinkEvidence::from_rows((0..n).map(|i| evidence.row(i).collect())).expect("valid")
+        LinkEvidence::from_rows((0..n).map(|i| evidence.claims(i).collect())).expect("valid")
     };
     let beta = (0..n).map(|i| -6.0 + 4.0 * ((i + 1) as f64 / n as f64).powi(8)).collect();
     let epsilon_links = ((1024 - ones_per_1024) as f64 / ones_per_1024 as f64).ln();
-    let model = LinkModel { degrees: vec![1.0; n], beta, epsilon_links, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: vec![1.0; n], beta, epsilon_links, ..LinkModel::default() };
     Posterior::new(&model, evidence).expect("same size")
 }
 

@@ -82,7 +82,13 @@ impl Atoms {
         Self { values, counts, group }
     }
 
-    /// Distinct values, ascending.
+    /// One group per node, whether or not parameters are equal.
+    #[must_use]
+    pub fn apart(values: Vec<f64>) -> Self {
+        Self { counts: vec![1.0; values.len()], group: (0..values.len() as u32).collect(), values }
+    }
+
+    /// One value per group, ascending in [`Self::new`].
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values

@@ -1,5 +1,6 @@
 //! The soft graph as an operator: `X -> P X` without the matrix `P`.
 
+mod corrections;
 mod low_rank;
 mod on_the_fly;
 mod real;
@@ -7,15 +8,17 @@ mod real;
 use low_rank::LowRank;
 use on_the_fly::OnTheFly;
 
+pub use on_the_fly::dense_sums;
 pub use real::Real;
 
 use crate::model::Posterior;
 
 /// `P` as a symmetric operator in the precision `T`, in the form that costs less.
 pub enum SoftOperator<T: Real = f32> {
-    /// Few claims: a smooth part of low rank, corrected at the claimed pairs.
+    /// Few claims: a smooth part of low rank, corrected at the known pairs.
     LowRank(LowRank<T>),
-    /// Many claims: entries are formed from planes of bits when they are needed and never kept.
+    /// Many claims: entries are formed from planes of bits when they are needed and never kept; similar pairs
+    /// are corrected.
     OnTheFly(OnTheFly<T>),
 }
 
@@ -31,13 +34,13 @@ impl<T: Real> SoftOperator<T> {
         }
     }
 
-    /// Whether forming every entry is cheaper than correcting at the claimed pairs.
+    /// Whether forming every entry is cheaper than correcting at the known pairs.
     ///
     /// Corrections are also kept within half a gibibyte.
     fn pays_on_the_fly(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
         let entries = posterior.n_nodes() * posterior.n_nodes();
-        let corrections = 2 * posterior.evidence().n_pairs();
+        let corrections = 2 * posterior.evidence().n_known_at_most();
         let bytes = corrections * (size_of::<u32>() + size_of::<T>());
         bytes > MOST_BYTES || T::CORRECTION_COST * corrections as f64 > T::ENTRY_COST * entries as f64
     }
@@ -66,7 +69,7 @@ impl<T: Real> SoftOperator<T> {
     /// Entries are within 1e-6 (single precision) or 1e-12 (double) of the sum of their absolute terms.
     ///
     /// # Complexity
-    /// `O((n · rank + claimed pairs) · width)`, or `O(n² · width)` on the fly.
+    /// `O((n · rank + known pairs) · width)`, or `O(n² · width)` on the fly.
     #[must_use]
     pub fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         match self {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::evidence::Known;
 use crate::kernel_sum::range;
 use crate::model::Posterior;
 
@@ -11,11 +12,11 @@ impl Posterior {
     /// `accept` must be monotone: whoever accepts a logit accepts every larger one.
     ///
     /// # Complexity
-    /// `O(n log n + claimed pairs + unclaimed pairs that are found)`.
+    /// `O(n log n + known pairs + others that are found)`.
     pub fn visit_pairs(&self, accept: impl Fn(f64) -> bool + Sync, mut visit: impl FnMut(u32, u32, f64)) {
-        // Claimed pairs are filtered while they are scanned: at a low budget they are too many to list.
+        // Known pairs are filtered while they are scanned: at a low budget they are too many to list.
         let scan = |i: usize| -> Vec<(u32, f64)> {
-            let row = self.evidence().row(i).map(|(j, claims)| (j, self.logit(i as u32, j, claims)));
+            let row = self.evidence().row(i).map(|(j, known)| (j, self.logit(i as u32, j, known)));
             row.filter(|&(_, logit)| accept(logit)).collect()
         };
         let rows: Vec<Vec<(u32, f64)>> = (0..self.n_nodes()).into_par_iter().map(scan).collect();
@@ -26,12 +27,12 @@ impl Posterior {
         for (position, &a) in order.iter().enumerate() {
             let mut found = false;
             for &b in &order[position + 1..] {
-                let logit = self.logit(a, b, 0);
+                let logit = self.logit(a, b, Known::default());
                 if !accept(logit) {
                     break;
                 }
                 found = true;
-                if self.evidence().claims(a, b) == 0 {
+                if self.evidence().known(a, b) == Known::default() {
                     visit(a.min(b), a.max(b), logit);
                 }
             }
@@ -41,20 +42,20 @@ impl Posterior {
         }
     }
 
-    /// An interval that holds every finite logit of a claimed pair.
+    /// An interval that holds every finite logit.
     #[must_use]
-    pub fn claimed_logit_bounds(&self) -> (f64, f64) {
+    pub fn logit_bounds(&self) -> (f64, f64) {
         let (low, high) = range(self.beta());
-        let twice = self.evidence_logit(2);
-        (2.0 * low, 2.0 * high + if twice.is_finite() { twice } else { 0.0 })
+        let (least, most) = self.evidence_logit_bounds();
+        (2.0 * low + least, 2.0 * high + most)
     }
 
-    /// Number of claimed pairs in each of `cells`, where `cell` tells that of a logit; larger ones count in the last.
+    /// Number of known pairs in each of `cells`, where `cell` tells that of a logit; larger ones count in the last.
     #[must_use]
-    pub fn claimed_histogram(&self, cells: usize, cell: impl Fn(f64) -> usize + Sync) -> Vec<u64> {
+    pub fn known_histogram(&self, cells: usize, cell: impl Fn(f64) -> usize + Sync) -> Vec<u64> {
         let empty = || vec![0_u64; cells];
         let count_row = |mut counts: Vec<u64>, i: usize| {
-            let logits = self.evidence().row(i).map(|(j, claims)| self.logit(i as u32, j, claims));
+            let logits = self.evidence().row(i).map(|(j, known)| self.logit(i as u32, j, known));
             logits.for_each(|logit| counts[cell(logit).min(cells - 1)] += 1);
             counts
         };
@@ -65,10 +66,10 @@ impl Posterior {
         (0..self.n_nodes()).into_par_iter().fold(empty, count_row).reduce(empty, add)
     }
 
-    /// Number of pairs, claimed or not, that would have a logit of at least `threshold` if unclaimed.
+    /// Number of pairs that would have a logit of at least `threshold` if nothing were known of any.
     #[must_use]
-    pub fn count_as_if_unclaimed(&self, sorted_beta: &[f64], threshold: f64) -> u64 {
-        let base = self.evidence_logit(0);
+    pub fn count_as_if_unknown(&self, sorted_beta: &[f64], threshold: f64) -> u64 {
+        let base = self.evidence_logit(Known::default());
         let accepted = |i: usize, j: usize| sorted_beta[i] + sorted_beta[j] + base >= threshold;
         let (mut pairs, mut end) = (0, sorted_beta.len());
         // `end` only falls: the smaller a parameter, the fewer partners it has. Each pair counts at its larger one.

@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 
+use crate::evidence::Known;
 use crate::model::Posterior;
 
 /// For each of the ascending `thresholds`, the number of pairs `i < j` whose logit is at least that.
 ///
 /// # Complexity
 /// With planes of evidence, one pass over all pairs; else `O(n)` per threshold and one pass over the
-/// claimed pairs.
+/// known pairs.
 ///
 /// # Panics
 /// When the thresholds do not ascend.
@@ -19,22 +20,23 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     let evidence = posterior.evidence();
     let n_nodes = posterior.n_nodes();
     let all_pairs = evidence.planes().is_some();
-    // passed[k]: pairs that reach exactly the first k thresholds, as they are and as if unclaimed.
+    // passed[k]: pairs that reach exactly the first k thresholds, as they are and as if nothing were known.
     let empty = || (vec![0_i64; thresholds.len() + 1], vec![0_i64; thresholds.len() + 1]);
     let count_row = |(mut passed, mut as_if): (Vec<i64>, Vec<i64>), i: usize| {
         let lower = i as u32;
         if all_pairs {
             let mut next = i as u32 + 1;
-            for (j, claims) in evidence.row(i) {
-                (next..j).for_each(|k| passed[locate.passed(posterior.logit(lower, k, 0))] += 1);
-                passed[locate.passed(posterior.logit(lower, j, claims))] += 1;
+            for (j, known) in evidence.row(i) {
+                (next..j).for_each(|k| passed[locate.passed(posterior.logit(lower, k, Known::default()))] += 1);
+                passed[locate.passed(posterior.logit(lower, j, known))] += 1;
                 next = j + 1;
             }
-            (next..n_nodes as u32).for_each(|k| passed[locate.passed(posterior.logit(lower, k, 0))] += 1);
+            (next..n_nodes as u32)
+                .for_each(|k| passed[locate.passed(posterior.logit(lower, k, Known::default()))] += 1);
         } else {
-            for (j, claims) in evidence.row(i) {
-                passed[locate.passed(posterior.logit(lower, j, claims))] += 1;
-                as_if[locate.passed(posterior.logit(lower, j, 0))] += 1;
+            for (j, known) in evidence.row(i) {
+                passed[locate.passed(posterior.logit(lower, j, known))] += 1;
+                as_if[locate.passed(posterior.logit(lower, j, Known::default()))] += 1;
             }
         }
         (passed, as_if)
@@ -46,16 +48,16 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     };
     let (passed, as_if) = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, add);
     let sorted_beta = posterior.sorted_beta();
-    let unclaimed: Vec<u64> = if all_pairs {
+    let unknown: Vec<u64> = if all_pairs {
         vec![0; thresholds.len()]
     } else {
-        thresholds.par_iter().map(|&threshold| posterior.count_as_if_unclaimed(&sorted_beta, threshold)).collect()
+        thresholds.par_iter().map(|&threshold| posterior.count_as_if_unknown(&sorted_beta, threshold)).collect()
     };
     let mut counts = vec![0; thresholds.len()];
     let mut reached = 0;
     for k in (0..thresholds.len()).rev() {
         reached += passed[k + 1] - as_if[k + 1];
-        counts[k] = unclaimed[k].wrapping_add_signed(reached);
+        counts[k] = unknown[k].wrapping_add_signed(reached);
     }
     counts
 }

@@ -23,6 +23,7 @@ pub struct DegreeFraction(Choice);
 enum Choice {
     Share(f64),
     Auto,
+    AutoWithBits,
 }
 
 /// A fraction as a config writes it.
@@ -49,7 +50,7 @@ pub enum BudgetError {
     #[error("epsilon must be a positive number of nats (or inf for no privacy), not {0}")]
     Epsilon(f64),
     /// Outside the unit interval.
-    #[error("degree_fraction must lie in [0, 1] (or be \"auto\"), not {0}")]
+    #[error("degree_fraction must lie in [0, 1] (or be \"auto\" or \"auto-with-bits\"), not {0}")]
     DegreeFraction(String),
 }
 
@@ -81,12 +82,20 @@ impl DegreeFraction {
     /// almost the same nats at every budget, for several shapes and a threefold error in the mean.
     pub const AUTO: Self = Self(Choice::Auto);
 
+    /// For a server that reads degrees off the bits too: nothing from 2 nats on, where the bits alone do better; below,
+    /// as [`Self::AUTO`]. Again by the budget alone (docs/benchmarks/estimators.md).
+    pub const AUTO_WITH_BITS: Self = Self(Choice::AutoWithBits);
+
+    /// Whole budget in nats from which on the bits alone do better.
+    const BITS_SUFFICE: f64 = 2.0;
+
     /// The share of this budget, in `[0, 1]`.
     #[must_use]
     pub fn share(self, epsilon: Epsilon) -> f64 {
         match self.0 {
             Choice::Share(share) => share,
-            Choice::Auto => (0.2 / epsilon.0).min(0.35),
+            Choice::AutoWithBits if epsilon.0 >= Self::BITS_SUFFICE => 0.0,
+            Choice::Auto | Choice::AutoWithBits => (0.2 / epsilon.0).min(0.35),
         }
     }
 }
@@ -112,6 +121,7 @@ impl TryFrom<Written> for DegreeFraction {
         match written {
             Written::Share(share) => Self::try_from(share),
             Written::Name(name) if name == "auto" => Ok(Self::AUTO),
+            Written::Name(name) if name == "auto-with-bits" => Ok(Self::AUTO_WITH_BITS),
             Written::Name(name) => Err(BudgetError::DegreeFraction(format!("`{name}`"))),
         }
     }
@@ -128,6 +138,7 @@ impl From<DegreeFraction> for Written {
         match fraction.0 {
             Choice::Share(share) => Self::Share(share),
             Choice::Auto => Self::Name("auto".to_owned()),
+            Choice::AutoWithBits => Self::Name("auto-with-bits".to_owned()),
         }
     }
 }

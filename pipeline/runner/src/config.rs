@@ -1,16 +1,18 @@
 //! An experiment: one TOML file, overlaid by `--set`, expanded into cells.
 
+mod overlay;
 mod source;
 
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::{Table, Value};
+use toml::Table;
 use veilgraph_contract::Randomness;
 use veilgraph_privacy::Epsilon;
 
 use crate::datasets;
+use overlay::{axes, overlay, plain, with};
 pub(crate) use source::nearest;
 use source::{Source, typed};
 
@@ -20,7 +22,7 @@ use source::{Source, typed};
 pub(crate) struct ConfigError(pub String);
 
 /// A parsed config; the tables of the stages are typed when they are expanded into cells.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub name: String,
     pub seed: u64,
@@ -29,10 +31,15 @@ pub(crate) struct Config {
     pub privacy: Privacy,
     pub ingest: Table,
     pub privatize: Table,
+    pub similarity: Table,
     pub estimate: Table,
     pub construct: Table,
     pub train: Table,
+    /// Name of the `[[compare]]` table that is laid over the others.
+    pub alternative: Option<String>,
     source: Source,
+    /// Everything but `[[compare]]`, and those tables.
+    whole: (Table, Vec<Table>),
 }
 
 /// Which scores `[evaluate] metrics` asks for.
@@ -55,6 +62,26 @@ pub(crate) struct Privacy {
     pub budget: Option<Epsilon>,
     /// Whom the budget belongs to (default: the dataset).
     pub population: Option<String>,
+    /// Whether the server holds the features of the nodes.
+    #[serde(default)]
+    pub features: Holding,
+}
+
+/// Who holds a kind of data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Holding {
+    /// Everybody, the server too.
+    #[default]
+    Public,
+    /// Its owners alone: no stage of the server reads it.
+    Withheld,
+}
+
+/// Tables that are laid over the others, one at a time.
+#[derive(Deserialize)]
+struct Alternatives {
+    compare: Vec<Table>,
 }
 
 /// The file as a whole; stage tables stay untyped.
@@ -71,6 +98,8 @@ struct Outline {
     ingest: Table,
     #[serde(default)]
     privatize: PrivatizeTables,
+    #[serde(default)]
+    similarity: Table,
     #[serde(default)]
     estimate: Table,
     #[serde(default)]
@@ -134,7 +163,23 @@ impl Config {
         for set in sets {
             source.overlaid.push(overlay(&mut table, set)?);
         }
-        let outline: Outline = typed(table, "", &source)?;
+        let alternatives = match table.remove("compare") {
+            None => Vec::new(),
+            Some(tables) => {
+                let tables = Table::from_iter([("compare".to_owned(), tables)]);
+                typed::<Alternatives>(tables, "", &source)?.compare
+            }
+        };
+        Self::typed(table, alternatives, None, source)
+    }
+
+    fn typed(
+        table: Table,
+        alternatives: Vec<Table>,
+        alternative: Option<String>,
+        source: Source,
+    ) -> Result<Self, ConfigError> {
+        let outline: Outline = typed(table.clone(), "", &source)?;
         if outline.trials == 0 {
             return Err(source.at("trials", "trials must be at least 1"));
         }
@@ -147,12 +192,9 @@ impl Config {
                 return Err(source.at("seed", problem));
             }
         }
-        let stem = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
+        let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
-        if name.is_empty()
-            || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-            || name.starts_with('.')
-        {
+        if !is_name(&name) {
             return Err(source.at("name", &format!("name `{name}` must consist of letters, digits, `-`, `_` and `.`")));
         }
         Ok(Self {
@@ -163,10 +205,13 @@ impl Config {
             privacy: outline.privacy,
             ingest: outline.ingest,
             privatize: outline.privatize.links,
+            similarity: outline.similarity,
             estimate: outline.estimate,
             construct: outline.construct,
             train: outline.train,
+            alternative,
             source,
+            whole: (table, alternatives),
         })
     }
 
@@ -228,67 +273,10 @@ impl Config {
     }
 }
 
-/// Lays `table.key=value` over the config; returns the dotted field.
-fn overlay(table: &mut Table, set: &str) -> Result<String, ConfigError> {
-    let wrong = |problem: &str| ConfigError(format!("--set {set}: {problem}; write --set table.key=value"));
-    let (field, text) = set.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
-    let path: Vec<&str> = field.trim().split('.').collect();
-    if path.iter().any(|part| part.is_empty()) {
-        return Err(wrong("a part of the field's name is empty"));
-    }
-    // What is not TOML is a word without quotes.
-    let value = toml::from_str::<Table>(&format!("value = {text}"))
-        .ok()
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| Value::String(text.to_owned()));
-    let mut inner = table;
-    for part in &path[..path.len() - 1] {
-        let next = inner.entry((*part).to_owned()).or_insert_with(|| Value::Table(Table::new()));
-        inner = next.as_table_mut().ok_or_else(|| wrong(&format!("`{part}` is no table")))?;
-    }
-    inner.insert(path[path.len() - 1].to_owned(), value);
-    Ok(path.join("."))
-}
-
-/// Every list of a table with the path of its field, depth first.
-fn axes(table: &Table, grid: &[&str]) -> Vec<(Vec<String>, Vec<Value>)> {
-    let mut found = Vec::new();
-    for (key, value) in table {
-        match value {
-            Value::Array(values) if !grid.contains(&key.as_str()) => found.push((vec![key.clone()], values.clone())),
-            Value::Table(inner) => found.extend(axes(inner, grid).into_iter().map(|(mut path, values)| {
-                path.insert(0, key.clone());
-                (path, values)
-            })),
-            _ => {}
-        }
-    }
-    found
-}
-
-fn with(mut table: Table, path: &[String], value: Value) -> Table {
-    match path {
-        [key] => {
-            table.insert(key.clone(), value);
-        }
-        [key, rest @ ..] => {
-            if let Some(Value::Table(inner)) = table.remove(key) {
-                table.insert(key.clone(), Value::Table(with(inner, rest, value)));
-            }
-        }
-        [] => {}
-    }
-    table
-}
-
-/// A value as it looks in a label: short, and fit for a folder's name.
-fn plain(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Float(number) => number.to_string(),
-        other => other.to_string(),
-    };
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
+/// Fit for a folder.
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('.')
 }
 
 #[cfg(test)]

@@ -1,23 +1,20 @@
 //! An experiment as a list of stage runs that feed each other.
 
-use std::path::{Path, PathBuf};
+mod stages;
+
+use std::path::Path;
 use std::sync::Arc;
 
-use veilgraph_construct::Construct;
-use veilgraph_estimate::Estimate;
-use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks, EvaluatePredictions};
 use veilgraph_graph::Construction;
-use veilgraph_ingest::Ingest;
 use veilgraph_privacy::Release;
-use veilgraph_privatize::Privatize;
-use veilgraph_train::{Device, Train};
+use veilgraph_train::Device;
 
-use crate::config::{Config, ConfigError, MetricGroup};
-use crate::datasets;
-use crate::runnable::{Bound, RawHandle, Runnable};
+use crate::config::{Cell, Config, ConfigError, Holding, MetricGroup};
+use crate::runnable::{RawHandle, Runnable};
 
 /// The stages, in their order.
-pub(crate) const STAGES: [&str; 6] = ["ingest", "privatize", "estimate", "construct", "train", "evaluate"];
+pub(crate) const STAGES: [&str; 7] =
+    ["ingest", "privatize", "similarity", "estimate", "construct", "train", "evaluate"];
 
 /// One run of a stage.
 pub(crate) struct Task {
@@ -50,251 +47,206 @@ pub(crate) struct Options<'a> {
 
 /// All runs of the experiment; each comes after those it reads from.
 pub(crate) fn list(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
-    let mut list = List { config, options, tasks: Vec::new(), estimate: String::new() };
     let last = STAGES.iter().position(|stage| Some(*stage) == options.until).unwrap_or(STAGES.len() - 1);
-    list.expand(last)?;
+    let alternatives = config.alternatives()?;
+    let alternatives: Vec<Cells> =
+        alternatives.iter().map(|alternative| Cells::new(alternative, options)).collect::<Result<_, _>>()?;
+    let mut list = List { config, options, last, tasks: Vec::new(), estimate: String::new() };
+    // They differ after the ingest alone.
+    for ingest in &alternatives[0].ingest {
+        list.dataset(ingest, &alternatives)?;
+    }
     Ok(list.tasks)
+}
+
+/// The tables of the config, typed and expanded: a mistake in any is found before anything runs.
+struct Cells {
+    /// Name of the alternative, if there are several.
+    name: Vec<String>,
+    ingest: Vec<Cell<veilgraph_ingest::Params>>,
+    privatize: Vec<Cell<veilgraph_privatize::Params>>,
+    similarity: Vec<Cell<veilgraph_similarity::Params>>,
+    estimate: Vec<Cell<veilgraph_estimate::Params>>,
+    construct: Vec<Cell<veilgraph_construct::Params>>,
+    train: Vec<Cell<veilgraph_train::Params>>,
+}
+
+impl Cells {
+    fn new(config: &Config, options: &Options) -> Result<Self, ConfigError> {
+        let grid = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
+        let mut cells = Self {
+            name: config.alternative.iter().cloned().collect(),
+            ingest: config.cells("ingest", &config.ingest, &[])?,
+            privatize: config.cells("privatize.links", &config.privatize, &[])?,
+            similarity: config.cells("similarity", &config.similarity, &[])?,
+            estimate: config.cells("estimate", &config.estimate, &[])?,
+            construct: config.cells("construct", &config.construct, &[])?,
+            train: config.cells("train", &config.train, &grid)?,
+        };
+        for train in &mut cells.train {
+            train.params.check().map_err(|problem| config.error("train", &problem))?;
+            if options.device != Device::Cpu {
+                train.params.device = options.device;
+            }
+        }
+        if config.is_deployment()
+            && let Some(problem) = cells.privatize.iter().find_map(|cell| cell.params.refused_in_deployment())
+        {
+            return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));
+        }
+        if config.privacy.features == Holding::Withheld && cells.estimate.iter().any(|cell| cell.params.uses_features())
+        {
+            let problem =
+                "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
+            return Err(config.error("privacy.features", problem));
+        }
+        Ok(cells)
+    }
 }
 
 struct List<'a> {
     config: &'a Config,
     options: &'a Options<'a>,
+    /// Position of the last stage that is wanted.
+    last: usize,
     tasks: Vec<Task>,
-    /// Swept values of `[estimate]` of the tasks at hand: scores are told apart by them.
+    /// The alternative and the swept values of `[similarity]`, `[estimate]` and `[construct]` of the tasks at hand:
+    /// scores are told apart by them.
     estimate: String,
+}
+
+/// A dataset and what it can be used for.
+#[derive(Clone, Copy)]
+struct Ingested {
+    ingest: usize,
+    has_features: bool,
+    has_labels: bool,
 }
 
 /// A trial's artifacts up to the posterior.
 #[derive(Clone, Copy)]
 struct Estimated {
-    ingest: usize,
+    from: Ingested,
     privatize: usize,
     estimate: usize,
     trial: u32,
 }
 
 impl List<'_> {
-    fn expand(&mut self, last: usize) -> Result<(), ConfigError> {
-        let config = self.config;
-        // Typed first, so that a mistake in any table is found before anything runs.
-        let ingests = config.cells::<veilgraph_ingest::Params>("ingest", &config.ingest, &[])?;
-        let privatizes = config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[])?;
-        let estimates = config.cells::<veilgraph_estimate::Params>("estimate", &config.estimate, &[])?;
-        let constructs = config.cells::<veilgraph_construct::Params>("construct", &config.construct, &[])?;
-        let grid = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
-        let mut trains = config.cells::<veilgraph_train::Params>("train", &config.train, &grid)?;
-        for train in &mut trains {
-            train.params.check().map_err(|problem| config.error("train", &problem))?;
-            if self.options.device != Device::Cpu {
-                train.params.device = self.options.device;
-            }
+    fn reaches(&self, stage: &str) -> bool {
+        STAGES.iter().position(|&other| other == stage).is_some_and(|position| position <= self.last)
+    }
+
+    /// Whether these scores are wanted, and scoring is reached.
+    fn scores(&self, metrics: MetricGroup) -> bool {
+        self.reaches("evaluate") && self.config.metrics.contains(&metrics)
+    }
+
+    fn dataset(&mut self, cell: &Cell<veilgraph_ingest::Params>, alternatives: &[Cells]) -> Result<(), ConfigError> {
+        let params = &cell.params;
+        let ingest = self.ingest(params, &cell.label)?;
+        let has_features = params.has_features() && self.config.privacy.features == Holding::Public;
+        let from = Ingested { ingest, has_features, has_labels: params.has_labels() };
+        if !self.reaches("privatize") {
+            return Ok(());
         }
-        if config.is_deployment()
-            && let Some(problem) = privatizes.iter().find_map(|cell| cell.params.refused_in_deployment())
-        {
-            return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));
-        }
-        for ingest_cell in &ingests {
-            let ingest = self.ingest(&ingest_cell.params, &ingest_cell.label)?;
-            let population = config.population(ingest_cell.params.dataset.as_deref());
-            let can_train = ingest_cell.params.has_features() && ingest_cell.params.has_labels();
-            if last == 0 {
-                continue;
-            }
-            for privatize_cell in &privatizes {
-                let label = [ingest_cell.label.as_slice(), &privatize_cell.label].concat();
-                let privatized: Vec<usize> = (0..config.trials)
-                    .map(|trial| self.privatize(&privatize_cell.params, ingest, population, &label, trial))
-                    .collect();
-                if last == 1 {
-                    continue;
+        // Alternatives share what they have in common.
+        let mut compared: Vec<(veilgraph_similarity::Params, usize)> = Vec::new();
+        for cells in alternatives {
+            let mut similarities = Vec::new();
+            let wants_similarity = cells.estimate.iter().any(|cell| cell.params.uses_features());
+            if wants_similarity && !from.has_features {
+                let name = params.dataset.as_deref().unwrap_or(&self.config.name);
+                tracing::warn!("{name}: there are no features, so the prior uses degrees alone");
+            } else if wants_similarity && self.reaches("similarity") {
+                for similarity in &cells.similarity {
+                    let known = compared.iter().find(|known| known.0 == similarity.params).map(|known| known.1);
+                    let task = known.unwrap_or_else(|| {
+                        let label = [cell.label.as_slice(), &cells.name, &similarity.label].concat();
+                        self.similarity(&similarity.params, from, &label)
+                    });
+                    compared.push((similarity.params.clone(), task));
+                    similarities.push((task, similarity.label.clone()));
                 }
-                for estimate_cell in &estimates {
-                    self.estimate = estimate_cell.label.join(", ");
-                    let label = [label.as_slice(), &estimate_cell.label].concat();
-                    let estimated: Vec<Estimated> = (0..config.trials)
-                        .map(|trial| {
-                            let privatize = privatized[trial as usize];
-                            let estimate = self.estimate(&estimate_cell.params, privatize, &label, trial);
-                            Estimated { ingest, privatize, estimate, trial }
-                        })
-                        .collect();
-                    if last == 5 && config.metrics.contains(&MetricGroup::LinkError) {
-                        estimated.iter().for_each(|&from| self.evaluate_links(from, &label));
-                    }
-                    if last == 2 {
-                        continue;
-                    }
-                    for construct_cell in &constructs {
-                        let label = [label.as_slice(), &construct_cell.label].concat();
-                        let variant = construct_cell.params.variant;
-                        let graphs: Vec<usize> = estimated
-                            .iter()
-                            .map(|&from| self.construct(&construct_cell.params, from, &label))
-                            .collect();
-                        if last == 5 && variant != Construction::Soft && config.metrics.contains(&MetricGroup::Density)
-                        {
-                            for (&from, &graph) in estimated.iter().zip(&graphs) {
-                                self.evaluate_graph(from, graph, variant, &label);
-                            }
-                        }
-                        if last < 4 || !can_train || (last == 5 && !config.metrics.contains(&MetricGroup::Accuracy)) {
-                            continue;
-                        }
-                        for train_cell in &trains {
-                            let label = [label.as_slice(), &train_cell.label].concat();
-                            let trained: Vec<usize> = estimated
-                                .iter()
-                                .zip(&graphs)
-                                .map(|(&from, &graph)| self.train(&train_cell.params, from, graph, variant, &label))
-                                .collect();
-                            if last == 5 {
-                                let model = train_cell.params.model.name();
-                                self.evaluate_predictions(ingest, privatized[0], &trained, variant, model, &label);
-                            }
-                        }
-                    }
+            }
+            for privatize in &cells.privatize {
+                let label = [cell.label.as_slice(), &cells.name, &privatize.label].concat();
+                let population = self.config.population(params.dataset.as_deref());
+                let privatized: Vec<usize> = (0..self.config.trials)
+                    .map(|trial| self.privatize(&privatize.params, ingest, population, &label, trial))
+                    .collect();
+                if self.reaches("estimate") {
+                    self.estimates(cells, from, &privatized, &similarities, &label);
                 }
             }
         }
         Ok(())
     }
 
-    fn push(
+    /// Every way to read the same reports.
+    fn estimates(
         &mut self,
-        runnable: Arc<dyn Runnable>,
-        label: &[String],
-        trial: Option<u32>,
-        slots: Vec<Vec<Wire>>,
-    ) -> usize {
-        let mut parts = label.to_vec();
-        parts.extend(trial.map(|trial| format!("trial-{trial}")));
-        let label = if parts.is_empty() { "all".to_owned() } else { parts.join(",") };
-        self.tasks.push(Task { runnable, label, trial, slots, releases: Vec::new(), population: String::new() });
-        self.tasks.len() - 1
-    }
-
-    fn ingest(&mut self, params: &veilgraph_ingest::Params, label: &[String]) -> Result<usize, ConfigError> {
-        let files = params.files().map_err(|error| self.config.error("ingest", &error.to_string()))?;
-        let checksums =
-            params.dataset.as_deref().and_then(|name| datasets::named(name).ok()).map(|dataset| dataset.files);
-        let raw = files.into_iter().map(|name| {
-            let path = self.path_of(&name, params);
-            let sha256 = checksums.as_ref().and_then(|files| files.get(&name)).map(|file| file.sha256.clone());
-            Wire::Raw(RawHandle { name, path, sha256 })
-        });
-        let slots = vec![raw.collect()];
-        Ok(self.push(Arc::new(Bound::<Ingest>::new(params.clone())), label, None, slots))
-    }
-
-    /// A data file: in the dataset's folder, in the data folder, or beside the config.
-    fn path_of(&self, name: &str, params: &veilgraph_ingest::Params) -> PathBuf {
-        let data = self.options.data_dir.map_or_else(|| self.config.folder().to_owned(), Path::to_owned);
-        let folder = data.join(params.folder.as_deref().unwrap_or(""));
-        let places = [folder.join(name), data.join(name), self.config.folder().join(name)];
-        places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
-    }
-
-    fn privatize(
-        &mut self,
-        params: &veilgraph_privatize::Params,
-        ingest: usize,
-        population: &str,
-        label: &[String],
-        trial: u32,
-    ) -> usize {
-        let slots = vec![vec![wire(ingest, "links")]];
-        let task = self.push(Arc::new(Bound::<Privatize>::new(params.clone())), label, Some(trial), slots);
-        self.tasks[task].releases = params.releases();
-        population.clone_into(&mut self.tasks[task].population);
-        task
-    }
-
-    fn estimate(&mut self, params: &veilgraph_estimate::Params, from: usize, label: &[String], trial: u32) -> usize {
-        let slots = vec![vec![wire(from, "noisy_links")], vec![wire(from, "noisy_degrees")]];
-        self.push(Arc::new(Bound::<Estimate>::new(params.clone())), label, Some(trial), slots)
-    }
-
-    fn construct(&mut self, params: &veilgraph_construct::Params, from: Estimated, label: &[String]) -> usize {
-        let slots = vec![vec![wire(from.estimate, "link_model")], vec![wire(from.estimate, "link_evidence")]];
-        self.push(Arc::new(Bound::<Construct>::new(params.clone())), label, Some(from.trial), slots)
-    }
-
-    fn train(
-        &mut self,
-        params: &veilgraph_train::Params,
-        from: Estimated,
-        graph: usize,
-        variant: Construction,
-        label: &[String],
-    ) -> usize {
-        // Only the soft graph needs the posterior; the others must stay fresh when it changes and they do not.
-        let posterior =
-            |artifact| if variant == Construction::Soft { vec![wire(from.estimate, artifact)] } else { Vec::new() };
-        let slots = vec![
-            vec![wire(from.ingest, "nodes")],
-            vec![wire(from.ingest, "features")],
-            vec![wire(from.ingest, "labels")],
-            vec![wire(graph, "graph")],
-            posterior("link_model"),
-            posterior("link_evidence"),
-        ];
-        self.push(Arc::new(Bound::<Train>::new(params.clone())), label, Some(from.trial), slots)
-    }
-
-    fn evaluate_links(&mut self, from: Estimated, label: &[String]) {
-        let slots = vec![
-            vec![wire(from.ingest, "nodes")],
-            vec![wire(from.privatize, "noisy_degrees")],
-            vec![wire(from.estimate, "link_model")],
-            vec![wire(from.estimate, "link_evidence")],
-            vec![wire(from.ingest, "links")],
-        ];
-        let params = self.evaluate_params(from.trial, "", "");
-        let label = [&["links".to_owned()], label].concat();
-        self.push(Arc::new(Bound::<EvaluateLinks>::new(params)), &label, Some(from.trial), slots);
-    }
-
-    fn evaluate_graph(&mut self, from: Estimated, graph: usize, variant: Construction, label: &[String]) {
-        let slots = vec![
-            vec![wire(from.ingest, "nodes")],
-            vec![wire(from.privatize, "noisy_degrees")],
-            vec![wire(graph, "graph")],
-            vec![wire(from.ingest, "links")],
-        ];
-        let params = self.evaluate_params(from.trial, &variant.to_string(), "");
-        let label = [&["graph".to_owned()], label].concat();
-        self.push(Arc::new(Bound::<EvaluateGraph>::new(params)), &label, Some(from.trial), slots);
-    }
-
-    fn evaluate_predictions(
-        &mut self,
-        ingest: usize,
-        privatize: usize,
-        trained: &[usize],
-        variant: Construction,
-        model: &str,
+        cells: &Cells,
+        from: Ingested,
+        privatized: &[usize],
+        similar: &[(usize, Vec<String>)],
         label: &[String],
     ) {
-        let slots = vec![
-            vec![wire(ingest, "nodes")],
-            vec![wire(privatize, "noisy_degrees")],
-            vec![wire(ingest, "held_out_labels")],
-            trained.iter().map(|&task| wire(task, "predictions")).collect(),
-            trained.iter().map(|&task| wire(task, "curve")).collect(),
-        ];
-        let params = self.evaluate_params(0, &variant.to_string(), model);
-        let label = [&["predictions".to_owned()], label].concat();
-        self.push(Arc::new(Bound::<EvaluatePredictions>::new(params)), &label, None, slots);
+        for cell in &cells.estimate {
+            let uses_similar = cell.params.uses_features() && !similar.is_empty();
+            let similarities: Vec<(Option<usize>, &[String])> = if uses_similar {
+                similar.iter().map(|(task, label)| (Some(*task), label.as_slice())).collect()
+            } else {
+                vec![(None, &[])]
+            };
+            for (similarity, similarity_label) in similarities {
+                let swept = [similarity_label, &cell.label].concat();
+                let label = [label, &swept].concat();
+                let swept = [cells.name.as_slice(), &swept].concat();
+                self.estimate = swept.join(", ");
+                let mut estimated = Vec::new();
+                for (trial, &privatize) in (0..).zip(privatized) {
+                    let estimate = self.estimate(&cell.params, privatize, similarity, &label, trial);
+                    estimated.push(Estimated { from, privatize, estimate, trial });
+                }
+                if self.scores(MetricGroup::LinkError) {
+                    estimated.iter().for_each(|&from| self.evaluate_links(from, &label));
+                }
+                if self.reaches("construct") {
+                    self.graphs(cells, &estimated, &swept, &label);
+                }
+            }
+        }
     }
 
-    fn evaluate_params(&self, trial: u32, variant: &str, model: &str) -> veilgraph_evaluate::Params {
-        let experiment = self.config.name.clone();
-        let estimate = self.estimate.clone();
-        veilgraph_evaluate::Params { experiment, trial, estimate, variant: variant.to_owned(), model: model.to_owned() }
+    /// Every graph from the same posteriors, one per trial, and every network on it.
+    fn graphs(&mut self, cells: &Cells, estimated: &[Estimated], estimate: &[String], label: &[String]) {
+        for cell in &cells.construct {
+            let label = [label, &cell.label].concat();
+            let variant = cell.params.variant;
+            // The variant has a column of its own.
+            let swept = cell.label.iter().filter(|part| !part.starts_with("variant-"));
+            self.estimate = estimate.iter().chain(swept).cloned().collect::<Vec<_>>().join(", ");
+            let graphs: Vec<usize> = estimated.iter().map(|&from| self.construct(&cell.params, from, &label)).collect();
+            if variant != Construction::Soft && self.scores(MetricGroup::Density) {
+                for (&from, &graph) in estimated.iter().zip(&graphs) {
+                    self.evaluate_graph(from, graph, variant, &label);
+                }
+            }
+            let can_train = estimated.iter().all(|estimated| estimated.from.has_features && estimated.from.has_labels);
+            let is_scored = self.config.metrics.contains(&MetricGroup::Accuracy) || !self.reaches("evaluate");
+            if !(self.reaches("train") && can_train && is_scored) {
+                continue;
+            }
+            for cell in &cells.train {
+                let label = [label.as_slice(), &cell.label].concat();
+                let trials = estimated.iter().zip(&graphs);
+                let trained: Vec<usize> =
+                    trials.map(|(&from, &graph)| self.train(&cell.params, from, graph, variant, &label)).collect();
+                if self.reaches("evaluate") {
+                    self.evaluate_predictions(estimated[0], &trained, variant, cell.params.model.name(), &label);
+                }
+            }
+        }
     }
-}
-
-fn wire(task: usize, artifact: &'static str) -> Wire {
-    Wire::Output { task, artifact }
 }

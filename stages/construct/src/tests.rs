@@ -48,7 +48,7 @@ fn planes(evidence: &LinkEvidence) -> LinkEvidence {
     let n = evidence.n_nodes();
     LinkEvidence::from_reports(BitMatrix::from_rows(n, |i, row| {
         for j in 0..n as u32 {
-            let claims = if i as u32 == j { 0 } else { evidence.claims(i as u32, j) };
+            let claims = if i as u32 == j { 0 } else { evidence.known(i as u32, j).claims };
             // A single claim is made by the lower node.
             if claims == 2 || (claims == 1 && (i as u32) < j) {
                 row[j as usize / 64] |= 1 << (j % 64);
@@ -74,7 +74,7 @@ proptest! {
         let evidence = LinkEvidence::from_rows(rows).expect("valid");
         // Every second case in planes, as dense reports give them.
         let evidence = if n.is_multiple_of(2) { planes(&evidence) } else { evidence };
-        let model = LinkModel { degrees: vec![0.0; beta.len()], beta, epsilon_links: epsilon, residual: 0.0, iterations: 0 };
+        let model = LinkModel { degrees: vec![0.0; beta.len()], beta, epsilon_links: epsilon, ..LinkModel::default() };
         let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
         for variant in [Construction::Hard, Construction::Hybrid] {
             prop_assert_eq!(build(&model, &evidence, variant), dense(&posterior, variant, 1.0));
@@ -92,8 +92,7 @@ fn a_huge_budget_gives_the_graph() {
     let evidence = LinkEvidence::from_rows(rows).expect("valid");
     let beta = vec![-0.5, -0.9, -0.9, -0.9, -0.9];
     for epsilon_links in [54.0, f64::INFINITY] {
-        let model =
-            LinkModel { degrees: vec![1.0; 5], beta: beta.clone(), epsilon_links, residual: 0.0, iterations: 0 };
+        let model = LinkModel { degrees: vec![1.0; 5], beta: beta.clone(), epsilon_links, ..LinkModel::default() };
         let truth = [(0, 1, 1.0), (0, 3, 1.0), (2, 4, 1.0)];
         assert_eq!(build(&model, &evidence, Construction::Hard), truth);
         assert_eq!(build(&model, &evidence, Construction::Hybrid), truth);
@@ -103,8 +102,7 @@ fn a_huge_budget_gives_the_graph() {
 #[test]
 fn a_multiple_that_is_no_positive_number_is_refused() {
     let evidence = LinkEvidence::from_rows(vec![vec![(1, 2)], vec![]]).expect("valid");
-    let model =
-        LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, ..LinkModel::default() };
     for edge_multiple in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let params = Params { variant: Construction::Hybrid, edge_multiple };
         let inputs = (model.clone(), evidence.clone());

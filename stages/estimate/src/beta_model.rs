@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::Progress;
-use veilgraph_posterior::{Atoms, Kernel, LinkEvidence};
+use veilgraph_posterior::{Atoms, Kernel};
 
-use crate::newton::{Problem, newton, sparse_limit};
+use crate::known_pairs::KnownPairs;
+use crate::newton::{Goal, Problem, newton, sparse_limit};
 
 /// How the beta model is fitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +65,9 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     // Equal degrees have equal parameters, so the model has one unknown per distinct degree.
     let groups = Atoms::new(degrees);
     let (values, iterations) = match solver {
-        Solver::Newton => newton(&Problem::prior(&groups, ridge), groups.moved(sparse_limit(&groups)), progress),
+        Solver::Newton => {
+            newton(&Problem::prior(&groups, ridge), groups.moved(sparse_limit(&groups)), Goal::EXACT, progress)
+        }
         Solver::FixedPoint200 => (fixed_point(&groups, 200, progress), 200),
     };
     let moved = groups.moved(values);
@@ -77,8 +80,8 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     Ok(Fitted { beta, residual, iterations })
 }
 
-/// Parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where
-/// `l_ij = 2 (claims_ij − 1) epsilon_links` is the evidence of the pair.
+/// Parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where `l_ij` is
+/// what is known of the pair. Newton's method begins at `start`.
 ///
 /// Given the degrees, these are the probabilities of maximum entropy; the beta model gives the degrees to the
 /// prior instead, from which the evidence then drifts away.
@@ -87,28 +90,27 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
 /// When no such parameters exist, or they are not found, and `ridge` is zero.
 ///
 /// # Complexity
-/// As [`fit`], plus a pass over the claimed pairs for each product with the Hessian.
+/// As [`fit`], plus a pass over the known pairs for each product with the Hessian.
 ///
 /// # Source
 /// algorithms.md, section G3.
-pub fn fit_posterior(
+pub(crate) fn fit_posterior(
     degrees: &[f64],
-    evidence: &LinkEvidence,
-    epsilon_links: f64,
+    start: Vec<f64>,
+    known: &KnownPairs,
     ridge: f64,
+    goal: Goal,
     progress: &Progress,
 ) -> Result<Fitted, FitError> {
-    let prior = fit(degrees, Solver::Newton, ridge, progress)?;
     // Every node has evidence of its own, so each is a group.
-    let numbers: Vec<f64> = (0..degrees.len()).map(|node| node as f64).collect();
-    let nodes = Atoms::new(&numbers).moved(prior.beta);
-    let problem = Problem::posterior(degrees, nodes.counts(), evidence, epsilon_links, ridge);
-    let (beta, iterations) = newton(&problem, nodes.moved(nodes.values().to_vec()), progress);
+    let nodes = Atoms::apart(start);
+    let problem = Problem::with_known(degrees, nodes.counts(), known, ridge);
+    let (beta, iterations) = newton(&problem, nodes.moved(nodes.values().to_vec()), goal, progress);
     let (node, residual) = problem.worst(&nodes.moved(beta.clone()));
-    if residual > 1e-4 || residual.is_nan() {
+    if residual > goal.residual.max(1e-4) || residual.is_nan() {
         return Err(FitError::Residual(residual, node));
     }
-    Ok(Fitted { beta, residual, iterations: prior.iterations + iterations })
+    Ok(Fitted { beta, residual, iterations })
 }
 
 /// A fit exists iff every set of the largest degrees asks for less than the graph can hold

@@ -46,9 +46,11 @@ pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees
 /// Degrees from reports and double claims; nodes that sent nothing have the mean of the others.
 fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<f64> {
     let mut double_claims = vec![0; reports.n_nodes];
-    for (i, j, _) in evidence.pairs().filter(|&(_, _, claims)| claims == 2) {
-        double_claims[i as usize] += 1;
-        double_claims[j as usize] += 1;
+    for i in 0..reports.n_nodes {
+        for (j, _) in evidence.claims(i).filter(|&(_, claims)| claims == 2) {
+            double_claims[i] += 1;
+            double_claims[j as usize] += 1;
+        }
     }
     let budget = reports.facts.budget;
     let noise = Noise { epsilon: [budget.links, budget.degree], n_nodes: reports.n_nodes };

@@ -1,65 +1,26 @@
 //! The server turns noisy reports into a probability for every pair.
 
+mod belief;
 mod beta_model;
 mod degrees;
+mod known_pairs;
 mod newton;
 mod pairing;
+mod params;
+mod similarity;
+mod triangles;
 
-use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
-use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
-pub use beta_model::{FitError, Solver, fit, fit_posterior};
+pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
 pub use pairing::pair_claims;
+pub use params::{Method, MissingNodes, Params, Prior};
 
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
 pub struct Estimate;
-
-/// The `[estimate]` table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// What is believed before the bits are seen.
-    #[serde(default)]
-    pub prior: Prior,
-    /// How noisy degrees are read.
-    #[serde(default)]
-    pub degrees: Degrees,
-    /// Whether the degrees are those of the posterior; else of the prior, from which the evidence drifts away.
-    #[serde(default, rename = "match")]
-    pub match_degrees: bool,
-    /// How the prior is fitted.
-    #[serde(default)]
-    pub solver: Solver,
-    /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
-    #[serde(default)]
-    pub ridge: f64,
-    /// What to do about nodes that sent nothing.
-    #[serde(default)]
-    pub missing_nodes: MissingNodes,
-}
-
-/// What to do about nodes that sent nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MissingNodes {
-    /// Stop and name them.
-    #[default]
-    Refuse,
-    /// Give them the mean degree, and weigh the claims of the others about them as one-sided.
-    OneSided,
-}
-
-/// What is believed before the bits are seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Prior {
-    /// Beta model: the random graph of maximum entropy with the given expected degrees.
-    #[default]
-    BetaModel,
-}
 
 /// Why the reports admit no posterior.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +53,11 @@ pub enum Error {
          \"empirical-bayes+bits\", or spend a part of epsilon on degrees"
     )]
     NothingToMatch,
+    /// Triangles count expected links, which only matching keeps true.
+    #[error(
+        "triangles = true needs match = true: without it the posterior has more links than the nodes; set [estimate] match = true"
+    )]
+    TrianglesUnmatched,
     /// The ridge makes no sense.
     #[error("ridge must be a finite number of at least 0, not {0}")]
     Ridge(f64),
@@ -105,12 +71,13 @@ impl Stage for Estimate {
     const RANDOM: bool = false;
     type Side = Server;
     type Params = Params;
-    type Inputs = (NoisyLinks, NoisyDegrees);
+    /// Similar pairs are given where the prior uses them.
+    type Inputs = (NoisyLinks, NoisyDegrees, Option<SimilarPairs>);
     type Outputs = (LinkModel, LinkEvidence);
     type Error = Error;
 
     fn run(
-        (links, degrees): Self::Inputs,
+        (links, degrees, similar): Self::Inputs,
         params: &Params,
         _: &StageRng,
         progress: &Progress,
@@ -131,30 +98,23 @@ impl Stage for Estimate {
         if params.match_degrees && !knows_degrees {
             return Err(Error::NothingToMatch);
         }
-        let model = if knows_degrees {
-            let used = degrees::used(&degrees, &evidence, params.degrees);
-            // Without noise the evidence alone decides.
-            let is_matched = params.match_degrees && epsilon_links.is_finite();
-            let mut fitted = if is_matched {
-                fit_posterior(&used, &evidence, epsilon_links, params.ridge, progress)?
-            } else {
-                fit(&used, params.solver, params.ridge, progress)?
-            };
-            tracing::debug!(iterations = fitted.iterations, residual = fitted.residual, "beta model fitted");
-            if !is_matched {
-                // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
-                // and `(2 claims − 1) ε` for one, adding ε to its parameter turns the first into the second, and
-                // into 0 between two missing nodes. Matching finds that by itself.
-                missing.iter().for_each(|&node| fitted.beta[node as usize] += epsilon_links);
-            }
-            let (residual, iterations) = (fitted.residual, fitted.iterations);
-            LinkModel { degrees: used, beta: fitted.beta, epsilon_links, residual, iterations }
-        } else {
+        if params.triangles && !params.match_degrees {
+            return Err(Error::TrianglesUnmatched);
+        }
+        if !knows_degrees {
             // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
             let none = vec![0.0; evidence.n_nodes()];
-            LinkModel { degrees: none.clone(), beta: none, epsilon_links, residual: 0.0, iterations: 0 }
+            let model = LinkModel { degrees: none.clone(), beta: none, epsilon_links, ..LinkModel::default() };
+            return Ok((model, evidence));
+        }
+        let degrees = degrees::used(&degrees, &evidence, params.degrees);
+        // Without noise the evidence alone decides, and without bits there is nothing to learn from.
+        let is_noisy = epsilon_links.is_finite() && epsilon_links > 0.0;
+        let evidence = match similar.filter(|_| is_noisy && params.uses_features()) {
+            Some(similar) => evidence.with_similar(similar)?,
+            None => evidence,
         };
-        Ok((model, evidence))
+        belief::believe(&degrees, evidence, epsilon_links, &missing, params, progress)
     }
 }
 

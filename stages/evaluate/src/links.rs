@@ -17,7 +17,7 @@ pub(crate) fn link_error(
 ) -> Vec<(&'static str, f64)> {
     let n = posterior.n_nodes() as f64;
     let logits: Vec<f64> =
-        truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().claims(i, j))).collect();
+        truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().known(i, j))).collect();
     let expected_links = posterior.pair_sum(Kernel::Logistic);
     let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
     // Σ P (1 − P) over pairs: what the model itself expects to be wrong by.

@@ -20,7 +20,7 @@ fn posterior(epsilon_links: f64) -> Posterior {
             .collect()
     });
     let beta = (0..12).map(|i| -1.5 + 0.5 * f64::from(i % 3)).collect();
-    let model = LinkModel { degrees: vec![1.0; 12], beta, epsilon_links, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: vec![1.0; 12], beta, epsilon_links, ..LinkModel::default() };
     Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
 }
 
@@ -87,13 +87,8 @@ fn the_bound_is_the_published_one() {
         AdjacencyList::from_pairs(2708, (0..2707).map(|i| (i, i + 1)).chain((0..links - 2707).map(|i| (i, i + 2))))
             .expect("valid");
     assert_eq!((graph.n_links(), graph.counts().isolated), (5278, 0));
-    let model = LinkModel {
-        degrees: vec![1.0; 2708],
-        beta: vec![-3.0; 2708],
-        epsilon_links: 0.9,
-        residual: 0.0,
-        iterations: 0,
-    };
+    let model =
+        LinkModel { degrees: vec![1.0; 2708], beta: vec![-3.0; 2708], epsilon_links: 0.9, ..LinkModel::default() };
     let posterior =
         Posterior::new(&model, LinkEvidence::from_rows(vec![Vec::new(); 2708]).expect("valid")).expect("same size");
     let scores = links::link_error(&posterior, &graph, 0.1);

@@ -42,7 +42,7 @@ fn soft() -> GraphOperator {
     let mut rows = vec![Vec::new(); NODES];
     links().into_iter().for_each(|(i, j, weight)| rows[i as usize].push((j, 1 + u8::from(weight > 0.4))));
     let beta = noise(NODES, 8).iter().map(|&b| f64::from(b) - 2.0).collect();
-    let model = LinkModel { degrees: vec![4.0; NODES], beta, epsilon_links: 3.0, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: vec![4.0; NODES], beta, epsilon_links: 3.0, ..LinkModel::default() };
     let evidence = LinkEvidence::from_rows(rows).expect("valid");
     GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence).expect("same size")))
 }

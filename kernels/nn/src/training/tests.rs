@@ -168,13 +168,8 @@ fn data_that_admit_no_training_are_refused() {
 fn the_soft_operator_trains_like_the_links_it_encodes() {
     let GraphOperator::Sparse(matrix) = graph() else { unreachable!("explicit links") };
     let rows = (0..NODES).map(|i| matrix.row(i).0.iter().filter(|&&j| j as usize > i).map(|&j| (j, 2)).collect());
-    let model = LinkModel {
-        degrees: vec![4.0; NODES],
-        beta: vec![-1.0; NODES],
-        epsilon_links: 30.0,
-        residual: 0.0,
-        iterations: 0,
-    };
+    let model =
+        LinkModel { degrees: vec![4.0; NODES], beta: vec![-1.0; NODES], epsilon_links: 30.0, ..LinkModel::default() };
     let posterior = Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size");
     for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat] {
         let run = |graph| one(&dataset(graph, architecture).expect("valid"), 15);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::bin_thresholds;
 
 /// Reports of `n` nodes: bit `(i, j)` by a fixed rule, never on the diagonal.
 fn reports(n: usize, among: usize) -> BitMatrix {
@@ -23,10 +24,10 @@ fn planes_and_lists_hold_the_same_evidence() {
         let bits = reports(n, among);
         let (planes, lists) = (LinkEvidence::from_reports(bits.clone()), listed(&bits));
         assert_eq!(planes.pairs().collect::<Vec<_>>(), lists.pairs().collect::<Vec<_>>());
-        assert_eq!(planes.n_pairs(), lists.n_pairs());
+        assert_eq!(planes.n_claimed(), lists.n_claimed());
         for i in 0..n as u32 {
             for j in (0..n as u32).filter(|&j| j != i) {
-                assert_eq!(planes.claims(i, j), lists.claims(i, j), "({i}, {j})");
+                assert_eq!(planes.known(i, j), lists.known(i, j), "({i}, {j})");
             }
         }
     }
@@ -35,11 +36,26 @@ fn planes_and_lists_hold_the_same_evidence() {
 #[test]
 fn the_table_gives_the_evidence_back_in_the_cheaper_form() {
     for (among, dense) in [(2, true), (60, false)] {
+        let similar = SimilarPairs::from_rows(3, (0..130).map(|i| (i + 1..130).step_by(9).map(|j| (j, 3)).collect()));
         let evidence = LinkEvidence::from_reports(reports(130, among));
+        let evidence = evidence.with_similar(similar.expect("valid")).expect("same size");
         let again = LinkEvidence::from_blocks(&evidence.facts(), &mut evidence.blocks()).expect("round trip");
         assert_eq!(again.pairs().collect::<Vec<_>>(), evidence.pairs().collect::<Vec<_>>());
         assert_eq!(again.planes().is_some(), dense, "every {among}th bit");
     }
+}
+
+#[test]
+fn bins_let_no_more_through_than_they_may() {
+    let counts: Vec<u64> = (0..100).map(|cell| (100 - cell) * 3).collect();
+    let scores: Vec<f64> = (0..100).map(f64::from).collect();
+    for (most, least, most_bins) in [(5000, 20, 24), (100_000, 1, 4), (2, 1, 8)] {
+        let thresholds = bin_thresholds(&counts, &scores, most, least, most_bins);
+        assert!(thresholds.len() <= most_bins && thresholds.is_sorted(), "{thresholds:?}");
+        let passed = |threshold: f64| -> u64 { (threshold as usize..100).map(|cell| counts[cell]).sum() };
+        assert!(thresholds.iter().all(|&threshold| passed(threshold) <= most as u64));
+    }
+    assert_eq!(bin_thresholds(&counts, &scores, 2, 1, 8), [0.0; 0], "the best cell holds three pairs");
 }
 
 #[test]

@@ -1,12 +1,14 @@
-//! Few claims: a smooth part of low rank, corrected at the claimed pairs.
+//! Few claims: a smooth part of low rank, corrected at the known pairs.
 
 use rayon::prelude::*;
 
+use super::corrections::{Corrections, add_scaled};
 use super::real::Real;
+use crate::evidence::Known;
 use crate::kernel_sum::{Kernel, range};
 use crate::model::Posterior;
 
-/// `P` as a smooth part of low rank plus a sparse correction at the claimed pairs.
+/// `P` as a smooth part of low rank plus a sparse correction at the known pairs.
 ///
 /// With `B_ij = σ(β_i + β_j − 2 ε_links) = e^{β_i} g(β_i, β_j) e^{β_j}`, where `g` is smooth, `B` is
 /// `D L G Lᵀ D`: `L` interpolates at a few Chebyshev nodes (algorithms.md, section E). A wide range of
@@ -23,49 +25,32 @@ pub struct LowRank<T> {
     core: Vec<T>,
     /// `−B_ii`: `P` has no diagonal.
     own: Vec<T>,
-    offsets: Vec<usize>,
-    partners: Vec<u32>,
-    corrections: Vec<T>,
+    corrections: Corrections<T>,
 }
 
 impl<T: Real> LowRank<T> {
     pub(super) fn new(posterior: &Posterior) -> Self {
-        let base = posterior.evidence_logit(0);
+        let base = posterior.evidence_logit(Known::default());
         let Smooth { rank, piece, factor, core } = if base == f64::NEG_INFINITY {
             Smooth::none(posterior.n_nodes())
         } else {
             Smooth::new(posterior.beta(), base)
         };
-        let unclaimed = |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { Kernel::Logistic.at(s + base) };
-        let own = posterior.beta().iter().map(|&b| T::of(-unclaimed(2.0 * b))).collect();
+        let unknown = |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { Kernel::Logistic.at(s + base) };
+        let own = posterior.beta().iter().map(|&b| T::of(-unknown(2.0 * b))).collect();
         let n_nodes = posterior.n_nodes();
-        let mut offsets = vec![0; n_nodes + 1];
-        for (i, j, _) in posterior.evidence().pairs() {
-            offsets[i as usize + 1] += 1;
-            offsets[j as usize + 1] += 1;
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let mut next = offsets.clone();
-        let mut partners = vec![0; offsets[n_nodes]];
-        let mut corrections = vec![T::default(); offsets[n_nodes]];
-        for (i, j, claims) in posterior.evidence().pairs() {
-            let s = posterior.beta()[i as usize] + posterior.beta()[j as usize];
-            let correction = T::of(Kernel::Logistic.at(s + posterior.evidence_logit(claims)) - unclaimed(s));
-            for (row, partner) in [(i, j), (j, i)] {
-                let at = next[row as usize];
-                partners[at] = partner;
-                corrections[at] = correction;
-                next[row as usize] += 1;
-            }
-        }
-        Self { n_nodes, rank, piece, factor, core, own, offsets, partners, corrections }
+        let corrections = Corrections::new(n_nodes, || {
+            posterior.evidence().pairs().map(|(i, j, known)| {
+                let s = posterior.beta()[i as usize] + posterior.beta()[j as usize];
+                (i, j, T::of(Kernel::Logistic.at(s + posterior.evidence_logit(known)) - unknown(s)))
+            })
+        });
+        Self { n_nodes, rank, piece, factor, core, own, corrections }
     }
 
     /// Products summed per column of a right-hand side.
     pub(super) fn n_terms(&self) -> usize {
-        2 * self.factor.len() + self.core.len() + self.corrections.len()
+        2 * self.factor.len() + self.core.len() + self.corrections.n_entries()
     }
 
     pub(super) fn n_nodes(&self) -> usize {
@@ -73,31 +58,17 @@ impl<T: Real> LowRank<T> {
     }
 
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
-        // The own precision inside a few terms, double across them: hundreds of corrections add up.
-        const TERMS: usize = 32;
         let spread = self.moments(x, width);
         let mut product = vec![T::default(); x.len()];
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             let mut sums = vec![0.0_f64; width];
-            let mut add_up = |out: &mut [T]| {
-                sums.iter_mut().zip(&*out).for_each(|(sum, &partial)| *sum += partial.wide());
-                out.fill(T::default());
-            };
             let first = self.piece[node] as usize * self.rank;
             for (k, &weight) in (first..).zip(&self.factor[node * self.rank..(node + 1) * self.rank]) {
                 add_scaled(out, weight, &spread[k * width..(k + 1) * width]);
             }
             add_scaled(out, self.own[node], &x[node * width..(node + 1) * width]);
-            add_up(out);
-            let range = self.offsets[node]..self.offsets[node + 1];
-            for (partners, weights) in
-                self.partners[range.clone()].chunks(TERMS).zip(self.corrections[range].chunks(TERMS))
-            {
-                for (&partner, &weight) in partners.iter().zip(weights) {
-                    add_scaled(out, weight, &x[partner as usize * width..(partner as usize + 1) * width]);
-                }
-                add_up(out);
-            }
+            sums.iter_mut().zip(&*out).for_each(|(sum, &smooth)| *sum += smooth.wide());
+            self.corrections.add_row(node, x, &mut sums, out);
             out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::of(sum));
         });
         product
@@ -129,13 +100,7 @@ impl<T: Real> LowRank<T> {
     }
 }
 
-fn add_scaled<T: Real>(out: &mut [T], weight: T, row: &[T]) {
-    for (sum, &term) in out.iter_mut().zip(row) {
-        *sum += weight * term;
-    }
-}
-
-/// The unclaimed part, interpolated piece by piece.
+/// The part of unknown pairs, interpolated piece by piece.
 struct Smooth<T> {
     rank: usize,
     piece: Vec<u32>,
@@ -144,7 +109,7 @@ struct Smooth<T> {
 }
 
 impl<T: Real> Smooth<T> {
-    /// Nothing is unclaimed and possible.
+    /// A link that nobody claimed is impossible.
     fn none(n_nodes: usize) -> Self {
         Self { rank: 0, piece: vec![0; n_nodes], factor: Vec::new(), core: Vec::new() }
     }

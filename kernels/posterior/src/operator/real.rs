@@ -2,14 +2,23 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use std::ops::{Add, AddAssign, Div, Mul};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// Entries that are formed at a time: one word of each plane.
 pub(super) const LANES: usize = 64;
 
 /// A floating-point type that the soft operator can be applied in.
 pub trait Real:
-    Copy + Default + Send + Sync + Add<Output = Self> + AddAssign + Mul<Output = Self> + Div<Output = Self> + 'static
+    Copy
+    + Default
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + AddAssign
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + 'static
 {
     /// One.
     const ONE: Self;

@@ -2,7 +2,7 @@ use veilgraph_graph::BitMatrix;
 
 use super::*;
 use crate::pairs::tests::{in_planes, posterior};
-use crate::{LinkEvidence, LinkModel};
+use crate::{Kernel, Known, LinkEvidence, LinkModel};
 
 fn check<T: Real>(operator: &SoftOperator<T>, posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
     let n = posterior.n_nodes();
@@ -49,13 +49,8 @@ fn a_wide_range_of_parameters_is_no_less_exact() {
     for epsilon_links in [0.27, 3.0, 12.0] {
         let rows = (0..n).map(|i| (i + 1..n).filter(|j| (i * 31 + j * 17) % 5 == 0).map(|j| (j, 1)).collect());
         let evidence = LinkEvidence::from_rows(rows).expect("valid");
-        let model = LinkModel {
-            degrees: vec![1.0; n as usize],
-            beta: beta.clone(),
-            epsilon_links,
-            residual: 0.0,
-            iterations: 0,
-        };
+        let model =
+            LinkModel { degrees: vec![1.0; n as usize], beta: beta.clone(), epsilon_links, ..LinkModel::default() };
         let posterior = Posterior::new(&model, evidence).expect("same size");
         let low_rank = SoftOperator::<f32>::LowRank(LowRank::new(&posterior));
         check(&low_rank, &posterior, 3, 1e-6, &format!("single precision, ε {epsilon_links}"));
@@ -72,8 +67,27 @@ fn the_cheaper_form_is_chosen() {
     assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in planes");
     let n = 64;
     let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));
-    let model =
-        LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, residual: 0.0, iterations: 0 };
+    let model = LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, ..LinkModel::default() };
     let posterior = Posterior::new(&model, LinkEvidence::from_reports(all)).expect("same size");
     assert!(matches!(SoftOperator::<f32>::new(&posterior), SoftOperator::OnTheFly(_)), "every pair");
+}
+
+#[test]
+fn dense_sums_equal_those_over_all_pairs() {
+    for epsilon in [0.1, 2.0] {
+        let posterior = in_planes(&posterior(epsilon));
+        let n = posterior.n_nodes();
+        let v: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
+        for (kernel, tolerance) in [(Kernel::Logistic, 1e-12), (Kernel::LogisticSlope, 1e-5)] {
+            let sums = dense_sums(posterior.evidence(), epsilon, kernel, posterior.beta(), &v).expect("planes");
+            for (i, sum) in sums.into_iter().enumerate() {
+                let term = |j: usize| {
+                    let claims = posterior.evidence().known(i as u32, j as u32).claims;
+                    kernel.at(posterior.logit(i as u32, j as u32, Known { claims, bin: 0 })) * v[j]
+                };
+                let direct: f64 = (0..n).filter(|&j| j != i).map(term).sum();
+                assert!((sum - direct).abs() < tolerance, "{kernel:?}, node {i}: {sum} {direct}");
+            }
+        }
+    }
 }

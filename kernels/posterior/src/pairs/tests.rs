@@ -1,16 +1,30 @@
 use veilgraph_graph::BitMatrix;
 
-use crate::{Kernel, LinkEvidence, LinkModel, Posterior, counts_at_least, sigmoid};
+use crate::{Kernel, Known, LinkEvidence, LinkModel, Posterior, SimilarPairs, counts_at_least, sigmoid};
 
-/// Forty nodes, a third of all pairs claimed, by a fixed arithmetic rule.
+/// Forty nodes, a third of all pairs claimed and a sixth alike, by a fixed arithmetic rule.
 pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
     let n = 40_u32;
     let beta: Vec<f64> = (0..n).map(|i| f64::from(i * 7 % 13) * 0.4 - 3.0).collect();
     let rows = (0..n).map(|i| {
         (i + 1..n).filter(|j| (i * 31 + j * 17) % 3 == 0).map(|j| (j, 1 + u8::from((i + j) % 4 == 0))).collect()
     });
-    let model = LinkModel { degrees: vec![0.0; n as usize], beta, epsilon_links, residual: 0.0, iterations: 0 };
-    Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
+    let similar = (0..n).map(|i| {
+        (i + 1..n).filter(|j| (i * 5 + j * 11) % 6 == 0).map(|j| (j, 1 + u8::from((i + j) % 4 > 1))).collect()
+    });
+    let similar = SimilarPairs::from_rows(2, similar).expect("valid");
+    let evidence = LinkEvidence::from_rows(rows).expect("valid").with_similar(similar).expect("same size");
+    Posterior::new(&model(beta, epsilon_links), evidence).expect("same size and bins")
+}
+
+fn model(beta: Vec<f64>, epsilon_links: f64) -> LinkModel {
+    LinkModel {
+        degrees: vec![0.0; beta.len()],
+        beta,
+        epsilon_links,
+        bin_logits: vec![-0.7, 2.5],
+        ..LinkModel::default()
+    }
 }
 
 /// The same posterior with its claims in planes of bits.
@@ -19,26 +33,21 @@ pub(crate) fn in_planes(posterior: &Posterior) -> Posterior {
     let evidence = posterior.evidence();
     let bits = BitMatrix::from_rows(n, |i, row| {
         for j in (0..n as u32).filter(|&j| j as usize != i) {
-            let claims = evidence.claims(i as u32, j);
+            let claims = evidence.known(i as u32, j).claims;
             if claims == 2 || (claims == 1 && (i as u32) < j) {
                 row[j as usize / 64] |= 1 << (j % 64);
             }
         }
     });
-    let model = LinkModel {
-        degrees: vec![0.0; n],
-        beta: posterior.beta().to_vec(),
-        epsilon_links: posterior.evidence_logit(2) / 2.0,
-        residual: 0.0,
-        iterations: 0,
-    };
-    Posterior::new(&model, LinkEvidence::from_reports(bits)).expect("same size")
+    let epsilon_links = posterior.evidence_logit(Known { claims: 2, bin: 0 }) / 2.0;
+    let evidence = LinkEvidence::from_reports(bits).with_similar(evidence.similar().clone()).expect("same size");
+    Posterior::new(&model(posterior.beta().to_vec(), epsilon_links), evidence).expect("same size and bins")
 }
 
 fn dense(posterior: &Posterior) -> Vec<(u32, u32, f64)> {
     let n = posterior.n_nodes() as u32;
     let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-    pairs.map(|(i, j)| (i, j, posterior.logit(i, j, posterior.evidence().claims(i, j)))).collect()
+    pairs.map(|(i, j)| (i, j, posterior.logit(i, j, posterior.evidence().known(i, j)))).collect()
 }
 
 #[test]

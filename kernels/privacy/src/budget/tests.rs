@@ -42,6 +42,10 @@ fn the_automatic_share_spends_a_fifth_of_a_nat() {
         let budget = epsilon.split(DegreeFraction::AUTO);
         assert!((budget.links + budget.degree - epsilon.nats()).abs() < 1e-12);
     }
+    for (epsilon, share) in [(1.0, 0.2), (1.9, 0.2 / 1.9), (2.0, 0.0), (8.0, 0.0)] {
+        let epsilon = Epsilon::try_from(epsilon).expect("positive");
+        assert!((DegreeFraction::AUTO_WITH_BITS.share(epsilon) - share).abs() < 1e-12);
+    }
     let unbounded = Epsilon::try_from(f64::INFINITY).expect("no privacy").split(DegreeFraction::AUTO);
     assert_eq!((unbounded.links, unbounded.degree), (f64::INFINITY, 0.0), "nothing is left to spend");
 }

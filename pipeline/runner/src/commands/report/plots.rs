@@ -29,7 +29,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(160, 120, 0),
 ];
 
-/// Accuracy, link error and density against epsilon, for each dataset.
+/// Accuracy, link error, ranking of links and density against epsilon, for each dataset.
 pub(crate) fn all(rows: &[Row]) -> anyhow::Result<Vec<Plot>> {
     let mut datasets: Vec<&String> = rows.iter().map(|row| &row.dataset).collect();
     datasets.sort();
@@ -43,10 +43,12 @@ pub(crate) fn all(rows: &[Row]) -> anyhow::Result<Vec<Plot>> {
             &[("mae", "MAE"), ("expected_mae", "MAE the model expects"), ("mae_bound", "bound (theorem 4.4)")],
             1.0,
         );
+        let precision = series(&mine, &[("average_precision", "")], 1.0);
         let density = series(&mine, &[("graph_entries", "entries"), ("graph_true_positives", "true positives")], 1.0);
         for (title, unit, lines, is_log) in [
             ("Accuracy of test nodes", "%", accuracy, false),
             ("Mean absolute error of link probabilities", "MAE", error, true),
+            ("Average precision of link probabilities", "average precision", precision, false),
             ("Links that the graph keeps, in both directions", "entries", density, false),
         ] {
             if !lines.is_empty() {
@@ -59,15 +61,16 @@ pub(crate) fn all(rows: &[Row]) -> anyhow::Result<Vec<Plot>> {
 
 /// Means with 95 % intervals by epsilon, one line per score, graph, model and fraction.
 fn series(rows: &[&Row], scores: &[(&str, &str)], factor: f64) -> BTreeMap<String, Series> {
-    let mut fractions: Vec<f64> = rows.iter().map(|row| row.degree_fraction).collect();
-    fractions.sort_by(f64::total_cmp);
-    fractions.dedup();
+    // A fraction that follows from the rest need not be said.
+    let rest = |row: &Row| (row.estimate.clone(), row.variant.clone(), row.model.clone(), row.epsilon.to_bits());
+    let mut fractions = BTreeMap::new();
+    let is_swept =
+        rows.iter().any(|row| *fractions.entry(rest(row)).or_insert(row.degree_fraction) != row.degree_fraction);
     let mut lines: BTreeMap<String, Series> = BTreeMap::new();
     for row in rows {
         for (score, label) in scores {
             let Some(summary) = row.summary(score) else { continue };
-            let fraction =
-                if fractions.len() > 1 { format!("fraction {}", row.degree_fraction) } else { String::new() };
+            let fraction = if is_swept { format!("fraction {}", row.degree_fraction) } else { String::new() };
             let parts = [row.estimate.as_str(), &row.variant, &row.model, label, &fraction];
             let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
             let half = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };

@@ -1,0 +1,116 @@
+//! The `[estimate]` table.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Degrees, Solver};
+
+/// How reports are read, every choice made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Table")]
+pub struct Params {
+    /// What is believed before the bits are seen.
+    pub prior: Prior,
+    /// How noisy degrees are read.
+    pub degrees: Degrees,
+    /// Whether the degrees are those of the posterior; else of the prior, from which the evidence drifts away.
+    #[serde(rename = "match")]
+    pub match_degrees: bool,
+    /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from
+    /// the reports. Left out below [`LEAST_FOR_TRIANGLES`].
+    pub triangles: bool,
+    /// How the prior is fitted.
+    pub solver: Solver,
+    /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
+    pub ridge: f64,
+    /// What to do about nodes that sent nothing.
+    pub missing_nodes: MissingNodes,
+}
+
+/// Budget of a bit from which on reports tell common neighbours from noise (docs/benchmarks/estimators.md).
+const LEAST_FOR_TRIANGLES: f64 = 2.0;
+
+/// The table as it is written: a method, and what is said beside it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default)]
+    method: Method,
+    prior: Option<Prior>,
+    degrees: Option<Degrees>,
+    #[serde(rename = "match")]
+    match_degrees: Option<bool>,
+    triangles: Option<bool>,
+    #[serde(default)]
+    solver: Solver,
+    #[serde(default)]
+    ridge: f64,
+    #[serde(default)]
+    missing_nodes: MissingNodes,
+}
+
+/// A choice of everything else in `[estimate]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// As the paper does.
+    #[default]
+    Published,
+    /// What the reports support: features, degrees from double claims, matching, common neighbours.
+    Best,
+}
+
+/// What to do about nodes that sent nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingNodes {
+    /// Stop and name them.
+    #[default]
+    Refuse,
+    /// Give them the mean degree, and weigh the claims of the others about them as one-sided.
+    OneSided,
+}
+
+/// What is believed before the bits are seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prior {
+    /// Beta model: the random graph of maximum entropy with the given expected degrees.
+    #[default]
+    BetaModel,
+    /// The same, with likelier links between nodes that resemble each other; how much likelier is learned from the
+    /// reports.
+    #[serde(rename = "beta-model+features")]
+    BetaModelFeatures,
+}
+
+impl From<Table> for Params {
+    fn from(table: Table) -> Self {
+        let is_best = table.method == Method::Best;
+        let (prior, degrees) = match table.method {
+            Method::Published => (Prior::BetaModel, Degrees::Clipped),
+            Method::Best => (Prior::BetaModelFeatures, Degrees::EmpiricalBayesBits),
+        };
+        Self {
+            prior: table.prior.unwrap_or(prior),
+            degrees: table.degrees.unwrap_or(degrees),
+            match_degrees: table.match_degrees.unwrap_or(is_best),
+            triangles: table.triangles.unwrap_or(is_best),
+            solver: table.solver,
+            ridge: table.ridge,
+            missing_nodes: table.missing_nodes,
+        }
+    }
+}
+
+impl Params {
+    /// Whether similar pairs are read.
+    #[must_use]
+    pub fn uses_features(&self) -> bool {
+        self.prior == Prior::BetaModelFeatures
+    }
+
+    /// Whether common neighbours are looked for at this budget of a bit.
+    pub(crate) fn finds_triangles(&self, epsilon_links: f64) -> bool {
+        self.triangles && epsilon_links >= LEAST_FOR_TRIANGLES && epsilon_links.is_finite()
+    }
+}

@@ -1,0 +1,107 @@
+use veilgraph_contract::Artifact;
+use veilgraph_graph::{SparseMatrix, Split};
+
+use super::*;
+
+/// Sixty nodes of two classes with words of their class and others; every third is for training.
+fn inputs() -> (Nodes, Features, Labels) {
+    let splits = (0..60).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
+    let nodes = Nodes { dataset: "tiny".into(), n_classes: 2, splits };
+    let words = |node: usize| {
+        let mut words = vec![(node % 2) as u32, 2 + (node * 7 % 5) as u32, 7 + (node * 11 % 13) as u32];
+        words.dedup();
+        words.into_iter().map(|word| (word, 1.0)).collect()
+    };
+    let features = SparseMatrix::from_rows(20, (0..60).map(words)).expect("valid");
+    let labels = (0..60).filter(|node| node % 3 != 2).map(|node| (node, (node % 2) as u16)).collect();
+    (nodes, Features(features), Labels::new(2, labels).expect("valid"))
+}
+
+fn run(features: Features, labels: Option<Labels>, params: &Params) -> Result<SimilarPairs, Error> {
+    let rng = StageRng::new(1, "similarity", 0);
+    Similarity::run((inputs().0, features, labels), params, &rng, &Progress::none()).map(|(pairs,)| pairs)
+}
+
+/// Weighed by hand: `ln(n / count)` of the common words over the lengths.
+fn cosine(features: &Features, i: usize, j: usize) -> f64 {
+    let matrix = &features.0;
+    let weight = |word: u32| {
+        let count = (0..matrix.n_rows()).filter(|&node| matrix.row(node).0.contains(&word)).count();
+        (matrix.n_rows() as f64 / count as f64).ln()
+    };
+    let length = |node: usize| matrix.row(node).0.iter().map(|&word| weight(word).powi(2)).sum::<f64>().sqrt();
+    let common = matrix.row(i).0.iter().filter(|word| matrix.row(j).0.contains(word));
+    common.map(|&word| weight(word).powi(2)).sum::<f64>() / (length(i) * length(j))
+}
+
+#[test]
+fn the_listed_pairs_are_those_with_the_largest_cosines() {
+    let (_, features, _) = inputs();
+    let params = Params { classes: false, share: 0.3, ..Params::default() };
+    let pairs = run(features.clone(), None, &params).expect("compared");
+    assert!(pairs.n_pairs() > 200 && pairs.n_pairs() <= 531, "{} of 1770 pairs", pairs.n_pairs());
+    assert!(pairs.n_bins() > 2, "{} bins", pairs.n_bins());
+    let mut range = vec![(f64::INFINITY, 0.0_f64); usize::from(pairs.n_bins()) + 1];
+    for i in 0..60 {
+        for j in i + 1..60 {
+            let (cosine, bin) = (cosine(&features, i, j), pairs.bin(i, j as u32));
+            let (least, most) = &mut range[usize::from(bin)];
+            (*least, *most) = (least.min(cosine), most.max(cosine));
+        }
+    }
+    // A cell of cosines is 1 / 2047 wide.
+    assert!(range.windows(2).all(|bins| bins[0].1 <= bins[1].0 + 5e-4), "bins ascend: {range:?}");
+}
+
+#[test]
+fn predicted_classes_bring_nodes_of_one_class_together() {
+    let (_, features, labels) = inputs();
+    let share_of_one_class = |params: &Params| {
+        let pairs = run(features.clone(), Some(labels.clone()), params).expect("compared");
+        let alike = (0..60).flat_map(|i| pairs.row(i).map(move |(j, _)| i % 2 == j as usize % 2));
+        alike.filter(|alike| *alike).count() as f64 / pairs.n_pairs() as f64
+    };
+    let with = share_of_one_class(&Params::default());
+    let without = share_of_one_class(&Params { classes: false, ..Params::default() });
+    assert!(with > without && with > 0.7, "{with} with classes, {without} without");
+}
+
+#[test]
+fn what_tells_nothing_lists_nothing() {
+    let same = Features(SparseMatrix::from_rows(2, (0..60).map(|_| vec![(1, 1.0)])).expect("valid"));
+    let pairs = run(same, Some(inputs().2), &Params::default()).expect("no error");
+    assert_eq!((pairs.n_pairs(), pairs.n_bins()), (0, 0));
+}
+
+/// One class, or one without a training node: features speak alone.
+#[test]
+fn classes_that_cannot_be_learned_are_left_out() {
+    let (_, features, _) = inputs();
+    let alone = run(features.clone(), None, &Params::default()).expect("compared");
+    let one = Labels::new(1, (0..60).step_by(3).map(|node| (node, 0)).collect()).expect("valid");
+    let unseen = Labels::new(3, (0..60).filter(|node| node % 3 != 2).map(|node| (node, (node % 2) as u16)).collect());
+    for labels in [one, unseen.expect("valid")] {
+        assert_eq!(run(features.clone(), Some(labels), &Params::default()).expect("compared"), alone);
+    }
+}
+
+#[test]
+fn pairs_are_the_same_for_any_number_of_threads_and_survive_the_disk() {
+    let (_, features, labels) = inputs();
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| run(features.clone(), Some(labels.clone()), &Params::default()).expect("compared"))
+    };
+    let pairs = with(1);
+    assert_eq!(pairs, with(3));
+    let again = SimilarPairs::from_blocks(&pairs.facts(), &mut pairs.blocks()).expect("round trip");
+    assert_eq!(again, pairs);
+}
+
+#[test]
+fn impossible_shares_are_refused() {
+    for share in [0.0, -1.0, 1.5, f64::NAN] {
+        let error = run(inputs().1, None, &Params { share, ..Params::default() }).expect_err("no share");
+        assert!(error.to_string().contains("share must be"), "{error}");
+    }
+}

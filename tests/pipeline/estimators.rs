@@ -1,0 +1,104 @@
+//! Better links from the same reports: methods side by side in one config, and what they refuse.
+
+use serde_json::Value;
+
+use crate::support::{Lab, rows};
+
+const COMPARE: &str = r#"
+name = "compare"
+trials = 2
+[ingest.synthetic]
+nodes = 400
+classes = 3
+mean_degree = 6.0
+features = 60
+words = 8
+[privatize.links]
+epsilon = 3
+degree_fraction = 0.1
+[train]
+epochs = 5
+[[compare]]
+name = "published"
+[[compare]]
+name = "best"
+privatize.links.degree_fraction = "auto-with-bits"
+estimate.method = "best"
+construct.edge_multiple = [1, 2]
+"#;
+
+fn run(text: &str, arguments: &[&str]) -> (Lab, Value) {
+    let lab = Lab::with("compare.toml", text);
+    let answer = lab.call(&[&["--quiet", "run", "compare.toml", "--json"], arguments].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    (lab, serde_json::from_str(&answer.out).expect("JSON"))
+}
+
+fn score(document: &Value, estimate: &str, metric: &str) -> f64 {
+    let found = rows(&document["metrics"]).find(|row| row["estimate"] == estimate && row["metric"] == metric);
+    found.and_then(|row| row["mean"].as_f64()).unwrap_or_else(|| panic!("no {metric} of {estimate}"))
+}
+
+/// Twice the standard error of a difference of average precisions is below 0.05 here (two trials of 1200 links).
+#[test]
+fn the_best_method_finds_links_better_than_the_published_one() {
+    let (lab, document) = run(COMPARE, &[]);
+    let [published, best] = ["published", "best"].map(|name| score(&document, name, "average_precision"));
+    assert!(best > published + 0.05, "average precision {best}, published {published}");
+    let [published, best] = ["published", "best"].map(|name| score(&document, name, "log_loss_per_link"));
+    assert!(best < published, "log loss {best}, published {published}");
+    for multiple in ["best, edge_multiple-1", "best, edge_multiple-2"] {
+        assert!(score(&document, multiple, "accuracy") > 0.0);
+    }
+    let kept = ["best, edge_multiple-1", "best, edge_multiple-2"].map(|name| score(&document, name, "graph_entries"));
+    assert!((kept[1] / kept[0] - 2.0).abs() < 0.05, "{kept:?}");
+    assert!(lab.call(&["--quiet", "plan", "compare.toml"]).out.lines().all(|line| !line.contains("would run")));
+    let shown = lab.call(&["show", "compare/similarity/best/similar_pairs", "--head", "1"]);
+    assert!(shown.status == 0 && shown.out.contains("bin"), "{}{}", shown.out, shown.err);
+}
+
+#[test]
+fn a_graph_without_features_falls_back_and_says_so() {
+    let text = COMPARE.replace("features = 60", "features = 0");
+    let lab = Lab::with("compare.toml", text);
+    let answer = lab.call(&["run", "compare.toml", "--json"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert!(answer.err.contains("there are no features, so the prior uses degrees alone"), "{}", answer.err);
+    let document: Value = serde_json::from_str(&answer.out).expect("JSON");
+    assert!(score(&document, "best", "average_precision") > 0.0);
+}
+
+#[test]
+fn withheld_features_are_read_by_no_stage() {
+    let withheld =
+        format!("[privacy]\nfeatures = \"withheld\"\n{}", COMPARE.replacen("name = \"compare\"\ntrials = 2\n", "", 1));
+    let lab = Lab::with("compare.toml", &withheld);
+    let answer = lab.call(&["run", "compare.toml"]);
+    assert_eq!(answer.status, 2, "{}", answer.err);
+    for part in ["compare.toml:2", "does not hold", "prior = \"beta-model\""] {
+        assert!(answer.err.contains(part), "{part}: {}", answer.err);
+    }
+    assert!(!lab.has_entries());
+    let (_, document) = run(&withheld, &["--set", "estimate.prior=beta-model"]);
+    assert!(rows(&document["metrics"]).all(|row| row["metric"] != "accuracy"), "nothing is trained without features");
+    assert!(score(&document, "best", "average_precision") > 0.0);
+}
+
+#[test]
+fn alternatives_that_make_no_sense_are_named() {
+    let cases = [
+        ("[[compare]]\nname = \"best\"\nestimate.metod = \"best\"\n", "metod"),
+        ("[[compare]]\nestimate.method = \"best\"\n", "every [[compare]] needs a name"),
+        ("[[compare]]\nname = \"more\"\ntrials = 3\n", "`trials` of `more`"),
+        ("compare = 3\n", "compare"),
+    ];
+    for (text, expected) in cases {
+        let base = "[privatize.links]\nepsilon = 1\n";
+        let whole = if text.starts_with("[[") { format!("{base}{text}") } else { format!("{text}{base}") };
+        let lab = Lab::with("compare.toml", whole);
+        let answer = lab.call(&["run", "compare.toml"]);
+        assert_eq!(answer.status, 2, "{text}: {}", answer.err);
+        assert!(answer.err.contains(expected), "{text}: {}", answer.err);
+        assert!(!lab.has_entries());
+    }
+}
