@@ -16,7 +16,7 @@ pub struct Params {
     #[serde(rename = "match")]
     pub match_degrees: bool,
     /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from
-    /// the reports. Left out below [`LEAST_FOR_TRIANGLES`].
+    /// the reports. Left out where a bit has less than 2 nats.
     pub triangles: bool,
     /// How the prior is fitted.
     pub solver: Solver,
