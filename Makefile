@@ -25,7 +25,7 @@ report: build             ## Write the page of an experiment that has run
 ingest privatize similarity estimate construct train evaluate: build   ## Run an experiment up to this stage
 	$(VEILGRAPH) run $(ARGUMENTS) --until $@
 test:                     ## All tests; those on real graphs need DATA_DIR
-	DATA_DIR=$(abspath $(DATA_DIR)) cargo test --release --locked --workspace
+	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked --workspace
 check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
@@ -46,7 +46,7 @@ test-vulkan:              ## The GPU kernels on any Vulkan driver, a software on
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
-	DATA_DIR=$(abspath $(DATA_DIR)) cargo bench --profile release --locked -p veilgraph --bench server_side
+	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published choice of Blink on Cora (needs DATA_DIR)

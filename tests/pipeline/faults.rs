@@ -89,7 +89,7 @@ fn a_write_that_fails_leaves_the_store_whole() {
         );
         let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$0\" --store artifacts run config.toml");
         let mut command = Command::new("bash");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_veilgraph")]).current_dir(lab.path(""));
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_veilgraph")]).current_dir(lab.path("")).env_remove("DATA_DIR");
         let answer = Answer::of(&mut command);
         assert_eq!(answer.status, 1, "{kibibytes} KiB: {}", answer.err);
         assert!(
