@@ -19,4 +19,4 @@ pub use kernel_sum::{Atoms, Kernel};
 pub use model::{LinkModel, Posterior, evidence_logits, sigmoid};
 pub use operator::{Real, SoftOperator, dense_sums};
 pub use ranking::counts_at_least;
-pub use similar::{SimilarPairs, bin_thresholds};
+pub use similar::{SimilarPairs, bins_of_cells};

@@ -117,10 +117,17 @@ impl Artifact for SimilarPairs {
     }
 }
 
-/// Ascending least scores of the bins of pairs that are counted in cells of equal score: the first bin's lets `most`
-/// pairs through at most, each next one's fewer by a constant factor, as long as `least` pairs are let through.
+/// Bin of each cell of pairs with equal score (0: none), and the number of bins: bin 1 and those above hold `most`
+/// pairs at most, each next one and those above fewer by a constant factor, down to `least` pairs.
 #[must_use]
-pub fn bin_thresholds(counts: &[u64], scores: &[f64], most: usize, least: usize, most_bins: usize) -> Vec<f64> {
+pub fn bins_of_cells(counts: &[u64], scores: &[f64], most: usize, least: usize, most_bins: u8) -> (Vec<u8>, u8) {
+    let thresholds = bin_thresholds(counts, scores, most, least, most_bins.into());
+    let bin = |&score: &f64| thresholds.partition_point(|&threshold| threshold <= score) as u8;
+    (scores.iter().map(bin).collect(), thresholds.len() as u8)
+}
+
+/// Ascending least scores of the bins.
+pub(crate) fn bin_thresholds(counts: &[u64], scores: &[f64], most: usize, least: usize, most_bins: usize) -> Vec<f64> {
     /// Each bin holds this many times the pairs of the next.
     const RATIO: f64 = 1.6;
     let mut order: Vec<usize> = (0..counts.len()).filter(|&cell| counts[cell] > 0).collect();

@@ -170,10 +170,10 @@ impl Config {
                 typed::<Alternatives>(tables, "", &source)?.compare
             }
         };
-        Self::typed(table, alternatives, None, source)
+        Self::from_table(table, alternatives, None, source)
     }
 
-    fn typed(
+    fn from_table(
         table: Table,
         alternatives: Vec<Table>,
         alternative: Option<String>,

@@ -35,9 +35,9 @@ impl<'a> Problem<'a> {
 
     /// `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for one node of each group.
     fn sums(&self, kernel: Kernel, b: &Atoms, v: &[f64], changes: Option<&Changes>) -> Vec<f64> {
-        let weights: Vec<f64> = self.counts.iter().zip(v).map(|(count, v)| count * v).collect();
         let dense = self.known.and_then(|known| known.dense_sums(kernel, b.values(), v));
         let mut sums = dense.unwrap_or_else(|| {
+            let weights: Vec<f64> = self.counts.iter().zip(v).map(|(count, v)| count * v).collect();
             let mut sums = b.sums(kernel, self.shift(), &weights);
             for ((sum, &b), v) in sums.iter_mut().zip(b.values()).zip(v) {
                 *sum -= kernel.at(2.0 * b + self.shift()) * v;

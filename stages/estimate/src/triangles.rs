@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 use veilgraph_contract::Invalid;
-use veilgraph_posterior::{Posterior, SimilarPairs, bin_thresholds};
+use veilgraph_posterior::{Posterior, SimilarPairs, bins_of_cells};
 
 /// Bins at most, beside those of features: both together must be counted in a byte.
-const MOST_BINS: usize = 8;
+const MOST_BINS: u8 = 8;
 /// Entries of the graph in which neighbours are counted, as a multiple of those expected.
 const EDGE_MULTIPLE: f64 = 3.0;
 
@@ -31,28 +31,26 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
     let counts = graph.counts();
     let scores: Vec<f64> = (0..counts.len()).map(|cell| cell as f64).collect();
     let most = ((share * (n * (n - 1) / 2) as f64) as usize).min(most_pairs);
-    // Cell 0 holds the pairs without a common neighbour.
-    let thresholds = bin_thresholds(&counts, &scores, most, n / 4, MOST_BINS);
-    let bin_of: Vec<u8> =
-        (0..counts.len()).map(|cell| thresholds.partition_point(|&least| least <= cell as f64) as u8).collect();
+    let (bin_of, near_bins) = bins_of_cells(&counts, &scores, most, n / 4, MOST_BINS);
     let similar = posterior.evidence().similar();
     let feature_bins = similar.n_bins() + 1;
     let row = |scratch: &mut Vec<f32>, i: usize| -> Vec<(u32, u8)> {
         let near = graph.later(i, scratch).into_iter().map(|(j, index)| (j, bin_of[cell(index)]));
-        let near: Vec<(u32, u8)> = near.filter(|&(_, bin)| bin > 0).collect();
-        let mut both: Vec<(u32, u8)> = similar.row(i).collect();
-        both.extend(near.into_iter().map(|(j, bin)| (j, bin * feature_bins)));
+        let near = near.filter(|&(_, bin)| bin > 0).map(|(j, bin)| (j, bin * feature_bins));
+        let mut both: Vec<(u32, u8)> = similar.row(i).chain(near).collect();
         both.sort_by_key(|&(j, _)| j);
         // A pair that is in both lists has the sum of its codes.
         both.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            kept.1 += if is_same { next.1 } else { 0 };
-            is_same
+            if next.0 != kept.0 {
+                return false;
+            }
+            kept.1 += next.1;
+            true
         });
         both
     };
     let rows: Vec<Vec<(u32, u8)>> = (0..n).into_par_iter().map_init(|| vec![0.0; n], row).collect();
-    let n_bins = feature_bins * (thresholds.len() as u8 + 1) - 1;
+    let n_bins = feature_bins * (near_bins + 1) - 1;
     let parts = (1..=n_bins).map(|bin| [bin % feature_bins, bin / feature_bins]).collect();
     Ok(Crossed { pairs: SimilarPairs::from_rows(n_bins, rows)?, parts })
 }

@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 /// Bins at most: finer ones would be learned from too few links.
-const MOST_BINS: usize = 24;
+const MOST_BINS: u8 = 24;
 
 impl Stage for Similarity {
     const NAME: &'static str = "similarity";

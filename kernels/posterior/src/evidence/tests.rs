@@ -1,5 +1,5 @@
 use super::*;
-use crate::bin_thresholds;
+use crate::similar::bin_thresholds;
 
 /// Reports of `n` nodes: bit `(i, j)` by a fixed rule, never on the diagonal.
 fn reports(n: usize, among: usize) -> BitMatrix {

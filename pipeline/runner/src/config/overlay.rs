@@ -28,7 +28,7 @@ impl Config {
             }
             let mut table = table.clone();
             merge(&mut table, over);
-            let config = Self::typed(table, Vec::new(), Some(name.clone()), self.source.clone());
+            let config = Self::from_table(table, Vec::new(), Some(name.clone()), self.source.clone());
             config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))
         };
         alternatives.iter().map(one).collect()
