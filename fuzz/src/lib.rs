@@ -5,7 +5,7 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile,
 use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
 use veilgraph_ingest::{Format, Ingest, Params};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
-use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
+use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 
 /// Separates the files of one input.
 const MARKER: &[u8] = b"\xf0\x9f\xa6\x86";
@@ -92,7 +92,7 @@ pub fn artifact(data: &[u8]) {
     let text = String::from_utf8_lossy(facts);
     let facts =
         Facts(text.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect());
-    match kind % 13 {
+    match kind % 16 {
         0 => read::<NoisyLinks>(&facts, rows),
         1 => read::<NoisyDegrees>(&facts, rows),
         2 => read::<LinkEvidence>(&facts, rows),
@@ -105,6 +105,9 @@ pub fn artifact(data: &[u8]) {
         9 => read::<WeightedGraph>(&facts, rows),
         10 => read::<Predictions>(&facts, rows),
         11 => read::<SimilarPairs>(&facts, rows),
+        12 => read::<Groups>(&facts, rows),
+        13 => read::<NoisyCounts>(&facts, rows),
+        14 => read::<NoisyEntries>(&facts, rows),
         _ => read::<Curves>(&facts, rows),
     }
 }

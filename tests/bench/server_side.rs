@@ -15,8 +15,8 @@ use veilgraph_contract::{Artifact, Attachment, Column, Facts, Output, Private, P
 use veilgraph_estimate::{Solver, fit, pair_claims};
 use veilgraph_graph::{AdjacencyList, Construction};
 use veilgraph_posterior::{Kernel, LinkModel, Posterior, sigmoid};
-use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon};
-use veilgraph_privatize::{Mechanism, Privatize};
+use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Mechanism};
+use veilgraph_privatize::{Privatize, Triangle};
 use veilgraph_store::read_table;
 
 const REPEATS: usize = 5;
@@ -75,6 +75,7 @@ fn case(links: &Path, epsilon: f64) {
         degree_fraction: DegreeFraction::try_from(0.1).expect("a share"),
         degree_noise: DegreeNoise::DiscreteLaplace,
         missing_share: 0.0,
+        triangle: Triangle::Strict,
     };
     let mut rows: Vec<[f64; STEPS.len()]> = (0..REPEATS).map(|_| times(&graph, &params)).collect();
     for step in 0..STEPS.len() {
@@ -105,10 +106,10 @@ fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; S
     let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, ..LinkModel::default() };
     let mut build = |variant| {
         let inputs = (model.clone(), evidence.clone());
-        let graph = Construct::run(inputs, &veilgraph_construct::Params { variant, edge_multiple: 1.0 }, &rng, &silent)
-            .expect("valid")
-            .0;
-        assert!(!graph.links.is_empty());
+        let edge_model = veilgraph_construct::EdgeModel::default();
+        let construct = veilgraph_construct::Params { variant, edge_multiple: 1.0, edge_model };
+        let graph = Construct::run(inputs, &construct, &rng, &silent).expect("valid").0;
+        assert!(graph.n_entries() > 0);
         lap()
     };
     let (hard, hybrid) = (build(Construction::Hard), build(Construction::Hybrid));

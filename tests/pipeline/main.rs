@@ -6,6 +6,7 @@ mod datasets;
 mod estimators;
 mod faults;
 mod freshness;
+mod mechanisms;
 mod oracle;
 mod reports;
 mod scores;

@@ -37,15 +37,19 @@ fn the_list_of_public_artifacts_is_pinned() {
         .collect();
     public.sort();
     let pinned = [
+        "ChosenSetting",
         "Curves",
         "Features",
+        "Groups",
         "Labels",
         "LinkEvidence",
         "LinkModel",
         "ModelWeights",
         "NodeMap",
         "Nodes",
+        "NoisyCounts",
         "NoisyDegrees",
+        "NoisyEntries",
         "NoisyLinks",
         "Predictions",
         "SimilarPairs",

@@ -17,7 +17,7 @@ pub use labels::Labels;
 pub use nodes::{NodeMap, Nodes, Split};
 pub use predictions::{Curves, ModelPredictions, Predictions};
 pub use sparse::{Features, SparseMatrix};
-pub use weighted::{Construction, WeightedGraph};
+pub use weighted::{Construction, Links, WeightedGraph};
 
 /// Number of nodes whose rows share one row group of an artifact.
 pub const NODES_PER_BLOCK: usize = 4096;

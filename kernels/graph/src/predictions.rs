@@ -55,6 +55,18 @@ impl Curves {
         let losses = self.model.iter().zip(&self.validation_loss).filter(|&(&of, _)| of == model);
         losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
     }
+
+    /// Of `n_models` models, the one with the lowest mean validation loss over trials, and its loss in each; none if
+    /// every model failed in some trial.
+    #[must_use]
+    pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
+        let losses = (0..n_models).map(|model| {
+            let losses: Vec<f64> = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
+            (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
+        });
+        let best = losses.filter(|(_, mean, _)| mean.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((best.0, best.2))
+    }
 }
 
 // Functions of server artifacts alone.

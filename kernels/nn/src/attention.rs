@@ -6,6 +6,9 @@ use pulp::{Arch, Simd, WithSimd};
 use veilgraph_graph::SparseMatrix;
 
 use crate::exponential::exp;
+use crate::lanes::for_lanes;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use crate::rows::entries;
 use crate::rows::{matrix, with_loop};
 
 /// Links (with self-loops) over which a node attends, and their weights.
@@ -22,19 +25,6 @@ pub(crate) struct Attended {
     pub output: Vec<f32>,
     /// Attention of each link; sums to 1 over the links of a node.
     pub attention: Vec<f32>,
-}
-
-/// Calls with the width as a constant where it is small, so that a row stays in registers; 0 for any width.
-macro_rules! for_lanes {
-    ($width:expr, $lanes:ident => $call:expr) => {
-        for_lanes!(@ $width, $lanes, $call; 1 2 3 4 5 6 7 8 10 12 15 16)
-    };
-    (@ $width:expr, $lanes:ident, $call:expr; $($width_of:literal)*) => {
-        match $width {
-            $($width_of => { const $lanes: usize = $width_of; $call })*
-            _ => { const $lanes: usize = 0; $call }
-        }
-    };
 }
 
 pub(crate) const NEGATIVE_SLOPE: f32 = 0.2;
@@ -75,7 +65,7 @@ impl WithSimd for Gradient<'_> {
 }
 
 impl AttentionGraph {
-    /// Attention over the links of `weights` (symmetric, without loops) and a self-loop of weight 1.
+    /// Attention over the links of `weights` (row, who attends; without loops) and a self-loop of weight 1.
     #[must_use]
     pub fn new(weights: &SparseMatrix, double_weight: bool) -> Self {
         let links = matrix(weights.n_rows(), (0..weights.n_rows()).map(|node| with_loop(weights, node)));
@@ -183,6 +173,22 @@ impl AttentionGraph {
         [on_features, on_sources, on_targets]
     }
 
+    /// The same attention over links in both directions, for devices that gather gradients along the reverse
+    /// link: what is added has no weight to speak of.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn both_ways(&self) -> Self {
+        let reversed = self.links.transposed();
+        let rows = (0..self.links.n_rows()).map(|node| {
+            let mut row = entries(&self.links, node);
+            row.extend(reversed.row(node).0.iter().map(|&other| (other, f32::MIN_POSITIVE)));
+            // The sort is stable: a link's own weight comes first and stays.
+            row.sort_by_key(|&(other, _)| other);
+            row.dedup_by_key(|&mut (other, _)| other);
+            row
+        });
+        Self { links: matrix(self.links.n_rows(), rows), double_weight: self.double_weight }
+    }
+
     /// Links with their loops.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn links(&self) -> &SparseMatrix {
@@ -196,7 +202,7 @@ impl AttentionGraph {
         weights.map(|&weight| self.factor(weight)).collect()
     }
 
-    /// For every link the number of the one in the other direction: the pattern is symmetric.
+    /// For every link the number of the one in the other direction: the pattern must be symmetric ([`Self::both_ways`]).
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn reverse(&self) -> Vec<u32> {
         // Rows are met in ascending order, so each column's own links come up one after the other.

@@ -1,6 +1,7 @@
 //! A batch of models in training: one on the CPU, a whole grid on a GPU.
 
 use burn::backend::Autodiff;
+use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Bool, Tensor, TensorData, TensorPrimitive};
 use rand::Rng;
@@ -33,6 +34,9 @@ pub(crate) struct Batch<'a, B: Kernels> {
     models: Vec<Model>,
     best: Option<Best<B>>,
 }
+
+/// Gradients of all tracked tensors.
+type Gradients<B> = <Autodiff<B> as AutodiffBackend>::Gradients;
 
 /// A pass over the graph that the next step goes on with.
 struct Forward<B: Kernels> {
@@ -132,22 +136,23 @@ impl<'a, B: Kernels> Batch<'a, B> {
         self.epoch == self.schedule.epochs || self.models.iter().all(|model| model.has_stopped)
     }
 
-    /// One step of every model, and its evaluation.
+    /// One step of every model, and its evaluation. Where links are learned, every second step is theirs.
     pub(crate) fn epoch(&mut self, network: &Network<B>) {
+        let links = network.learned().filter(|_| self.epoch % 2 == 1);
+        if let Some(links) = links {
+            self.forward = None;
+            links.record();
+        }
         let Forward { first, parameters } = self.forward.take().unwrap_or_else(|| self.begin(network));
         let logits = network.logits(first, &parameters, self.dropouts.as_ref(), self.epoch as u32);
         let losses = cross_entropy::<B>(logits, &self.training);
         let train_losses = to_host::<B>(losses.clone().inner().into_primitive().tensor());
         let mut gradients = losses.sum().backward();
-        let mut updated = Vec::with_capacity(self.parameters.len());
-        self.parameters.clear();
-        for (parameter, moments) in parameters.into_iter().flatten().zip(&mut self.moments) {
-            let gradient = parameter.grad_remove(&mut gradients);
-            let gradient = gradient.unwrap_or_else(|| unreachable!("every parameter has a gradient"));
-            let [parameter, gradient] = [parameter.inner(), gradient].map(|tensor| tensor.into_primitive().tensor());
-            updated.push(B::adam(parameter, gradient, moments, &self.rates, self.epoch as u32 + 1));
+        if let Some(links) = links {
+            links.learn();
+        } else {
+            self.step(parameters, &mut gradients, network.learned().is_some());
         }
-        self.parameters = updated;
 
         let Forward { first, parameters } = self.begin(network);
         let fixed: Vec<Vec<Tracked<B>>> = parameters
@@ -159,6 +164,20 @@ impl<'a, B: Kernels> Batch<'a, B> {
         self.forward = Some(Forward { first, parameters });
         self.select(logits.inner().into_primitive().tensor(), &train_losses);
         self.epoch += 1;
+    }
+
+    /// One step of Adam on the parameters.
+    fn step(&mut self, parameters: Vec<Vec<Tracked<B>>>, gradients: &mut Gradients<B>, is_every_second: bool) {
+        let step = if is_every_second { self.epoch / 2 } else { self.epoch } as u32 + 1;
+        let mut updated = Vec::with_capacity(self.parameters.len());
+        self.parameters.clear();
+        for (parameter, moments) in parameters.into_iter().flatten().zip(&mut self.moments) {
+            let gradient = parameter.grad_remove(gradients);
+            let gradient = gradient.unwrap_or_else(|| unreachable!("every parameter has a gradient"));
+            let [parameter, gradient] = [parameter.inner(), gradient].map(|tensor| tensor.into_primitive().tensor());
+            updated.push(B::adam(parameter, gradient, moments, &self.rates, step));
+        }
+        self.parameters = updated;
     }
 
     /// Output of the first layer for the current parameters, with all that its gradient needs.

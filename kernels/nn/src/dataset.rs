@@ -6,7 +6,8 @@ use veilgraph_graph::{Features, Labels};
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
-use crate::graph_operator::{GraphOperator, every_entry};
+use crate::graph_operator::{GraphOperator, TrainingGraph, every_entry};
+use crate::learned::{ReportedLinks, Rule};
 use crate::map::LinearMap;
 use crate::network::{Aggregation, GraphInput};
 use crate::rows::matrix;
@@ -33,6 +34,12 @@ pub enum Failure {
         "soft attention lists all {0} pairs of nodes, more than {1}; use construct.variant = \"hybrid\" or another model"
     )]
     TooManyPairs(usize, usize),
+    /// Learned weights of all pairs would not fit.
+    #[error("solitude learns a weight for each of {0} pairs of nodes, more than {1}; choose another mechanism")]
+    TooManyWeights(usize, usize),
+    /// Attention over learned links.
+    #[error("solitude learns links for gcn and graphsage; its published figures with gat are numerical failures")]
+    LearnedAttention,
     /// Labels and features speak of different graphs.
     #[error("{0} nodes in the graph, {1} in the features")]
     Mismatch(usize, usize),
@@ -70,7 +77,7 @@ impl Dataset {
     /// node, or there is no validation node.
     pub fn new(
         features: &Features,
-        graph: GraphOperator,
+        graph: impl Into<TrainingGraph>,
         architecture: Architecture,
         options: NetworkOptions,
         labels: &Labels,
@@ -87,8 +94,16 @@ impl Dataset {
         if validation.is_empty() {
             return Err(Failure::NoValidation);
         }
-        let input = input(features, graph, architecture, options)?;
+        let input = match graph.into() {
+            TrainingGraph::Fixed(graph) => input(features, graph, architecture, options)?,
+            TrainingGraph::Learned(links) => learned(features, links, architecture)?,
+        };
         Ok(Self { input, architecture, options, n_classes: labels.n_classes(), training, validation })
+    }
+
+    /// Whether models learn weights of links beside their parameters.
+    pub(crate) fn learns_links(&self) -> bool {
+        matches!(self.input.aggregation, Aggregation::Learn(..))
     }
 
     /// Names and shapes of the parameters of a model.
@@ -109,6 +124,22 @@ impl Dataset {
         };
         4 * (layers + links + 7 * parameters) as u64
     }
+}
+
+/// Features and links to learn, as a network reads them.
+fn learned(features: &Features, links: ReportedLinks, architecture: Architecture) -> Result<GraphInput, Failure> {
+    let n = links.n_nodes();
+    if features.0.n_rows() != n {
+        return Err(Failure::Mismatch(n, features.0.n_rows()));
+    }
+    let aggregation = match architecture {
+        Architecture::Mlp => Aggregation::Nothing,
+        Architecture::Gat => return Err(Failure::LearnedAttention),
+        _ if n * n > MOST_PAIRS => return Err(Failure::TooManyWeights(n * n, MOST_PAIRS)),
+        Architecture::Gcn => Aggregation::Learn(Arc::new(links), Rule::Symmetric),
+        Architecture::GraphSage => Aggregation::Learn(Arc::new(links), Rule::Mean),
+    };
+    Ok(GraphInput { features: Arc::new(LinearMap::of(features.0.clone())), gathered: None, aggregation })
 }
 
 /// Features and graph as a network reads them.
@@ -139,16 +170,22 @@ pub(crate) fn input(
     Ok(GraphInput { features: Arc::new(features), gathered, aggregation })
 }
 
+/// Most pairs that are ever listed: with what training keeps of each, a gibibyte.
+const MOST_PAIRS: usize = 64_000_000;
+
 /// Weights as explicit links, where that is affordable.
 fn all_pairs(graph: GraphOperator) -> Result<veilgraph_graph::SparseMatrix, Failure> {
-    const MOST: usize = 64_000_000;
     let operator = match graph {
         GraphOperator::Sparse(matrix) => return Ok(matrix),
+        GraphOperator::Bits(graph) => {
+            let rows = (0..graph.n_nodes()).map(|node| graph.senders(node).map(|sender| (sender, 1.0)).collect());
+            return Ok(matrix(graph.n_nodes(), rows));
+        }
         GraphOperator::Soft(operator) => operator,
     };
     let n = operator.n_nodes();
-    if n * n > MOST {
-        return Err(Failure::TooManyPairs(n * n, MOST));
+    if n * n > MOST_PAIRS {
+        return Err(Failure::TooManyPairs(n * n, MOST_PAIRS));
     }
     let values = every_entry(n, |x, width| operator.apply(x, width));
     let rows = values.chunks_exact(n).enumerate().map(|(row, values)| {

@@ -3,21 +3,33 @@
 use std::fmt;
 use std::sync::Arc;
 
-use veilgraph_graph::{SparseMatrix, WeightedGraph};
+use veilgraph_graph::{Links, SparseMatrix, WeightedGraph};
 use veilgraph_posterior::SoftOperator;
 
+use crate::bit_graph::BitGraph;
+use crate::learned::ReportedLinks;
 use crate::rows::matrix;
 
-/// The symmetric weights of a graph, without self-loops.
+/// The weights of a graph, without self-loops: row, who receives; column, who sends.
 pub enum GraphOperator {
-    /// Explicit links (hard, hybrid).
+    /// Explicit links.
     Sparse(SparseMatrix),
+    /// Many links of weight 1.
+    Bits(BitGraph),
     /// Every pair, implicitly (soft).
     Soft(SoftOperator),
 }
 
+/// A graph to train on: its weights, or links whose weights are learned.
+pub enum TrainingGraph {
+    /// Fixed weights.
+    Fixed(GraphOperator),
+    /// Learned ones.
+    Learned(ReportedLinks),
+}
+
 /// `L (P + loops · I) R` with diagonal `L` and `R`.
-pub(crate) struct SoftMap {
+pub(crate) struct ImplicitMap {
     pub operator: Arc<GraphOperator>,
     pub scaling: Scaling,
 }
@@ -31,13 +43,23 @@ pub(crate) struct Scaling {
 }
 
 impl GraphOperator {
-    /// The explicit links of `graph`, in both directions.
+    /// The explicit links of `graph`; undirected ones in both directions.
     #[must_use]
     pub fn explicit(graph: &WeightedGraph) -> Self {
-        let mut rows = vec![Vec::new(); graph.n_nodes];
-        for &(i, j, weight) in &graph.links {
-            rows[i as usize].push((j, weight));
-            rows[j as usize].push((i, weight));
+        // Measured: a listed link costs as much as the look-up of eight pairs. Lists take 128 times as much memory.
+        const MOST_LISTED: usize = 1 << 25;
+        let (n, entries) = (graph.n_nodes, graph.n_entries());
+        if let Links::Bits(bits) = &graph.links
+            && (entries > n * n / 8 || entries > MOST_LISTED)
+        {
+            return Self::Bits(BitGraph::new(bits, graph.directed));
+        }
+        let mut rows = vec![Vec::new(); n];
+        for (source, target, weight) in graph.links() {
+            rows[target as usize].push((source, weight));
+            if !graph.directed {
+                rows[source as usize].push((target, weight));
+            }
         }
         for row in &mut rows {
             row.sort_unstable_by_key(|&(column, _)| column);
@@ -50,6 +72,7 @@ impl GraphOperator {
     pub fn n_nodes(&self) -> usize {
         match self {
             Self::Sparse(matrix) => matrix.n_rows(),
+            Self::Bits(graph) => graph.n_nodes(),
             Self::Soft(operator) => operator.n_nodes(),
         }
     }
@@ -59,6 +82,17 @@ impl GraphOperator {
     pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::Sparse(matrix) => matrix.multiply(x, width),
+            Self::Bits(graph) => graph.apply(x, width, false),
+            Self::Soft(operator) => operator.apply(x, width),
+        }
+    }
+
+    /// `Wᵀ x`.
+    fn apply_adjoint(&self, x: &[f32], width: usize) -> Vec<f32> {
+        match self {
+            Self::Sparse(matrix) => matrix.transposed().multiply(x, width),
+            Self::Bits(graph) => graph.apply(x, width, true),
+            // Probabilities of pairs are symmetric.
             Self::Soft(operator) => operator.apply(x, width),
         }
     }
@@ -67,6 +101,7 @@ impl GraphOperator {
     pub(crate) fn cost(&self) -> f64 {
         match self {
             Self::Sparse(matrix) => matrix.n_entries() as f64,
+            Self::Bits(graph) => graph.cost(),
             Self::Soft(operator) => operator.cost(),
         }
     }
@@ -77,7 +112,7 @@ impl GraphOperator {
     }
 }
 
-impl SoftMap {
+impl ImplicitMap {
     /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n_nodes, width]`.
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let Scaling { left, right, loops } = &self.scaling;
@@ -87,7 +122,7 @@ impl SoftMap {
             rows.flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
         };
         let x = scaled(x, before);
-        let mut sum = self.operator.apply(&x, width);
+        let mut sum = if adjoint { self.operator.apply_adjoint(&x, width) } else { self.operator.apply(&x, width) };
         if *loops {
             sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
         }
@@ -101,10 +136,10 @@ impl SoftMap {
     }
 }
 
-impl fmt::Debug for SoftMap {
+impl fmt::Debug for ImplicitMap {
     /// Names the map; its entries are too many to print.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "soft graph of {} nodes", self.operator.n_nodes())
+        write!(formatter, "implicit graph of {} nodes", self.operator.n_nodes())
     }
 }
 
@@ -124,4 +159,16 @@ pub(crate) fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -
         }
     }
     values
+}
+
+impl From<GraphOperator> for TrainingGraph {
+    fn from(graph: GraphOperator) -> Self {
+        Self::Fixed(graph)
+    }
+}
+
+impl From<ReportedLinks> for TrainingGraph {
+    fn from(links: ReportedLinks) -> Self {
+        Self::Learned(links)
+    }
 }

@@ -20,7 +20,8 @@ use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
-use crate::graph_operator::SoftMap;
+use crate::graph_operator::ImplicitMap;
+use crate::learned::LearnedMap;
 use crate::map::{LinearMap, SparseMap};
 
 /// Features and the two scores of [`AttentionGraph::attend`].
@@ -112,7 +113,9 @@ pub(crate) enum Map<B: Kernels> {
     /// `[1, rows, columns]`.
     Dense(FloatTensor<B>),
     /// Applied on the host, with two copies per call on other devices.
-    Host(Arc<SoftMap>),
+    Host(Arc<ImplicitMap>),
+    /// Links of one model that trains on the host.
+    Learned(Arc<LearnedMap>),
 }
 
 impl<B: Kernels> Map<B> {
@@ -121,10 +124,10 @@ impl<B: Kernels> Map<B> {
         match map.as_ref() {
             LinearMap::Sparse(sparse) => Self::Sparse(B::sparse(sparse, device)),
             // A GPU multiplies dense matrices faster than the host implicit ones.
-            LinearMap::Soft(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
+            LinearMap::Implicit(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
                 Self::Dense(from_host::<B>(soft.dense(), [1, map.n_rows(), map.n_rows()], device))
             }
-            LinearMap::Soft(soft) => Self::Host(soft.clone()),
+            LinearMap::Implicit(soft) => Self::Host(soft.clone()),
         }
     }
 
@@ -132,7 +135,8 @@ impl<B: Kernels> Map<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, false, x),
             Self::Dense(matrix) => matmul::<B>(matrix.clone(), x),
-            Self::Host(map) => on_host::<B>(map, false, x),
+            Self::Host(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
+            Self::Learned(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
         }
     }
 
@@ -140,7 +144,8 @@ impl<B: Kernels> Map<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, true, y),
             Self::Dense(matrix) => matmul::<B>(B::float_swap_dims(matrix.clone(), 1, 2), y),
-            Self::Host(map) => on_host::<B>(map, true, y),
+            Self::Host(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
+            Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
         }
     }
 }
@@ -159,11 +164,11 @@ fn matmul<B: Kernels>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTensor<
     product.into_primitive().tensor()
 }
 
-fn on_host<B: Kernels>(map: &SoftMap, adjoint: bool, x: FloatTensor<B>) -> FloatTensor<B> {
+fn on_host<B: Kernels>(apply: impl Fn(&[f32], usize) -> Vec<f32>, x: FloatTensor<B>) -> FloatTensor<B> {
     let device = B::float_device(&x);
     let [models, rows, width] = shape::<B>(&x);
     let x = to_host::<B>(x);
-    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| map.apply(x, width, adjoint)).collect();
+    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| apply(x, width)).collect();
     from_host::<B>(product, [models, rows, width], &device)
 }
 

@@ -8,6 +8,7 @@
 mod architecture;
 mod attention;
 mod batch;
+mod bit_graph;
 mod dataset;
 mod device;
 mod differentiable;
@@ -15,6 +16,8 @@ mod dropout;
 mod exponential;
 mod graph_operator;
 mod kernels;
+mod lanes;
+mod learned;
 mod map;
 mod network;
 mod predict;
@@ -24,8 +27,10 @@ mod training;
 
 pub use architecture::{Architecture, NetworkOptions, Parameter, SageNorm};
 pub use attention::AttentionGraph;
+pub use bit_graph::BitGraph;
 pub use dataset::{Dataset, Failure};
 pub use device::{Device, DeviceError};
-pub use graph_operator::GraphOperator;
+pub use graph_operator::{GraphOperator, TrainingGraph};
+pub use learned::{LinkLearning, ReportedLinks};
 pub use predict::predict;
 pub use training::{EpochRecord, Schedule, Setting, Trained, train};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use veilgraph_graph::SparseMatrix;
 
-use crate::graph_operator::{GraphOperator, Scaling, SoftMap};
+use crate::graph_operator::{GraphOperator, ImplicitMap, Scaling};
 use crate::rows::{entries, matrix, product, with_loop};
 
 /// A matrix in the form in which it is applied.
@@ -13,7 +13,7 @@ pub(crate) enum LinearMap {
     /// Explicit entries.
     Sparse(Arc<SparseMap>),
     /// The soft graph between two diagonals.
-    Soft(Arc<SoftMap>),
+    Implicit(Arc<ImplicitMap>),
 }
 
 /// A sparse matrix with its transposed one, which the gradient needs.
@@ -50,7 +50,7 @@ impl LinearMap {
 
     fn propagation(graph: &Arc<GraphOperator>, scaling: Scaling) -> Self {
         let GraphOperator::Sparse(weights) = graph.as_ref() else {
-            return Self::Soft(Arc::new(SoftMap { operator: graph.clone(), scaling }));
+            return Self::Implicit(Arc::new(ImplicitMap { operator: graph.clone(), scaling }));
         };
         let rows = (0..weights.n_rows()).map(|i| {
             let mut row = if scaling.loops { with_loop(weights, i) } else { entries(weights, i) };
@@ -64,7 +64,7 @@ impl LinearMap {
     pub(crate) fn n_rows(&self) -> usize {
         match self {
             Self::Sparse(map) => map.matrix.n_rows(),
-            Self::Soft(map) => map.operator.n_nodes(),
+            Self::Implicit(map) => map.operator.n_nodes(),
         }
     }
 
@@ -72,7 +72,7 @@ impl LinearMap {
     pub(crate) fn n_columns(&self) -> usize {
         match self {
             Self::Sparse(map) => map.matrix.n_columns(),
-            Self::Soft(map) => map.operator.n_nodes(),
+            Self::Implicit(map) => map.operator.n_nodes(),
         }
     }
 
@@ -80,7 +80,7 @@ impl LinearMap {
     fn cost(&self) -> f64 {
         match self {
             Self::Sparse(map) => map.matrix.n_entries() as f64,
-            Self::Soft(map) => map.operator.cost(),
+            Self::Implicit(map) => map.operator.cost(),
         }
     }
 
@@ -92,7 +92,7 @@ impl LinearMap {
         let Self::Sparse(features) = features else { return None };
         match self {
             Self::Sparse(graph) => product(&graph.matrix, &features.matrix, apart as usize).map(Self::of),
-            Self::Soft(soft) => {
+            Self::Implicit(soft) => {
                 let (rows, width) = (features.matrix.n_rows(), features.matrix.n_columns());
                 // Measured: entries of a product this large come from main memory, at four times the price.
                 if 4.0 * (rows * width) as f64 >= apart || rows * width > MOST_ENTRIES {

@@ -6,12 +6,14 @@ use crate::architecture::Architecture;
 use crate::attention::AttentionGraph;
 use crate::differentiable::{Tracked, activate, attend, multiply};
 use crate::kernels::{Activation, Kernels, Map};
+use crate::learned::{LearnedMap, ReportedLinks, Rule};
 use crate::map::LinearMap;
 
 /// How a network sees the graph.
 #[derive(Debug)]
 pub(crate) enum Aggregation {
     Propagate(Arc<LinearMap>),
+    Learn(Arc<ReportedLinks>, Rule),
     Attend(Arc<AttentionGraph>),
     Nothing,
 }
@@ -49,11 +51,22 @@ impl<B: Kernels> Network<B> {
     pub(crate) fn new(architecture: Architecture, input: &GraphInput, device: &B::Device) -> Self {
         let aggregation = match &input.aggregation {
             Aggregation::Propagate(map) => Placed::Propagate(Map::new(map, device)),
+            Aggregation::Learn(reported, rule) => {
+                Placed::Propagate(Map::Learned(Arc::new(LearnedMap::new(reported.clone(), *rule))))
+            }
             Aggregation::Attend(graph) => Placed::Attend(B::links(graph, device)),
             Aggregation::Nothing => Placed::Nothing,
         };
         let gathered = input.gathered.as_ref().map(|map| Map::new(map, device));
         Self { architecture, features: Map::new(&input.features, device), gathered, aggregation }
+    }
+
+    /// The links, if they are learned by the one model that uses this network.
+    pub(crate) fn learned(&self) -> Option<&LearnedMap> {
+        match &self.aggregation {
+            Placed::Propagate(Map::Learned(map)) => Some(map),
+            _ => None,
+        }
     }
 
     /// Output of the first layer before its activation. It holds for training and evaluation alike, so

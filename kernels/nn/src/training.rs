@@ -88,6 +88,16 @@ pub fn train(
     progress: &Progress,
 ) -> Vec<Result<Trained, Failure>> {
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
+    if dataset.learns_links() {
+        // Each model has links of its own, and works on them with all threads; its state is too large to save.
+        let models = settings.iter().enumerate();
+        return models
+            .flat_map(|(model, setting)| {
+                let network = Network::<Flex>::new(dataset.architecture, &dataset.input, &Default::default());
+                grid.batch(&network, model, &[*setting], &Default::default())
+            })
+            .collect();
+    }
     match device {
         Device::Cpu => {
             let network = Network::<Flex>::new(dataset.architecture, &dataset.input, &Default::default());
@@ -167,6 +177,7 @@ impl<'a> Grid<'a> {
         device: &B::Device,
     ) -> Vec<Result<Trained, Failure>> {
         let name = format!("models-{first}-{}", first + settings.len());
+        let can_resume = network.learned().is_none();
         let kept = self.progress.checkpoint(&name).and_then(|bytes| postcard::from_bytes(&bytes).ok());
         let mut batch = match kept {
             Some(snapshot) => Batch::resume(self, settings, snapshot, device),
@@ -174,7 +185,8 @@ impl<'a> Grid<'a> {
         };
         while !batch.is_done() {
             batch.epoch(network);
-            if self.progress.checkpoint_is_due(&name)
+            if can_resume
+                && self.progress.checkpoint_is_due(&name)
                 && let Ok(bytes) = postcard::to_stdvec(&batch.snapshot())
             {
                 self.progress.save_checkpoint(&name, &bytes);

@@ -55,6 +55,9 @@ pub enum BudgetError {
 }
 
 impl Epsilon {
+    /// No privacy.
+    pub const INFINITE: Self = Self(f64::INFINITY);
+
     /// The budget in nats.
     #[must_use]
     pub fn nats(self) -> f64 {

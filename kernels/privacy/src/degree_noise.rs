@@ -1,4 +1,4 @@
-//! Noise on a node's degree.
+//! Noise on what a node counts: its degree, its neighbours in a group, an entry of its list.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::Invalid;
 
-/// Distribution of the noise on degrees.
+/// Distribution of the noise on degrees and other counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DegreeNoise {
@@ -21,7 +21,7 @@ pub enum DegreeNoise {
 /// Why no noise can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "a degree budget of {0} nats lies outside what integer noise can represent, [2^-20, 2^11]; change epsilon or degree_fraction"
+    "a budget of {0} nats lies outside what integer noise on a count can represent, [2^-20, 2^11]; change epsilon or degree_fraction"
 )]
 pub struct DegreeBudgetError(f64);
 
@@ -68,14 +68,50 @@ pub fn noisy_degree(
     noise: DegreeNoise,
     rng: &mut impl Rng,
 ) -> Result<f64, DegreeBudgetError> {
-    if epsilon.is_infinite() {
-        return Ok(degree as f64);
+    CountNoise::new(epsilon, noise, 1).map(|noise| noise.add(degree, rng))
+}
+
+/// Noise on counts that one bit of a list moves by one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CountNoise {
+    /// None, at an infinite budget.
+    None,
+    /// Continuous, with this scale.
+    Laplace(f64),
+    /// Integer, in steps of `1 / steps`.
+    Discrete {
+        /// Decay per step.
+        rate: Rate,
+        /// Steps to one.
+        steps: u64,
+    },
+}
+
+impl CountNoise {
+    /// Noise at `epsilon` nats; integer noise in steps of `1 / steps`, at most as much budget as asked for.
+    ///
+    /// # Errors
+    /// When the budget is too small or too large for integer noise.
+    pub fn new(epsilon: f64, noise: DegreeNoise, steps: u64) -> Result<Self, DegreeBudgetError> {
+        match noise {
+            _ if epsilon.is_infinite() => Ok(Self::None),
+            DegreeNoise::Laplace => Ok(Self::Laplace(1.0 / epsilon)),
+            DegreeNoise::DiscreteLaplace => {
+                let rate = Rate::at_most(epsilon / steps as f64).ok_or(DegreeBudgetError(epsilon))?;
+                Ok(Self::Discrete { rate, steps })
+            }
+        }
     }
-    match noise {
-        DegreeNoise::Laplace => Ok(degree as f64 + laplace(1.0 / epsilon, rng)),
-        DegreeNoise::DiscreteLaplace => {
-            let rate = Rate::at_most(epsilon).ok_or(DegreeBudgetError(epsilon))?;
-            Ok((degree as i64 + discrete_laplace(rate, rng)) as f64)
+
+    /// `count` with noise.
+    ///
+    /// # Privacy
+    /// `epsilon`-differentially private for a change of `count` by one; see [`noisy_degree`].
+    pub fn add(self, count: usize, rng: &mut impl Rng) -> f64 {
+        match self {
+            Self::None => count as f64,
+            Self::Laplace(scale) => count as f64 + laplace(scale, rng),
+            Self::Discrete { rate, steps } => count as f64 + discrete_laplace(rate, rng) as f64 / steps as f64,
         }
     }
 }

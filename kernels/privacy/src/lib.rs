@@ -5,11 +5,13 @@
 
 mod budget;
 pub mod degree_noise;
+mod mechanism;
 pub mod randomized_response;
 mod release;
 mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
 pub use degree_noise::DegreeNoise;
+pub use mechanism::Mechanism;
 pub use release::{Relation, Release};
-pub use reports::{NoisyDegrees, NoisyLinks, ReportFacts, ReportedOnes};
+pub use reports::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks, ReportFacts, ReportedOnes};

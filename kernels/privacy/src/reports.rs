@@ -1,28 +1,35 @@
 //! What the server receives.
 
+mod counts;
 mod degrees;
+mod entries;
 mod links;
 
 use veilgraph_contract::{Facts, Invalid, Randomness};
 
 use crate::budget::Budget;
 use crate::degree_noise::DegreeNoise;
+use crate::mechanism::Mechanism;
 
+pub use counts::{Groups, NoisyCounts};
 pub use degrees::NoisyDegrees;
+pub use entries::NoisyEntries;
 pub use links::{NoisyLinks, ReportedOnes};
 
 /// Under which mechanism and budget the reports were made. The server learns it from the reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportFacts {
-    /// Name of the mechanism.
-    pub mechanism: String,
+    /// How links are protected.
+    pub mechanism: Mechanism,
     /// Whole budget of a node, in nats per list bit.
     pub epsilon: f64,
+    /// What an undirected link costs, in nats: it may stand in two lists.
+    pub epsilon_edge: f64,
     /// Share spent on the degree.
     pub degree_fraction: f64,
     /// Both parts, in nats.
     pub budget: Budget,
-    /// Noise on the degrees.
+    /// Noise on degrees, counts and entries.
     pub degree_noise: DegreeNoise,
     /// Where the noise came from.
     pub randomness: Randomness,
@@ -39,8 +46,9 @@ impl ReportFacts {
     /// As facts of an artifact.
     fn to_facts(&self) -> Facts {
         Facts::default()
-            .with("mechanism", &self.mechanism)
+            .with("mechanism", self.mechanism)
             .with("epsilon", self.epsilon)
+            .with("epsilon_edge", self.epsilon_edge)
             .with("degree_fraction", self.degree_fraction)
             .with("epsilon_links", self.budget.links)
             .with("epsilon_degree", self.budget.degree)
@@ -64,6 +72,7 @@ impl ReportFacts {
         Ok(Self {
             mechanism: facts.get("mechanism")?,
             epsilon,
+            epsilon_edge: facts.get("epsilon_edge")?,
             degree_fraction: facts.get("degree_fraction")?,
             budget,
             degree_noise: facts.get("degree_noise")?,

@@ -27,6 +27,8 @@ pub(crate) struct Config {
     pub name: String,
     pub seed: u64,
     pub trials: u32,
+    /// Further trials that choose the setting of a grid; without any, the scored ones do.
+    pub search_trials: u32,
     pub metrics: Vec<MetricGroup>,
     pub privacy: Privacy,
     pub ingest: Table,
@@ -93,6 +95,8 @@ struct Outline {
     #[serde(default = "default_trials")]
     trials: u32,
     #[serde(default)]
+    search_trials: u32,
+    #[serde(default)]
     privacy: Privacy,
     #[serde(default)]
     ingest: Table,
@@ -142,6 +146,7 @@ fn default_trials() -> u32 {
 }
 
 /// One combination of swept values: its label parts, and the typed table.
+#[derive(Clone)]
 pub(crate) struct Cell<P> {
     pub label: Vec<String>,
     pub params: P,
@@ -184,7 +189,7 @@ impl Config {
             return Err(source.at("trials", "trials must be at least 1"));
         }
         if outline.privacy.randomness == Randomness::Os {
-            if outline.trials > 1 {
+            if outline.trials > 1 || outline.search_trials > 0 {
                 return Err(source.at("trials", "trials simulate independent releases; a deployment makes one"));
             }
             if outline.seed.is_some() {
@@ -201,6 +206,7 @@ impl Config {
             name,
             seed: outline.seed.unwrap_or(DEFAULT_SEED),
             trials: outline.trials,
+            search_trials: outline.search_trials,
             metrics: outline.evaluate.metrics,
             privacy: outline.privacy,
             ingest: outline.ingest,

@@ -1,16 +1,20 @@
 //! An experiment as a list of stage runs that feed each other.
 
+mod cells;
+mod mechanisms;
 mod stages;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use veilgraph_graph::Construction;
-use veilgraph_privacy::Release;
+use veilgraph_privacy::{Mechanism, Release};
 use veilgraph_train::Device;
 
 use crate::config::{Cell, Config, ConfigError, Holding, MetricGroup};
 use crate::runnable::{RawHandle, Runnable};
+use cells::Cells;
+use mechanisms::Given;
 
 /// The stages, in their order.
 pub(crate) const STAGES: [&str; 7] =
@@ -59,51 +63,6 @@ pub(crate) fn list(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
     Ok(list.tasks)
 }
 
-/// The tables of the config, typed and expanded: a mistake in any is found before anything runs.
-struct Cells {
-    /// Name of the alternative, if there are several.
-    name: Vec<String>,
-    ingest: Vec<Cell<veilgraph_ingest::Params>>,
-    privatize: Vec<Cell<veilgraph_privatize::Params>>,
-    similarity: Vec<Cell<veilgraph_similarity::Params>>,
-    estimate: Vec<Cell<veilgraph_estimate::Params>>,
-    construct: Vec<Cell<veilgraph_construct::Params>>,
-    train: Vec<Cell<veilgraph_train::Params>>,
-}
-
-impl Cells {
-    fn new(config: &Config, options: &Options) -> Result<Self, ConfigError> {
-        let grid = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
-        let mut cells = Self {
-            name: config.alternative.iter().cloned().collect(),
-            ingest: config.cells("ingest", &config.ingest, &[])?,
-            privatize: config.cells("privatize.links", &config.privatize, &[])?,
-            similarity: config.cells("similarity", &config.similarity, &[])?,
-            estimate: config.cells("estimate", &config.estimate, &[])?,
-            construct: config.cells("construct", &config.construct, &[])?,
-            train: config.cells("train", &config.train, &grid)?,
-        };
-        for train in &mut cells.train {
-            train.params.check().map_err(|problem| config.error("train", &problem))?;
-            if options.device != Device::Cpu {
-                train.params.device = options.device;
-            }
-        }
-        if config.is_deployment()
-            && let Some(problem) = cells.privatize.iter().find_map(|cell| cell.params.refused_in_deployment())
-        {
-            return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));
-        }
-        if config.privacy.features == Holding::Withheld && cells.estimate.iter().any(|cell| cell.params.uses_features())
-        {
-            let problem =
-                "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
-            return Err(config.error("privacy.features", problem));
-        }
-        Ok(cells)
-    }
-}
-
 struct List<'a> {
     config: &'a Config,
     options: &'a Options<'a>,
@@ -123,12 +82,13 @@ struct Ingested {
     has_labels: bool,
 }
 
-/// A trial's artifacts up to the posterior.
+/// A trial's artifacts up to the graph.
 #[derive(Clone, Copy)]
-struct Estimated {
+struct Repetition {
     from: Ingested,
     privatize: usize,
-    estimate: usize,
+    /// Blink's posterior.
+    estimate: Option<usize>,
     trial: u32,
 }
 
@@ -172,9 +132,18 @@ impl List<'_> {
             for privatize in &cells.privatize {
                 let label = [cell.label.as_slice(), &cells.name, &privatize.label].concat();
                 let population = self.config.population(params.dataset.as_deref());
-                let privatized: Vec<usize> = (0..self.config.trials)
-                    .map(|trial| self.privatize(&privatize.params, ingest, population, &label, trial))
-                    .collect();
+                let trials = 0..self.config.trials + cells.search_trials;
+                if privatize.params.mechanism != Mechanism::Blink {
+                    self.estimate = cells.name.join(", ");
+                    for construct in cells.constructs_of(privatize.params.mechanism) {
+                        let (privatize, estimate, label) =
+                            (&privatize.params, &cells.estimate[0].params, label.clone());
+                        self.given(cells, &Given { from, privatize, construct, estimate, population, label });
+                    }
+                    continue;
+                }
+                let privatized: Vec<usize> =
+                    trials.map(|trial| self.privatize(&privatize.params, ingest, population, &label, trial)).collect();
                 if self.reaches("estimate") {
                     self.estimates(cells, from, &privatized, &similarities, &label);
                 }
@@ -204,48 +173,72 @@ impl List<'_> {
                 let label = [label, &swept].concat();
                 let swept = [cells.name.as_slice(), &swept].concat();
                 self.estimate = swept.join(", ");
-                let mut estimated = Vec::new();
+                let mut trials = Vec::new();
                 for (trial, &privatize) in (0..).zip(privatized) {
-                    let estimate = self.estimate(&cell.params, privatize, similarity, &label, trial);
-                    estimated.push(Estimated { from, privatize, estimate, trial });
+                    let estimate = Some(self.estimate(&cell.params, privatize, similarity, &label, trial));
+                    trials.push(Repetition { from, privatize, estimate, trial });
                 }
                 if self.scores(MetricGroup::LinkError) {
-                    estimated.iter().for_each(|&from| self.evaluate_links(from, &label));
+                    self.scored(&trials).iter().for_each(|&trial| self.evaluate_links(trial, &label));
                 }
                 if self.reaches("construct") {
-                    self.graphs(cells, &estimated, &swept, &label);
+                    self.graphs(cells, &trials, &swept, &label);
                 }
             }
         }
     }
 
+    /// The trials whose scores count; the others search the grid.
+    fn scored<'t>(&self, trials: &'t [Repetition]) -> &'t [Repetition] {
+        &trials[..self.config.trials as usize]
+    }
+
     /// Every graph from the same posteriors, one per trial, and every network on it.
-    fn graphs(&mut self, cells: &Cells, estimated: &[Estimated], estimate: &[String], label: &[String]) {
+    fn graphs(&mut self, cells: &Cells, trials: &[Repetition], estimate: &[String], label: &[String]) {
         for cell in &cells.construct {
             let label = [label, &cell.label].concat();
             let variant = cell.params.variant;
             // The variant has a column of its own.
             let swept = cell.label.iter().filter(|part| !part.starts_with("variant-"));
             self.estimate = estimate.iter().chain(swept).cloned().collect::<Vec<_>>().join(", ");
-            let graphs: Vec<usize> = estimated.iter().map(|&from| self.construct(&cell.params, from, &label)).collect();
+            let graphs: Vec<usize> = trials.iter().map(|&trial| self.construct(&cell.params, trial, &label)).collect();
             if variant != Construction::Soft && self.scores(MetricGroup::Density) {
-                for (&from, &graph) in estimated.iter().zip(&graphs) {
-                    self.evaluate_graph(from, graph, variant, &label);
+                for (&trial, &graph) in self.scored(trials).iter().zip(&graphs) {
+                    self.evaluate_graph(trial, graph, variant, &label);
                 }
             }
-            let can_train = estimated.iter().all(|estimated| estimated.from.has_features && estimated.from.has_labels);
-            let is_scored = self.config.metrics.contains(&MetricGroup::Accuracy) || !self.reaches("evaluate");
-            if !(self.reaches("train") && can_train && is_scored) {
-                continue;
-            }
-            for cell in &cells.train {
-                let label = [label.as_slice(), &cell.label].concat();
-                let trials = estimated.iter().zip(&graphs);
-                let trained: Vec<usize> =
-                    trials.map(|(&from, &graph)| self.train(&cell.params, from, graph, variant, &label)).collect();
-                if self.reaches("evaluate") {
-                    self.evaluate_predictions(estimated[0], &trained, variant, cell.params.model.name(), &label);
-                }
+            self.networks(&cells.train, trials, &graphs, variant, &label);
+        }
+    }
+
+    /// Every network on the same graphs, one per trial.
+    fn networks(
+        &mut self,
+        cells: &[Cell<veilgraph_train::Params>],
+        trials: &[Repetition],
+        graphs: &[usize],
+        variant: Construction,
+        label: &[String],
+    ) {
+        let can_train = trials.iter().all(|trial| trial.from.has_features && trial.from.has_labels);
+        let is_scored = self.config.metrics.contains(&MetricGroup::Accuracy) || !self.reaches("evaluate");
+        if !(self.reaches("train") && can_train && is_scored) {
+            return;
+        }
+        for cell in cells {
+            let label = [label, &cell.label].concat();
+            let (params, all) = (&cell.params, trials.iter().zip(graphs));
+            let is_search = params.settings().len() > 1;
+            let searched = all.clone().skip(self.config.trials as usize).filter(|_| is_search);
+            let searched: Vec<usize> =
+                searched.map(|(&trial, &graph)| self.search(params, (trial, graph), variant, &label)).collect();
+            let chosen = (!searched.is_empty()).then(|| self.choose(params, &searched, &label));
+            let trained: Vec<usize> = all
+                .take(self.config.trials as usize)
+                .map(|(&trial, &graph)| self.train(params, (trial, graph), variant, chosen, &label))
+                .collect();
+            if self.reaches("evaluate") {
+                self.evaluate_predictions(trials[0], &trained, variant, params.model.name(), &label);
             }
         }
     }

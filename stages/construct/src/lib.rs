@@ -1,9 +1,17 @@
-//! The server builds a graph from link probabilities.
+//! The server builds a graph from link probabilities, or from the reports of a mechanism without any.
+
+mod entries;
+mod groups;
+mod reported;
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Construction, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+
+pub use entries::ConstructFromEntries;
+pub use groups::{ConstructFromCounts, EdgeModel};
+pub use reported::ConstructFromReports;
 
 /// Turns the posterior into a graph.
 pub struct Construct;
@@ -18,6 +26,9 @@ pub struct Params {
     /// How many entries a hybrid graph keeps, as a multiple of those expected, ΣP (1 in the paper).
     #[serde(default = "default_edge_multiple")]
     pub edge_multiple: f64,
+    /// How LDPGen turns counts into probabilities.
+    #[serde(default)]
+    pub edge_model: EdgeModel,
 }
 
 /// Why no graph is built.
@@ -26,6 +37,14 @@ pub enum Error {
     /// The number of edges makes no sense.
     #[error("edge_multiple must be a positive number, not {0}")]
     EdgeMultiple(f64),
+    /// The variant belongs to other mechanisms.
+    #[error("variant = \"{0}\" is how mechanisms other than blink come to a graph; choose hard, soft or hybrid")]
+    Variant(Construction),
+    /// More links than can be ranked.
+    #[error(
+        "the reports speak of {0} links, more than {1}; choose a larger epsilon, or another mechanism than l-dpgcn"
+    )]
+    TooManyLinks(usize, usize),
     /// Artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -63,9 +82,10 @@ impl Stage for Construct {
             Construction::Soft => Vec::new(),
             // Σ P counts every pair in both directions, as the paper does.
             Construction::Hybrid => posterior.most_likely(params.edge_multiple),
+            other => return Err(Error::Variant(other)),
         };
         links.sort_unstable_by_key(|&(i, j, _)| (i, j));
-        Ok((WeightedGraph { construction: params.variant, n_nodes: posterior.n_nodes(), links },))
+        Ok((WeightedGraph::undirected(params.variant, posterior.n_nodes(), links),))
     }
 }
 

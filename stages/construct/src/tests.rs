@@ -1,8 +1,22 @@
 use proptest::prelude::*;
-use veilgraph_graph::BitMatrix;
+use veilgraph_contract::{Artifact, Randomness};
+use veilgraph_graph::{BitMatrix, Links};
 use veilgraph_posterior::LinkEvidence;
+use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability};
+use veilgraph_privacy::{
+    Budget, DegreeFraction, DegreeNoise, Epsilon, Groups, Mechanism, NoisyCounts, NoisyDegrees, NoisyEntries,
+    NoisyLinks, ReportFacts,
+};
 
 use super::*;
+
+fn params(variant: Construction) -> Params {
+    Params { variant, edge_multiple: 1.0, edge_model: EdgeModel::default() }
+}
+
+fn listed(graph: &WeightedGraph) -> Vec<(u32, u32, f32)> {
+    graph.links().collect()
+}
 
 fn build(model: &LinkModel, evidence: &LinkEvidence, variant: Construction) -> Vec<(u32, u32, f32)> {
     build_more(model, evidence, variant, 1.0)
@@ -16,7 +30,8 @@ fn build_more(
 ) -> Vec<(u32, u32, f32)> {
     let rng = StageRng::new(0, "construct", 0);
     let inputs = (model.clone(), evidence.clone());
-    Construct::run(inputs, &Params { variant, edge_multiple }, &rng, &Progress::none()).expect("valid").0.links
+    let params = Params { edge_multiple, ..params(variant) };
+    listed(&Construct::run(inputs, &params, &rng, &Progress::none()).expect("valid").0)
 }
 
 /// The reference's dense code: all n² entries, k-th largest, ties kept.
@@ -104,9 +119,141 @@ fn a_multiple_that_is_no_positive_number_is_refused() {
     let evidence = LinkEvidence::from_rows(vec![vec![(1, 2)], vec![]]).expect("valid");
     let model = LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, ..LinkModel::default() };
     for edge_multiple in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let params = Params { variant: Construction::Hybrid, edge_multiple };
+        let params = Params { edge_multiple, ..params(Construction::Hybrid) };
         let inputs = (model.clone(), evidence.clone());
         let found = Construct::run(inputs, &params, &StageRng::new(0, "construct", 0), &Progress::none());
         assert!(matches!(found, Err(Error::EdgeMultiple(_))), "{edge_multiple}");
+    }
+}
+
+fn facts(mechanism: Mechanism, epsilon: f64) -> ReportFacts {
+    let (whole, fraction) = (Epsilon::try_from(epsilon).expect("valid"), DegreeFraction::try_from(0.1).expect("valid"));
+    let budget: Budget = mechanism.budget(whole, fraction);
+    ReportFacts {
+        mechanism,
+        epsilon: budget.links + budget.degree,
+        epsilon_edge: mechanism.reports_per_link() * epsilon,
+        degree_fraction: if mechanism.sends_degree() { 0.1 } else { 0.0 },
+        budget,
+        degree_noise: DegreeNoise::Laplace,
+        randomness: Randomness::Seeded,
+    }
+}
+
+fn from_reports(
+    mechanism: Mechanism,
+    epsilon: f64,
+    lists: &[Vec<u32>],
+    degrees: Option<f64>,
+    seed: u64,
+) -> WeightedGraph {
+    let facts = facts(mechanism, epsilon);
+    let links = NoisyLinks::from_lists(facts.clone(), lists).expect("valid");
+    let degrees = match degrees {
+        Some(degree) => NoisyDegrees::from_nodes(facts, &vec![Some(degree); lists.len()]),
+        None => NoisyDegrees::none(facts, lists.len()),
+    };
+    let rng = StageRng::new(seed, "construct", 0);
+    let run = ConstructFromReports::run((links, degrees), &params(Construction::Given), &rng, &Progress::none());
+    run.expect("valid").0
+}
+
+#[test]
+fn reported_links_keep_their_direction_unless_the_mechanism_mirrors_them() {
+    let lists = [vec![2], vec![0], vec![0, 1]];
+    let graph = from_reports(Mechanism::RandomizedResponse, 6.0, &lists, None, 1);
+    assert!(graph.directed && listed(&graph) == [(0, 2, 1.0), (1, 0, 1.0), (2, 0, 1.0), (2, 1, 1.0)]);
+    let graph = from_reports(Mechanism::SymmetricRandomizedResponse, 6.0, &lists, None, 1);
+    assert!(!graph.directed && listed(&graph) == [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]);
+    assert_eq!(from_reports(Mechanism::Solitude, 6.0, &lists, None, 1).construction, Construction::Learned);
+}
+
+/// Bits and lists of the same reports give the same graph.
+#[test]
+fn dense_reports_stay_bits() {
+    let mut bits = BitMatrix::from_rows(90, |_, _| {});
+    for (i, j) in
+        (0..90).flat_map(|i| (0..90).map(move |j| (i, j))).filter(|(i, j)| i != j && (i * 31 + j * 17) % 3 == 0)
+    {
+        bits.set(i, j as u32);
+    }
+    let lists: Vec<Vec<u32>> = (0..90).map(|node| bits.ones(node).collect()).collect();
+    for mechanism in [Mechanism::RandomizedResponse, Mechanism::SymmetricRandomizedResponse] {
+        let facts = facts(mechanism, 1.0);
+        let reports =
+            (NoisyLinks::from_bits(facts.clone(), bits.clone()).expect("valid"), NoisyDegrees::none(facts, 90));
+        let rng = StageRng::new(1, "construct", 0);
+        let (dense,) =
+            ConstructFromReports::run(reports, &params(Construction::Given), &rng, &Progress::none()).expect("valid");
+        assert!(matches!(dense.links, Links::Bits(_)));
+        let sparse = from_reports(mechanism, 1.0, &lists, None, 1);
+        assert_eq!(listed(&dense), listed(&sparse), "{mechanism}");
+        assert_eq!(dense.n_entries(), sparse.n_entries());
+        for graph in [dense, sparse] {
+            assert_eq!(WeightedGraph::from_blocks(&graph.facts(), &mut graph.blocks()).expect("round trip"), graph);
+        }
+    }
+}
+
+/// Specs, section 2: kept links have the degree as their mean, where nothing is clipped. Chance of a false alarm: 1e-3.
+#[test]
+fn thinning_keeps_as_many_links_as_the_degree_says() {
+    let (n, degree, epsilon) = (2000_u32, 40_u32, 4.0);
+    let response = RandomizedResponse::new(facts(Mechanism::DegreePreserving, epsilon).budget.links, n as usize);
+    let rng = StageRng::new(8, "privatize", 0);
+    let truth = |node: u32| {
+        let mut list: Vec<u32> = (1..=degree).map(|step| (node + step * 37) % n).collect();
+        list.sort_unstable();
+        list
+    };
+    let lists: Vec<Vec<u32>> =
+        (0..n).map(|node| response.noisy_list(node, &truth(node), &mut rng.stream("links", node.into()))).collect();
+    let graph = from_reports(Mechanism::DegreePreserving, epsilon, &lists, Some(f64::from(degree)), 2);
+    let mean = graph.n_entries() as f64 / f64::from(n);
+    // The number kept by a node has a variance of at most its mean.
+    assert!((mean - f64::from(degree)).abs() < 3.3 * (f64::from(degree) / f64::from(n)).sqrt(), "{mean}");
+    assert!(from_reports(Mechanism::DegreePreserving, epsilon, &lists, Some(-5.0), 2).n_entries() == 0);
+}
+
+#[test]
+fn a_sampling_rate_is_a_share_even_for_absurd_degrees() {
+    let flip = flip_probability(0.9);
+    for degree in [f64::MIN, -1e4, -1.0, 0.0, 1.0, 3.9, 1e4, f64::MAX] {
+        let share = reported::sampling_rate(degree, flip, 2707.0);
+        assert!((0.0..=1.0).contains(&share) && (degree > 0.0 || share == 0.0), "{degree}: {share}");
+    }
+    assert_eq!(reported::sampling_rate(5.0, 0.0, 100.0), 1.0, "without noise all are kept");
+}
+
+#[test]
+fn the_largest_entries_are_linked_as_many_as_their_sum_says() {
+    let pairs = vec![(0, 3, 1.5, 1.0), (1, 2, 1.0, 0.5), (0, 1, 0.75, 0.75), (2, 3, 0.0, 0.25)];
+    let build = |sum: f64| {
+        let entries = NoisyEntries { facts: facts(Mechanism::LocalDpGcn, 2.0), n_nodes: 4, sum, pairs: pairs.clone() };
+        let rng = StageRng::new(0, "construct", 0);
+        ConstructFromEntries::run((entries,), &params(Construction::Given), &rng, &Progress::none())
+            .map(|graph| listed(&graph.0))
+    };
+    assert!(build(-3.0).expect("valid").is_empty() && build(0.9).expect("valid").is_empty());
+    assert_eq!(build(2.0).expect("valid"), [(0, 3, 1.0)]);
+    assert_eq!(build(4.0).expect("valid"), [(0, 1, 1.0), (0, 3, 1.0), (1, 2, 1.0)], "a tie is kept");
+    assert!(build(10.0).is_err_and(|error| error.to_string().contains("5 links")));
+}
+
+/// With one group and no noise both readings give every node its degree, in expectation. Chance of a false alarm: 1e-3.
+#[test]
+fn counts_are_kept_by_the_links_that_are_drawn() {
+    let n = 600;
+    let one = Groups { of: vec![0; n], n_groups: 1 };
+    let counts = NoisyCounts { facts: facts(Mechanism::LdpGen, 2.0), n_groups: 1, counts: vec![6.0; n] };
+    for (edge_model, expected) in [(EdgeModel::PublishedCode, 3.0), (EdgeModel::ChungLu, 6.0)] {
+        let params = Params { edge_model, ..params(Construction::Given) };
+        let inputs = (vec![one.clone(), one.clone()], counts.clone());
+        let rng = StageRng::new(3, "construct", 0);
+        let (graph,) = ConstructFromCounts::run(inputs, &params, &rng, &Progress::none()).expect("valid");
+        assert_eq!(graph.directed, edge_model == EdgeModel::PublishedCode);
+        let mean = graph.n_entries() as f64 / n as f64;
+        // The published weight halves the links of a node: its group is counted twice in the denominator.
+        assert!((mean - expected).abs() < 3.3 * (2.0 * expected / n as f64).sqrt() + 0.02, "{edge_model:?}: {mean}");
     }
 }

@@ -3,6 +3,8 @@
 mod belief;
 mod beta_model;
 mod degrees;
+mod groups;
+mod k_means;
 mod known_pairs;
 mod newton;
 mod pairing;
@@ -16,6 +18,7 @@ use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
+pub use groups::{GroupAtRandom, GroupByCounts};
 pub use pairing::pair_claims;
 pub use params::{Method, MissingNodes, Params, Prior};
 

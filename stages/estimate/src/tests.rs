@@ -1,6 +1,6 @@
 use veilgraph_contract::{Progress, Randomness};
 use veilgraph_posterior::Posterior;
-use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
+use veilgraph_privacy::{Budget, DegreeNoise, Mechanism, ReportFacts};
 
 use super::*;
 use crate::beta_model::fit_posterior;
@@ -10,8 +10,9 @@ use crate::newton::Goal;
 fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
     let degree = degree_fraction * epsilon;
     ReportFacts {
-        mechanism: "blink".to_owned(),
+        mechanism: Mechanism::Blink,
         epsilon,
+        epsilon_edge: 2.0 * epsilon,
         degree_fraction,
         budget: Budget { links: epsilon - degree, degree },
         degree_noise: DegreeNoise::DiscreteLaplace,

@@ -115,7 +115,8 @@ impl Stage for EvaluatePredictions {
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let (model, losses) = predictions::choose(&trials, &curves).ok_or(Error::NoCommonSetting)?;
+        let n_models = trials.first().map_or(0, |trial| trial.settings.len());
+        let (model, losses) = Curves::best(&curves, n_models as u32).ok_or(Error::NoCommonSetting)?;
         let mut metrics = metrics_for(&nodes, &degrees.facts, params);
         metrics.setting =
             trials.first().and_then(|trial| trial.settings.get(model as usize)).cloned().unwrap_or_default();
@@ -134,13 +135,12 @@ fn metrics_for(nodes: &Nodes, report: &ReportFacts, params: &Params) -> Metrics 
     Metrics {
         experiment: params.experiment.clone(),
         dataset: nodes.dataset.clone(),
-        mechanism: report.mechanism.clone(),
+        mechanism: report.mechanism.to_string(),
         estimate: params.estimate.clone(),
         variant: params.variant.clone(),
         model: params.model.clone(),
         epsilon: report.epsilon,
-        // Both ends of a link report it.
-        epsilon_edge: 2.0 * report.epsilon,
+        epsilon_edge: report.epsilon_edge,
         degree_fraction: report.degree_fraction,
         setting: String::new(),
         rows: Vec::new(),

@@ -1,6 +1,6 @@
 //! How well nodes are classified.
 
-use veilgraph_graph::{Curves, Labels, Predictions};
+use veilgraph_graph::{Labels, Predictions};
 
 /// Scores on the test nodes.
 pub(crate) struct Scores {
@@ -10,17 +10,6 @@ pub(crate) struct Scores {
     pub macro_f1: f64,
     /// Mean cross-entropy in nats.
     pub log_loss: f64,
-}
-
-/// The model with the lowest mean validation loss over trials, and its loss in each.
-pub(crate) fn choose(trials: &[Predictions], curves: &[Curves]) -> Option<(u32, Vec<f64>)> {
-    let n_models = trials.first()?.settings.len() as u32;
-    let losses = (0..n_models).map(|model| {
-        let losses: Vec<f64> = curves.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
-        (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
-    });
-    let best = losses.filter(|(_, mean, _)| mean.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some((best.0, best.2))
 }
 
 /// Scores of `model` on the held-out labels.

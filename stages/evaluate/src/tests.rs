@@ -123,8 +123,7 @@ fn the_setting_with_the_lowest_mean_loss_is_chosen() {
         validation_loss: vec![f64::NAN, losses[0], losses[1]],
         validation_accuracy: vec![0.5; 3],
     };
-    let trials = [predictions([0.9, 0.1]), predictions([0.9, 0.1])];
-    let chosen = predictions::choose(&trials, &[curve([0.5, 0.6]), curve([0.9, 0.7])]);
+    let chosen = Curves::best(&[curve([0.5, 0.6]), curve([0.9, 0.7])], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(1), "0.65 is less than 0.7");
     let failed = Curves {
         model: vec![0],
@@ -133,7 +132,7 @@ fn the_setting_with_the_lowest_mean_loss_is_chosen() {
         validation_loss: vec![1.0],
         validation_accuracy: vec![0.5],
     };
-    let chosen = predictions::choose(&trials, &[curve([9.0, 0.1]), failed]);
+    let chosen = Curves::best(&[curve([9.0, 0.1]), failed], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");
 }
 

@@ -1,51 +1,23 @@
 //! Every node perturbs its own list and degree, and sends one noisy report.
 
+mod counts;
+mod entries;
+mod params;
+
 use rand::RngExt;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Owner, Private, Progress, Stage, StageRng, Streamed};
 use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::degree_noise::{DegreeBudgetError, noisy_degree};
 use veilgraph_privacy::randomized_response::RandomizedResponse;
-use veilgraph_privacy::{
-    Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, Relation, Release, ReportFacts,
-};
+use veilgraph_privacy::{Mechanism, NoisyDegrees, NoisyLinks};
 
-/// Turns private links into noisy reports.
+pub use counts::{CountParams, PrivatizeCounts};
+pub use entries::PrivatizeEntries;
+pub use params::{Params, Triangle};
+
+/// Turns private links into noisy lists and degrees.
 pub struct Privatize;
-
-/// The `[privatize.links]` table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// How links are protected.
-    #[serde(default)]
-    pub mechanism: Mechanism,
-    /// Whole budget of each node, in nats per bit of its list.
-    pub epsilon: Epsilon,
-    /// Share of the budget spent on the degree; 0 sends no degree, 1 sends no list; `"auto"`: by the budget alone.
-    #[serde(default = "default_degree_fraction")]
-    pub degree_fraction: DegreeFraction,
-    /// Noise on the degree.
-    #[serde(default)]
-    pub degree_noise: DegreeNoise,
-    /// Share of nodes, in `[0, 1)`, that send nothing: a simulation of devices that are out of reach.
-    #[serde(default)]
-    pub missing_share: f64,
-}
-
-/// How links are protected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mechanism {
-    /// Randomized response on the list, Laplace noise on the degree (Zhu, Tan, Xiao 2023, algorithm 1).
-    #[default]
-    Blink,
-}
-
-fn default_degree_fraction() -> DegreeFraction {
-    DegreeFraction::try_from(0.1).unwrap_or_else(|_| unreachable!("0.1 lies in [0, 1]"))
-}
 
 /// Why no report can be made.
 #[derive(Debug, thiserror::Error)]
@@ -53,62 +25,18 @@ pub enum Error {
     /// Blink clips degrees to `[1, n - 2]`, which is empty below three nodes.
     #[error("the graph has {0} nodes; link-local privacy needs at least 3")]
     TooSmall(usize),
-    /// The budget of the degree is out of reach for integer noise.
+    /// The groups are those of another graph.
+    #[error("the server grouped {0} nodes and the graph has {1}; run again from the first round")]
+    Groups(usize, usize),
+    /// A budget is out of reach for integer noise.
     #[error(transparent)]
     DegreeBudget(#[from] DegreeBudgetError),
     /// Missing nodes make no sense as asked for.
     #[error(
-        "missing_share = {0} must lie in [0, 1), and needs a degree_fraction above 0: \
+        "missing_share = {0} must lie in [0, 1), and needs mechanism = \"blink\" and a degree_fraction above 0: \
          a missing node is one that sends no degree"
     )]
     MissingShare(f64),
-}
-
-impl Params {
-    /// Both parts of a node's budget.
-    #[must_use]
-    pub fn budget(&self) -> Budget {
-        self.epsilon.split(self.degree_fraction)
-    }
-
-    /// Why no deployment may use these parameters, if so.
-    #[must_use]
-    pub fn refused_in_deployment(&self) -> Option<&'static str> {
-        if !self.degree_noise.is_sound() {
-            Some("degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\"")
-        } else if self.epsilon.nats().is_infinite() {
-            Some("epsilon = inf releases the links themselves; choose a finite budget")
-        } else if self.missing_share > 0.0 {
-            Some("missing_share simulates missing nodes; remove it")
-        } else {
-            None
-        }
-    }
-
-    /// What one run of this stage releases: its rows in the ledger. No data is needed to know it.
-    #[must_use]
-    pub fn releases(&self) -> Vec<Release> {
-        let budget = self.budget();
-        let degree_mechanism = format!("{} noise", self.degree_noise.name());
-        let parts = [
-            ("link", "randomized response", budget.links, true),
-            ("degree", &degree_mechanism, budget.degree, self.degree_noise.is_sound()),
-        ];
-        let rows = parts.into_iter().filter(|&(_, _, epsilon, _)| epsilon > 0.0);
-        rows.flat_map(|(target, mechanism, epsilon, sound)| {
-            // Both ends of a link report it, so removing the link changes one bit in each of two lists.
-            [(Relation::ListBit, 1.0), (Relation::Edge, 2.0)].map(|(relation, lists)| Release {
-                mechanism: mechanism.to_owned(),
-                target: target.to_owned(),
-                model: "local".to_owned(),
-                relation,
-                epsilon: lists * epsilon,
-                dp_delta: 0.0,
-                sound,
-            })
-        })
-        .collect()
-    }
 }
 
 impl Stage for Privatize {
@@ -127,23 +55,13 @@ impl Stage for Privatize {
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let n_nodes = graph.n_nodes();
-        if n_nodes < 3 {
-            return Err(Error::TooSmall(n_nodes));
-        }
+        let n_nodes = at_least_three(&graph)?;
         let budget = params.budget();
         let missing = missing(params, n_nodes, rng)?;
         // The budget is part of the purpose: no random word ever serves at two budgets.
         let purpose = |part: &str, epsilon: f64| format!("{part} {epsilon:?}");
         let (for_links, for_degrees) = (purpose("links", budget.links), purpose("degree", budget.degree));
-        let facts = ReportFacts {
-            mechanism: "blink".to_owned(),
-            epsilon: params.epsilon.nats(),
-            degree_fraction: params.degree_fraction.share(params.epsilon),
-            budget,
-            degree_noise: params.degree_noise,
-            randomness: rng.randomness(),
-        };
+        let facts = params.facts(rng.randomness());
         let degrees = if budget.degree > 0.0 {
             let send = |node: usize| {
                 let mut stream = rng.stream(&for_degrees, node as u64);
@@ -156,21 +74,33 @@ impl Stage for Privatize {
             NoisyDegrees::none(facts.clone(), n_nodes)
         };
         let (rng, response) = (rng.clone(), RandomizedResponse::new(budget.links, n_nodes));
+        let is_symmetric = params.mechanism == Mechanism::SymmetricRandomizedResponse;
+        let triangle = params.triangle;
         let links = NoisyLinks::streamed(&facts, n_nodes, move |node| {
             if budget.links == 0.0 || missing[node] {
                 return Vec::new();
             }
             let mut stream = rng.stream(&for_links, node as u64);
-            response.noisy_list(node as u32, graph.neighbours(node), &mut stream)
+            let mut list = response.noisy_list(node as u32, graph.neighbours(node), &mut stream);
+            if is_symmetric {
+                list.retain(|&other| triangle.holds(node as u32, other));
+            }
+            list
         });
         Ok((links, degrees))
     }
 }
 
+/// Number of nodes.
+fn at_least_three(graph: &AdjacencyList) -> Result<usize, Error> {
+    if graph.n_nodes() < 3 { Err(Error::TooSmall(graph.n_nodes())) } else { Ok(graph.n_nodes()) }
+}
+
 /// Who sends nothing.
 fn missing(params: &Params, n_nodes: usize, rng: &StageRng) -> Result<Vec<bool>, Error> {
     let share = params.missing_share;
-    if !(0.0..1.0).contains(&share) || (share > 0.0 && params.budget().degree == 0.0) {
+    let is_noticed = params.mechanism == Mechanism::Blink && params.budget().degree > 0.0;
+    if !(0.0..1.0).contains(&share) || (share > 0.0 && !is_noticed) {
         return Err(Error::MissingShare(share));
     }
     let is_missing = |node: usize| share > 0.0 && rng.fast_stream("missing", node as u64).random::<f64>() < share;

@@ -27,7 +27,7 @@ impl Classes {
         progress: &Progress,
     ) -> Result<Self, Failure> {
         let n_nodes = nodes.splits.len();
-        let no_links = WeightedGraph { construction: Construction::Hard, n_nodes, links: Vec::new() };
+        let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
         let options = NetworkOptions { layers: 2, hidden: 16, sage_norm: SageNorm::Clamp1, gat_double_weight: false };
         let [training, validation] = [Split::Train, Split::Validation].map(|split| nodes.members(split));
         let graph = GraphOperator::explicit(&no_links);

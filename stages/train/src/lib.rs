@@ -2,16 +2,20 @@
 
 mod model;
 mod params;
+mod search;
 
 use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{
     Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
 };
-use veilgraph_nn::{Dataset, DeviceError, Failure, GraphOperator, Schedule, Trained, train};
+use veilgraph_nn::{
+    Dataset, DeviceError, Failure, GraphOperator, ReportedLinks, Schedule, Trained, TrainingGraph, train,
+};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 pub use model::{GridDescription, ModelWeights, SavedModel};
 pub use params::{OneOrMany, Params};
+pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
 pub use veilgraph_nn::{Architecture, Device, SageNorm, Setting};
 
 /// Trains a grid of models on one graph.
@@ -29,6 +33,9 @@ pub enum Error {
     /// Every model of the grid failed.
     #[error("no model of the grid could be trained; the first failed because {0}")]
     AllFailed(Failure),
+    /// No setting was trained in every trial of the search.
+    #[error("no setting of the grid was trained successfully in every trial of the search; lower the learning rates")]
+    NoCommonSetting,
     /// The data admit no training.
     #[error(transparent)]
     Data(#[from] Failure),
@@ -42,24 +49,33 @@ impl Stage for Train {
     const RANDOM: bool = true;
     type Side = Server;
     type Params = Params;
-    /// The link model and evidence are given for the soft graph alone, whose weights they are.
-    type Inputs = (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>);
+    /// The link model and evidence are given for the soft graph alone, whose weights they are; a setting, where one
+    /// was chosen in other trials.
+    type Inputs =
+        (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>, Option<ChosenSetting>);
     type Outputs = (Predictions, Curves, ModelWeights);
     type Error = Error;
 
     fn run(
-        (nodes, features, labels, graph, model, evidence): Self::Inputs,
+        (nodes, features, labels, graph, model, evidence, chosen): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
-        let operator = operator(&graph, model, evidence)?;
+        let mut settings = params.settings();
+        if let Some(ChosenSetting { model }) = chosen {
+            let setting = settings.get(model as usize).copied();
+            settings = vec![setting.ok_or_else(|| Invalid(format!("the grid has no model {model}")))?];
+        }
+        let operator = match graph.construction {
+            Construction::Learned => ReportedLinks::new(&graph, params.links).into(),
+            _ => TrainingGraph::from(operator(&graph, model, evidence)?),
+        };
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
         let dataset = Dataset::new(&features, operator, params.model, options, &labels, &training, &validation)?;
-        let settings = params.settings();
         let schedule = Schedule { epochs: params.epochs, patience: params.patience };
         let results = train(&dataset, &settings, schedule, params.device, rng, progress);
         collect(results, &settings, params, labels.n_classes())
@@ -77,7 +93,10 @@ fn operator(
             Ok(GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?)))
         }
         (Construction::Soft, ..) => Err(Invalid("a soft graph needs link_model and link_evidence".into())),
-        (Construction::Hard | Construction::Hybrid, ..) => Ok(GraphOperator::explicit(graph)),
+        (Construction::Learned, ..) => {
+            Err(Invalid("the links of this graph were learned with a model, which does not hold them".into()))
+        }
+        _ => Ok(GraphOperator::explicit(graph)),
     }
 }
 

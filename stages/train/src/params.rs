@@ -1,7 +1,7 @@
 //! The `[train]` table.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_nn::{Architecture, Device, NetworkOptions, SageNorm, Setting};
+use veilgraph_nn::{Architecture, Device, LinkLearning, NetworkOptions, SageNorm, Setting};
 
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub struct Params {
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again, as the paper prints it.
     pub gat_double_weight: bool,
+    /// How links are learned, where the mechanism asks for it (Solitude).
+    pub links: LinkLearning,
     /// Where to train.
     pub device: Device,
 }
@@ -67,6 +69,7 @@ impl Default for Params {
             initial_seed: OneOrMany::One(0),
             sage_norm: SageNorm::Clamp1,
             gat_double_weight: true,
+            links: LinkLearning::default(),
             device: Device::Cpu,
         }
     }
@@ -118,6 +121,11 @@ impl Params {
             if !(0.0..1.0).contains(&dropout) {
                 return Err(format!("dropout must lie in [0, 1), not {dropout}"));
             }
+        }
+        let LinkLearning { learning_rate, deviation, sparsity } = self.links;
+        let is_price = |price: f64| price >= 0.0 && price.is_finite();
+        if !(learning_rate > 0.0 && learning_rate.is_finite() && is_price(deviation) && is_price(sparsity)) {
+            return Err("links: learning_rate must be positive, deviation and sparsity at least 0".into());
         }
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers and patience must be at least 1".into());

@@ -9,14 +9,14 @@ fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
     let features = SparseMatrix::from_rows(3, (0..30).map(|node| vec![((node % 2) as u32, 1.0)])).expect("valid");
     let labels = (0..30).filter(|node| node % 3 != 2).map(|node| (node, (node % 2) as u16)).collect();
     let links = (0..28).map(|i| (i, i + 2, 1.0)).collect();
-    let graph = WeightedGraph { construction: Construction::Hard, n_nodes: 30, links };
+    let graph = WeightedGraph::undirected(Construction::Hard, 30, links);
     (nodes, Features(features), Labels::new(2, labels).expect("valid"), graph)
 }
 
 fn run(params: &Params) -> Result<<Train as Stage>::Outputs, Error> {
     let (nodes, features, labels, graph) = inputs();
     let rng = StageRng::new(1, "train", 0);
-    Train::run((nodes, features, labels, graph, None, None), params, &rng, &Progress::none())
+    Train::run((nodes, features, labels, graph, None, None, None), params, &rng, &Progress::none())
 }
 
 fn grid() -> Params {
@@ -76,10 +76,11 @@ fn hyperparameters_out_of_range_are_named() {
 
 #[test]
 fn a_soft_graph_needs_its_posterior() {
-    let (nodes, features, labels, graph) = inputs();
-    let soft = WeightedGraph { construction: Construction::Soft, links: Vec::new(), ..graph };
+    let (nodes, features, labels, _) = inputs();
+    let soft = WeightedGraph::undirected(Construction::Soft, 30, Vec::new());
     let rng = StageRng::new(1, "train", 0);
-    let result = Train::run((nodes, features, labels, soft, None, None), &Params::default(), &rng, &Progress::none());
+    let result =
+        Train::run((nodes, features, labels, soft, None, None, None), &Params::default(), &rng, &Progress::none());
     assert!(result.expect_err("nothing to train on").to_string().contains("link_model"));
 }
 

@@ -41,6 +41,7 @@ where
     }
 
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {
+        let graph = graph.both_ways();
         let (links, n_links) = (rows(graph.links(), device), graph.links().n_entries());
         let factors: Vec<f32> = graph.factors();
         let identity: Vec<u32> = (0..n_links as u32).collect();

@@ -33,7 +33,7 @@ fn links() -> Vec<(u32, u32, f32)> {
 }
 
 fn graph() -> GraphOperator {
-    let graph = WeightedGraph { construction: Construction::Hybrid, n_nodes: NODES, links: links() };
+    let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
     GraphOperator::explicit(&graph)
 }
 

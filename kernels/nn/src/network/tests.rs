@@ -47,7 +47,7 @@ fn options(layers: usize, sage_norm: SageNorm, gat_double_weight: bool) -> Netwo
 
 fn graph_input(architecture: Architecture, options: NetworkOptions, is_sparse: bool) -> GraphInput {
     let rows = features(is_sparse).into_iter().map(|row| (0..).zip(row.into_iter().map(|v| v as f32)).collect());
-    let graph = WeightedGraph { construction: Construction::Hybrid, n_nodes: NODES, links: links() };
+    let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
     let features = Features(matrix(N_FEATURES, rows.collect::<Vec<_>>()));
     input(&features, GraphOperator::explicit(&graph), architecture, options).expect("valid")
 }

@@ -28,7 +28,7 @@ fn features() -> Features {
 fn graph() -> GraphOperator {
     let links =
         (0..NODES as u32).flat_map(|i| [(i, i + 2, 1.0), (i, i + 6, 1.0)]).filter(|link| (link.1 as usize) < NODES);
-    GraphOperator::explicit(&WeightedGraph { construction: Construction::Hard, n_nodes: NODES, links: links.collect() })
+    GraphOperator::explicit(&WeightedGraph::undirected(Construction::Hard, NODES, links.collect()))
 }
 
 fn dataset(graph: GraphOperator, architecture: Architecture) -> Result<Dataset, Failure> {

@@ -4,8 +4,9 @@ use super::*;
 
 fn facts(links: f64, degree: f64) -> ReportFacts {
     ReportFacts {
-        mechanism: "blink".to_owned(),
+        mechanism: Mechanism::Blink,
         epsilon: links + degree,
+        epsilon_edge: 2.0 * (links + degree),
         degree_fraction: degree / (links + degree),
         budget: Budget { links, degree },
         degree_noise: DegreeNoise::DiscreteLaplace,

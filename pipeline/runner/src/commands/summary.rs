@@ -10,8 +10,12 @@ use veilgraph_evaluate::{Metrics, Summary};
 /// What a row of a table is about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
+    pub experiment: String,
     pub dataset: String,
+    pub mechanism: String,
+    /// In nats per list bit, and per undirected link.
     pub epsilon: f64,
+    pub epsilon_edge: f64,
     pub degree_fraction: f64,
     pub estimate: String,
     pub variant: String,
@@ -34,7 +38,9 @@ pub(crate) fn rows(metrics: &[Metrics]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for part in metrics {
         let same = |row: &Row| {
-            row.dataset == part.dataset
+            row.experiment == part.experiment
+                && row.dataset == part.dataset
+                && row.mechanism == part.mechanism
                 && row.epsilon == part.epsilon
                 && row.degree_fraction == part.degree_fraction
                 && row.estimate == part.estimate
@@ -44,8 +50,11 @@ pub(crate) fn rows(metrics: &[Metrics]) -> Vec<Row> {
         };
         let at = rows.iter().position(same).unwrap_or_else(|| {
             rows.push(Row {
+                experiment: part.experiment.clone(),
                 dataset: part.dataset.clone(),
+                mechanism: part.mechanism.clone(),
                 epsilon: part.epsilon,
+                epsilon_edge: part.epsilon_edge,
                 degree_fraction: part.degree_fraction,
                 estimate: part.estimate.clone(),
                 variant: part.variant.clone(),
@@ -97,6 +106,7 @@ pub(crate) const KINDS: [Kind; 3] = [
             Score("graph_true_positives", "true positives", 1.0, Digits::Fixed(0)),
             Score("graph_precision", "precision", 1.0, Digits::Fixed(3)),
             Score("graph_recall", "recall", 1.0, Digits::Fixed(3)),
+            Score("graph_mae", "MAE", 1.0, Digits::Scientific),
         ],
     },
     Kind {
@@ -117,6 +127,7 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
     }
     let mut table = vec![vec![
         "dataset".to_owned(),
+        "mechanism".to_owned(),
         "epsilon".to_owned(),
         "per link".to_owned(),
         "fraction".to_owned(),
@@ -130,8 +141,9 @@ pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
         let trials = row.scores[kind.scores[0].0].len();
         let mut line = vec![
             row.dataset.clone(),
+            row.mechanism.clone(),
             row.epsilon.to_string(),
-            (2.0 * row.epsilon).to_string(),
+            row.epsilon_edge.to_string(),
             row.degree_fraction.to_string(),
             dash(&row.estimate),
             dash(&row.variant),
@@ -205,7 +217,7 @@ pub(crate) fn json(metrics: &[Metrics]) -> Value {
             let summary = Summary::of(values)?;
             let half_width = summary.half_width.is_finite().then_some(summary.half_width);
             Some(json!({
-                "dataset": row.dataset, "epsilon": row.epsilon, "degree_fraction": row.degree_fraction,
+                "dataset": row.dataset, "mechanism": row.mechanism, "epsilon": row.epsilon, "degree_fraction": row.degree_fraction,
                 "estimate": row.estimate, "variant": row.variant, "model": row.model, "setting": row.setting, "metric": metric,
                 "values": values, "mean": summary.mean, "standard_deviation": summary.standard_deviation,
                 "half_width": half_width,

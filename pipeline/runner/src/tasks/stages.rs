@@ -10,15 +10,23 @@ use veilgraph_graph::Construction;
 use veilgraph_ingest::Ingest;
 use veilgraph_privatize::Privatize;
 use veilgraph_similarity::Similarity;
-use veilgraph_train::Train;
+use veilgraph_train::{ChooseSetting, SearchGrid, Train};
 
-use super::{Estimated, Ingested, List, Task, Wire};
+use super::{Ingested, List, Repetition, Task, Wire};
 use crate::config::ConfigError;
 use crate::datasets;
 use crate::runnable::{Bound, RawHandle, Runnable};
 
+/// What is released about whom.
+pub(super) struct Release<'a> {
+    pub params: &'a veilgraph_privatize::Params,
+    pub population: &'a str,
+    pub label: &'a [String],
+    pub trial: u32,
+}
+
 impl List<'_> {
-    fn push(
+    pub(super) fn push(
         &mut self,
         runnable: Arc<dyn Runnable>,
         label: &[String],
@@ -61,10 +69,15 @@ impl List<'_> {
         label: &[String],
         trial: u32,
     ) -> usize {
-        let slots = vec![vec![wire(ingest, "links")]];
-        let task = self.push(Arc::new(Bound::<Privatize>::new(params.clone())), label, Some(trial), slots);
-        self.tasks[task].releases = params.releases();
-        population.clone_into(&mut self.tasks[task].population);
+        let release = Release { params, population, label, trial };
+        self.release(Arc::new(Bound::<Privatize>::new(params.clone())), &release, vec![vec![wire(ingest, "links")]])
+    }
+
+    /// A task that releases something, with its rows of the ledger.
+    pub(super) fn release(&mut self, runnable: Arc<dyn Runnable>, release: &Release, slots: Vec<Vec<Wire>>) -> usize {
+        let task = self.push(runnable, release.label, Some(release.trial), slots);
+        self.tasks[task].releases = release.params.releases();
+        release.population.clone_into(&mut self.tasks[task].population);
         task
     }
 
@@ -98,41 +111,50 @@ impl List<'_> {
     pub(super) fn construct(
         &mut self,
         params: &veilgraph_construct::Params,
-        from: Estimated,
+        from: Repetition,
         label: &[String],
     ) -> usize {
-        let slots = vec![vec![wire(from.estimate, "link_model")], vec![wire(from.estimate, "link_evidence")]];
+        let slots = vec![posterior(from, "link_model"), posterior(from, "link_evidence")];
         self.push(Arc::new(Bound::<Construct>::new(params.clone())), label, Some(from.trial), slots)
     }
 
+    /// Trains the grid, or the setting that was chosen for it.
     pub(super) fn train(
         &mut self,
         params: &veilgraph_train::Params,
-        from: Estimated,
-        graph: usize,
+        (from, graph): (Repetition, usize),
         variant: Construction,
+        chosen: Option<usize>,
         label: &[String],
     ) -> usize {
-        // Only the soft graph needs the posterior; the others must stay fresh when it changes and they do not.
-        let posterior =
-            |artifact| if variant == Construction::Soft { vec![wire(from.estimate, artifact)] } else { Vec::new() };
-        let slots = vec![
-            vec![wire(from.from.ingest, "nodes")],
-            vec![wire(from.from.ingest, "features")],
-            vec![wire(from.from.ingest, "labels")],
-            vec![wire(graph, "graph")],
-            posterior("link_model"),
-            posterior("link_evidence"),
-        ];
+        let slots = training_slots(from, graph, variant, chosen);
         self.push(Arc::new(Bound::<Train>::new(params.clone())), label, Some(from.trial), slots)
     }
 
-    pub(super) fn evaluate_links(&mut self, from: Estimated, label: &[String]) {
+    /// Trains the grid to choose from it.
+    pub(super) fn search(
+        &mut self,
+        params: &veilgraph_train::Params,
+        (from, graph): (Repetition, usize),
+        variant: Construction,
+        label: &[String],
+    ) -> usize {
+        let slots = training_slots(from, graph, variant, None);
+        self.push(Arc::new(Bound::<SearchGrid>::new(params.clone())), label, Some(from.trial), slots)
+    }
+
+    pub(super) fn choose(&mut self, params: &veilgraph_train::Params, searched: &[usize], label: &[String]) -> usize {
+        let curves = searched.iter().map(|&task| wire(task, "curve")).collect();
+        let label = [label, &["chosen".to_owned()]].concat();
+        self.push(Arc::new(Bound::<ChooseSetting>::new(params.clone())), &label, None, vec![curves])
+    }
+
+    pub(super) fn evaluate_links(&mut self, from: Repetition, label: &[String]) {
         let slots = vec![
             vec![wire(from.from.ingest, "nodes")],
             vec![wire(from.privatize, "noisy_degrees")],
-            vec![wire(from.estimate, "link_model")],
-            vec![wire(from.estimate, "link_evidence")],
+            posterior(from, "link_model"),
+            posterior(from, "link_evidence"),
             vec![wire(from.from.ingest, "links")],
         ];
         let params = self.evaluate_params(from.trial, "", "");
@@ -140,7 +162,7 @@ impl List<'_> {
         self.push(Arc::new(Bound::<EvaluateLinks>::new(params)), &label, Some(from.trial), slots);
     }
 
-    pub(super) fn evaluate_graph(&mut self, from: Estimated, graph: usize, variant: Construction, label: &[String]) {
+    pub(super) fn evaluate_graph(&mut self, from: Repetition, graph: usize, variant: Construction, label: &[String]) {
         let slots = vec![
             vec![wire(from.from.ingest, "nodes")],
             vec![wire(from.privatize, "noisy_degrees")],
@@ -154,7 +176,7 @@ impl List<'_> {
 
     pub(super) fn evaluate_predictions(
         &mut self,
-        from: Estimated,
+        from: Repetition,
         trained: &[usize],
         variant: Construction,
         model: &str,
@@ -179,6 +201,25 @@ impl List<'_> {
     }
 }
 
-fn wire(task: usize, artifact: &'static str) -> Wire {
+/// An artifact of Blink's posterior.
+fn posterior(from: Repetition, artifact: &'static str) -> Vec<Wire> {
+    from.estimate.into_iter().map(|task| wire(task, artifact)).collect()
+}
+
+fn training_slots(from: Repetition, graph: usize, variant: Construction, chosen: Option<usize>) -> Vec<Vec<Wire>> {
+    // Only the soft graph needs the posterior; the others must stay fresh when it changes and they do not.
+    let soft = |artifact| if variant == Construction::Soft { posterior(from, artifact) } else { Vec::new() };
+    vec![
+        vec![wire(from.from.ingest, "nodes")],
+        vec![wire(from.from.ingest, "features")],
+        vec![wire(from.from.ingest, "labels")],
+        vec![wire(graph, "graph")],
+        soft("link_model"),
+        soft("link_evidence"),
+        chosen.into_iter().map(|task| wire(task, "chosen_setting")).collect(),
+    ]
+}
+
+pub(super) fn wire(task: usize, artifact: &'static str) -> Wire {
     Wire::Output { task, artifact }
 }

@@ -1,0 +1,137 @@
+//! The mechanisms beside Blink, from their reports to their scores.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Lab, copy_folder, digests, rows};
+
+const ALL: &str = "privatize.links.mechanism=[\"rr\", \"symrr\", \"l-dpgcn\", \"dprr\", \"ldpgen\", \"solitude\", \
+                   \"non-private\", \"no-links\"]";
+
+fn score<'a>(document: &'a Value, mechanism: &'a str, metric: &'a str) -> Option<&'a Value> {
+    rows(&document["metrics"]).find(|row| row["mechanism"] == mechanism && row["metric"] == metric)
+}
+
+#[test]
+fn every_mechanism_goes_from_reports_to_scores() {
+    let lab = Lab::tiny();
+    let document = lab.json(&["--set", ALL]);
+    for mechanism in ["rr", "symrr", "l-dpgcn", "dprr", "ldpgen", "solitude", "non-private", "no-links"] {
+        let accuracy = score(&document, mechanism, "accuracy").unwrap_or_else(|| panic!("{mechanism} has no accuracy"));
+        assert_eq!(accuracy["values"].as_array().map(Vec::len), Some(2), "{mechanism}: two trials");
+        assert!(score(&document, mechanism, "graph_entries").is_some(), "{mechanism} has no density");
+    }
+    let mae =
+        |mechanism| score(&document, mechanism, "graph_mae").expect("a score")["mean"].as_f64().expect("a number");
+    assert_eq!(mae("non-private"), 0.0, "the true links");
+    let links = rows(&document["stages"]).find(|row| row["stage"] == "ingest").expect("ingest");
+    assert!(links["outputs"]["links"].is_object());
+    assert!(mae("no-links") > 0.0 && mae("rr") > 0.0 && mae("rr") < mae("ldpgen"));
+    assert_eq!(score(&document, "no-links", "accuracy").expect("a score")["model"], "mlp");
+    assert!(lab.ran(&["--set", ALL]).is_empty(), "everything is fresh");
+}
+
+/// What a link costs in the ledger, per trial: twice a list bit where both its ends report it.
+#[test]
+fn the_ledger_knows_who_reports_a_link() {
+    let lab = Lab::tiny();
+    let document = lab.json(&["--set", ALL, "--until", "construct"]);
+    let answer = lab.call(&["ledger", "--json"]);
+    let ledger: Value = serde_json::from_str(&answer.out).expect("JSON");
+    let total = |mechanism: &str, relation: &str| -> f64 {
+        let label = format!("mechanism-{mechanism},");
+        let of_mechanism = |row: &&Value| row["label"].as_str().is_some_and(|name| name.contains(&label));
+        let keys: Vec<&Value> = rows(&document["stages"]).filter(of_mechanism).map(|row| &row["key"]).collect();
+        let mine = rows(&ledger)
+            .filter(|row| row["trial"] == 0 && row["relation"] == relation && keys.contains(&&row["entry"]));
+        mine.map(|row| row["epsilon"].as_f64().unwrap_or(f64::INFINITY)).sum()
+    };
+    for (mechanism, list_bit, edge) in [
+        ("rr", 6.0, 12.0),
+        ("symrr", 6.0, 6.0),
+        ("l-dpgcn", 6.0, 12.0),
+        ("dprr", 6.0, 12.0),
+        ("ldpgen", 6.0, 12.0),
+        ("solitude", 6.0, 12.0),
+        ("non-private", f64::INFINITY, f64::INFINITY),
+        ("no-links", 0.0, 0.0),
+    ] {
+        let found = [total(mechanism, "list-bit"), total(mechanism, "edge")];
+        let is_near = |found: f64, expected: f64| found == expected || (found - expected).abs() < 1e-9;
+        assert!(is_near(found[0], list_bit) && is_near(found[1], edge), "{mechanism}: {found:?}");
+    }
+}
+
+#[test]
+fn threads_change_no_byte_of_any_mechanism() {
+    let digests_of = |threads: &str| {
+        let lab = Lab::tiny();
+        let mut command = lab.command(&["run", "config.toml", "--json", "--set", ALL, "--jobs", threads]);
+        let output = command.env("RAYON_NUM_THREADS", threads).output().expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        // Owner and auditor files are digested with a secret of the store.
+        digests(&document)
+            .into_iter()
+            .filter(|(name, _)| !name.contains("ingest") && !name.contains("evaluate"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(digests_of("1"), digests_of("3"));
+}
+
+/// Between the rounds of LDPGen the server does its part; the rest is the owner's.
+#[test]
+fn the_server_rebuilds_every_graph_without_owner_data() {
+    let owner = Lab::tiny();
+    let whole = owner.json(&["--set", ALL]);
+    let server = Lab::tiny();
+    copy_folder(&owner.path("artifacts"), &server.path("artifacts"));
+    for private in ["owner", "auditor", "estimate", "construct", "train"] {
+        fs::remove_dir_all(server.path("artifacts").join(private)).expect("removed");
+    }
+    let document = server.json(&["--side", "server", "--until", "train", "--set", ALL]);
+    let mut remade = 0;
+    for row in rows(&document["stages"]).filter(|row| row["status"] == "ran") {
+        let same =
+            rows(&whole["stages"]).find(|other| other["stage"] == row["stage"] && other["label"] == row["label"]);
+        assert_eq!(same.expect("the same run")["key"], row["key"]);
+        remade += 1;
+    }
+    assert!(remade > 30, "{remade} stage runs");
+}
+
+/// A grid is searched in trials of its own; those that are scored train one setting.
+#[test]
+fn a_search_has_trials_of_its_own() {
+    let lab = Lab::tiny();
+    let sets = ["--set", "search_trials=3", "--set", "train.learning_rate=[1e-4, 0.05]"];
+    let document = lab.json(&sets);
+    let trained: Vec<&Value> = rows(&document["stages"]).filter(|row| row["stage"] == "train").collect();
+    assert_eq!(trained.len(), 3 + 1 + 2, "the search, the choice, the trials");
+    let outputs = |row: &Value| row["outputs"].as_object().expect("outputs").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(trained.iter().filter(|row| outputs(row) == ["curve"]).count(), 3);
+    let accuracy = score(&document, "blink", "accuracy").expect("a score");
+    assert_eq!(accuracy["values"].as_array().map(Vec::len), Some(2));
+    assert!(accuracy["setting"].as_str().is_some_and(|setting| setting.contains("learning_rate=0.05")), "{accuracy}");
+    // One setting leaves nothing to choose.
+    let document = lab.json(&["--set", "search_trials=3"]);
+    assert_eq!(rows(&document["stages"]).filter(|row| row["stage"] == "privatize").count(), 2);
+}
+
+#[test]
+fn what_a_mechanism_cannot_do_is_said() {
+    for (sets, words) in [
+        (vec!["privatize.links.mechanism=solitude", "train.model=gat"], vec!["solitude", "gat"]),
+        (vec!["privatize.links.mechanism=rr", "privatize.links.missing_share=0.1"], vec!["missing_share", "blink"]),
+        (vec!["construct.variant=given"], vec!["given", "hybrid"]),
+        (vec!["train.links.sparsity=-1", "privatize.links.mechanism=solitude"], vec!["links", "at least 0"]),
+    ] {
+        let mut arguments = vec!["run", "config.toml"];
+        sets.iter().for_each(|set| arguments.extend(["--set", set]));
+        let lab = Lab::tiny();
+        let answer = lab.call(&arguments);
+        assert!(answer.status != 0 && words.iter().all(|word| answer.err.contains(word)), "{sets:?}: {}", answer.err);
+        assert!(!answer.err.contains("panicked"), "{}", answer.err);
+    }
+}
