@@ -10,7 +10,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all build demo run plan report ingest privatize similarity estimate construct train evaluate test check check-cuda test-vulkan \
-	test-faults audit-mechanisms fuzz deny bench bench-cuda parity compare clean
+	test-faults audit-mechanisms fuzz deny bench bench-cuda parity compare paper paper-quick clean
 
 all: build                ## Build the program
 build: ; cargo build --release --locked
@@ -60,5 +60,10 @@ parity: build             ## Our figures beside the published ones: make parity 
 compare: CONFIG = configs/compare.toml
 compare: build            ## What each addition to the published estimator is worth: tables and plots (needs DATA_DIR)
 	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS)
+PAPER = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published $(PUBLISHED)) $(SET)
+paper: build              ## Every table and figure of the Blink paper, beside the published ones: make paper DATA_DIR=... PUBLISHED=... (hours)
+	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)
+paper-quick: build        ## The same on Cora, few trials, in less than half an hour
+	$(VEILGRAPH) run configs/paper-quick/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(PAPER)
 clean:                    ## Remove artifacts (the privacy ledger too)
 	rm -rf artifacts

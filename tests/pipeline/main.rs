@@ -8,6 +8,7 @@ mod faults;
 mod freshness;
 mod mechanisms;
 mod oracle;
+mod paper;
 mod reports;
 mod scores;
 mod spending;

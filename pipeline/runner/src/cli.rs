@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run an experiment; what is fresh is not run again.
+    /// Run experiments, one after the other; what is fresh is not run again.
     Run(RunArguments),
     /// Say what `run` would do and why, and what it would spend.
     Plan(RunArguments),
@@ -59,8 +59,15 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Write a page with the tables and plots of an experiment that has run.
-    Report(RunArguments),
+    /// Write a page with the tables and figures of experiments that have run, and each figure as SVG, PNG, CSV and Parquet.
+    Report {
+        /// Name of the page (default: that of the experiment).
+        #[arg(long)]
+        name: Option<String>,
+        /// The experiments.
+        #[command(flatten)]
+        run: RunArguments,
+    },
     /// Classify the nodes of other graphs with a trained model; writes one CSV file for each graph.
     Predict {
         /// `model.safetensors` of a run, e.g. artifacts/runs/cora/train/trial-0/model.safetensors.
@@ -109,14 +116,19 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct RunArguments {
-    /// The experiment.
-    pub config: PathBuf,
+    /// The experiment; `run`, `plan` and `report` take several.
+    #[arg(required = true, value_name = "CONFIG")]
+    pub configs: Vec<PathBuf>,
     /// Stop after this stage.
     #[arg(long, value_parser = crate::tasks::STAGES)]
     pub until: Option<String>,
     /// Folder of the datasets (default: the config's own folder).
     #[arg(long, env = "DATA_DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Folder of published figures (published_*.csv, split_*.txt): marks beside ours in reports, hyperparameters for
+    /// `profile = "published"`.
+    #[arg(long, env = "PUBLISHED")]
+    pub published: Option<PathBuf>,
     /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,

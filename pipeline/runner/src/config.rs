@@ -1,9 +1,10 @@
 //! An experiment: one TOML file, overlaid by `--set`, expanded into cells.
 
 mod overlay;
+mod profile;
 mod source;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +14,7 @@ use veilgraph_privacy::Epsilon;
 
 use crate::datasets;
 use overlay::{axes, overlay, plain, with};
+use profile::Profile;
 pub(crate) use source::nearest;
 use source::{Source, typed};
 
@@ -30,6 +32,7 @@ pub(crate) struct Config {
     /// Further trials that choose the setting of a grid; without any, the scored ones do.
     pub search_trials: u32,
     pub metrics: Vec<MetricGroup>,
+    pub profile: Profile,
     pub privacy: Privacy,
     pub ingest: Table,
     pub privatize: Table,
@@ -37,8 +40,12 @@ pub(crate) struct Config {
     pub estimate: Table,
     pub construct: Table,
     pub train: Table,
-    /// Name of the `[[compare]]` table that is laid over the others.
+    /// Folder of published figures and splits.
+    pub published: Option<PathBuf>,
+    /// Name of the `[[compare]]` table that is laid over the others: scores are told apart by it.
     pub alternative: Option<String>,
+    /// What names of runs begin with: the alternative, or the cell of a profile.
+    pub label: Vec<String>,
     source: Source,
     /// Everything but `[[compare]]`, and those tables.
     whole: (Table, Vec<Table>),
@@ -96,6 +103,8 @@ struct Outline {
     trials: u32,
     #[serde(default)]
     search_trials: u32,
+    #[serde(default)]
+    profile: Profile,
     #[serde(default)]
     privacy: Privacy,
     #[serde(default)]
@@ -175,15 +184,10 @@ impl Config {
                 typed::<Alternatives>(tables, "", &source)?.compare
             }
         };
-        Self::from_table(table, alternatives, None, source)
+        Self::from_table(table, alternatives, source)
     }
 
-    fn from_table(
-        table: Table,
-        alternatives: Vec<Table>,
-        alternative: Option<String>,
-        source: Source,
-    ) -> Result<Self, ConfigError> {
+    fn from_table(table: Table, alternatives: Vec<Table>, source: Source) -> Result<Self, ConfigError> {
         let outline: Outline = typed(table.clone(), "", &source)?;
         if outline.trials == 0 {
             return Err(source.at("trials", "trials must be at least 1"));
@@ -208,6 +212,7 @@ impl Config {
             trials: outline.trials,
             search_trials: outline.search_trials,
             metrics: outline.evaluate.metrics,
+            profile: outline.profile,
             privacy: outline.privacy,
             ingest: outline.ingest,
             privatize: outline.privatize.links,
@@ -215,7 +220,9 @@ impl Config {
             estimate: outline.estimate,
             construct: outline.construct,
             train: outline.train,
-            alternative,
+            published: None,
+            alternative: None,
+            label: Vec::new(),
             source,
             whole: (table, alternatives),
         })
@@ -266,7 +273,8 @@ impl Config {
         let cells = cells.into_iter().map(|(label, mut table)| {
             if name == "ingest" {
                 // Only now is every dataset a name of its own: a sweep may list several.
-                table = datasets::resolved(table).map_err(|problem| self.source.at("ingest.dataset", &problem))?;
+                table = datasets::resolved(table, self.published.as_deref())
+                    .map_err(|problem| self.source.at("ingest.dataset", &problem))?;
             }
             Ok(Cell { label, params: typed(table, name, &self.source)? })
         });

@@ -1,6 +1,7 @@
 //! Datasets known by name.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -51,7 +52,18 @@ pub(crate) fn named(name: &str) -> Result<Dataset, String> {
 }
 
 /// The `[ingest]` table with a dataset's name replaced by what it stands for; the table's own fields win.
-pub(crate) fn resolved(mut ingest: Table) -> Result<Table, String> {
+///
+/// `split = "published"` becomes the file of the folder `published`, or the default split where it holds none.
+pub(crate) fn resolved(mut ingest: Table, published: Option<&Path>) -> Result<Table, String> {
+    if ingest.get("split").is_some_and(|split| split.as_str() == Some("published")) {
+        let file = format!("split_{}.txt", ingest.get("dataset").and_then(Value::as_str).unwrap_or("synthetic"));
+        if published.is_some_and(|folder| folder.join(&file).exists()) {
+            ingest.insert("split".to_owned(), file.into());
+        } else {
+            tracing::warn!("there is no published split {file} (--published DIR); taking the default split");
+            ingest.remove("split");
+        }
+    }
     let own_files = ["format", "edges", "archive"].iter().any(|field| ingest.contains_key(*field));
     let name = match ingest.get("dataset") {
         Some(Value::String(name)) if name != "synthetic" && !own_files => name.clone(),

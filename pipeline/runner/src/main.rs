@@ -9,6 +9,8 @@ mod engine;
 mod ledger;
 mod output;
 mod progress;
+mod published;
+mod remaining;
 mod runnable;
 mod runs;
 mod tasks;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::engine::Status;
+use crate::remaining::Remaining;
 use crate::tasks::{STAGES, Task};
 
 /// Where a run says what it does.
@@ -14,19 +16,30 @@ pub(crate) struct Display {
     bar: ProgressBar,
     quiet: bool,
     fresh: Mutex<BTreeMap<&'static str, usize>>,
+    remaining: Mutex<Remaining>,
+    total: usize,
+    start: Instant,
+    /// When the time that is left was last said.
+    said: Mutex<Instant>,
 }
 
+/// How often a run without bars says how long it takes.
+const SAY_EVERY: Duration = Duration::from_mins(1);
+
 impl Display {
-    /// For `total` tasks. Bars appear on a terminal only.
-    pub(crate) fn new(total: usize, quiet: bool) -> Self {
+    /// For these tasks, `jobs` at a time. Bars appear on a terminal only.
+    pub(crate) fn new<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize, quiet: bool) -> Self {
+        let remaining = Remaining::of(tasks, jobs);
+        let total = remaining.left();
         let bar = if quiet || !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
             ProgressBar::new(total as u64)
         };
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} (about {eta} left)  {msg}");
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {prefix} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, quiet, fresh: Mutex::default() }
+        let (fresh, start) = (Mutex::default(), Instant::now());
+        Self { bar, quiet, fresh, remaining: Mutex::new(remaining), total, start, said: Mutex::new(start) }
     }
 
     /// A task is `done` of `total` steps far.
@@ -38,6 +51,7 @@ impl Display {
     /// A task has ended.
     pub(crate) fn finished(&self, task: &Task, status: &Status) {
         self.bar.inc(1);
+        self.say_what_is_left(task, status);
         let stage = task.runnable.stage();
         let line = match status {
             Status::Fresh => {
@@ -52,10 +66,9 @@ impl Display {
         self.line(&format!("{stage:<10} {:<40} {line}", task.label));
     }
 
-    /// Ends the display with what was fresh.
+    /// Says what was fresh in an experiment.
     pub(crate) fn close(&self) {
-        self.bar.finish_and_clear();
-        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
         for stage in STAGES {
             if let Some(count) = fresh.get(stage) {
                 self.line(&format!("{stage:<10} {count} fresh"));
@@ -63,9 +76,29 @@ impl Display {
         }
     }
 
+    fn say_what_is_left(&self, task: &Task, status: &Status) {
+        let mut remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+        remaining.finished(task, status);
+        let Some(time) = remaining.time() else { return };
+        let left = format!("(about {} left)", HumanDuration(time));
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bar.is_hidden() && said.elapsed() >= SAY_EVERY && remaining.left() > 0 {
+            *said = Instant::now();
+            let (done, elapsed) = (self.total - remaining.left(), HumanDuration(self.start.elapsed()));
+            self.line(&format!("{done} of {} runs after {elapsed} {left}", self.total));
+        }
+        self.bar.set_prefix(left);
+    }
+
     fn line(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| crate::output::error_line(text));
         }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }

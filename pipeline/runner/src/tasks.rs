@@ -12,6 +12,7 @@ use veilgraph_privacy::{Mechanism, Release};
 use veilgraph_train::Device;
 
 use crate::config::{Cell, Config, ConfigError, Holding, MetricGroup};
+use crate::published::Published;
 use crate::runnable::{RawHandle, Runnable};
 use cells::Cells;
 use mechanisms::Given;
@@ -45,6 +46,8 @@ pub(crate) enum Wire {
 /// What to run and with what.
 pub(crate) struct Options<'a> {
     pub data_dir: Option<&'a Path>,
+    /// Published figures, and the folder they were read from.
+    pub published: Option<(&'a Path, &'a Published)>,
     pub until: Option<&'a str>,
     pub device: Device,
 }
@@ -52,12 +55,13 @@ pub(crate) struct Options<'a> {
 /// All runs of the experiment; each comes after those it reads from.
 pub(crate) fn list(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
     let last = STAGES.iter().position(|stage| Some(*stage) == options.until).unwrap_or(STAGES.len() - 1);
-    let alternatives = config.alternatives()?;
-    let alternatives: Vec<Cells> =
-        alternatives.iter().map(|alternative| Cells::new(alternative, options)).collect::<Result<_, _>>()?;
-    let mut list = List { config, options, last, tasks: Vec::new(), estimate: String::new() };
-    // They differ after the ingest alone.
-    for ingest in &alternatives[0].ingest {
+    let mut list = List { config, options, last, tasks: Vec::new(), name: Vec::new(), estimate: String::new() };
+    // Alternatives differ after the ingest alone.
+    for ingest in &Cells::of_ingest(config)? {
+        let name = ingest.params.dataset.as_deref().unwrap_or(&config.name);
+        let alternatives = config.alternatives(name, options.published.map(|(_, published)| published))?;
+        let alternatives: Vec<Cells> =
+            alternatives.iter().map(|alternative| Cells::new(alternative, options)).collect::<Result<_, _>>()?;
         list.dataset(ingest, &alternatives)?;
     }
     Ok(list.tasks)
@@ -69,8 +73,9 @@ struct List<'a> {
     /// Position of the last stage that is wanted.
     last: usize,
     tasks: Vec<Task>,
-    /// The alternative and the swept values of `[similarity]`, `[estimate]` and `[construct]` of the tasks at hand:
-    /// scores are told apart by them.
+    /// The alternative of the tasks at hand, and swept values of `[ingest]` other than the dataset's name.
+    name: Vec<String>,
+    /// The same with the swept values of `[similarity]`, `[estimate]` and `[construct]`: scores are told apart by it.
     estimate: String,
 }
 
@@ -112,7 +117,9 @@ impl List<'_> {
         }
         // Alternatives share what they have in common.
         let mut compared: Vec<(veilgraph_similarity::Params, usize)> = Vec::new();
+        let swept = || cell.label.iter().filter(|part| !part.starts_with("dataset-")).cloned();
         for cells in alternatives {
+            self.name = cells.name.iter().cloned().chain(swept()).collect();
             let mut similarities = Vec::new();
             let wants_similarity = cells.estimate.iter().any(|cell| cell.params.uses_features());
             if wants_similarity && !from.has_features {
@@ -122,7 +129,7 @@ impl List<'_> {
                 for similarity in &cells.similarity {
                     let known = compared.iter().find(|known| known.0 == similarity.params).map(|known| known.1);
                     let task = known.unwrap_or_else(|| {
-                        let label = [cell.label.as_slice(), &cells.name, &similarity.label].concat();
+                        let label = [cell.label.as_slice(), &cells.label, &similarity.label].concat();
                         self.similarity(&similarity.params, from, &label)
                     });
                     compared.push((similarity.params.clone(), task));
@@ -130,11 +137,11 @@ impl List<'_> {
                 }
             }
             for privatize in &cells.privatize {
-                let label = [cell.label.as_slice(), &cells.name, &privatize.label].concat();
+                let label = [cell.label.as_slice(), &cells.label, &privatize.label].concat();
                 let population = self.config.population(params.dataset.as_deref());
                 let trials = 0..self.config.trials + cells.search_trials;
                 if privatize.params.mechanism != Mechanism::Blink {
-                    self.estimate = cells.name.join(", ");
+                    self.estimate = self.name.join(", ");
                     for construct in cells.constructs_of(privatize.params.mechanism) {
                         let (privatize, estimate, label) =
                             (&privatize.params, &cells.estimate[0].params, label.clone());
@@ -171,7 +178,7 @@ impl List<'_> {
             for (similarity, similarity_label) in similarities {
                 let swept = [similarity_label, &cell.label].concat();
                 let label = [label, &swept].concat();
-                let swept = [cells.name.as_slice(), &swept].concat();
+                let swept = [self.name.as_slice(), &swept].concat();
                 self.estimate = swept.join(", ");
                 let mut trials = Vec::new();
                 for (trial, &privatize) in (0..).zip(privatized) {

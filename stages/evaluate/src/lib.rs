@@ -70,6 +70,7 @@ impl Stage for EvaluateLinks {
             metrics.push(params.trial, name, value);
         }
         metrics.push(params.trial, "prior_residual", model.residual);
+        metrics.push(params.trial, "n_nodes", truth.n_nodes() as f64);
         Ok((metrics,))
     }
 }

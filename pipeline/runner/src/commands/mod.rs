@@ -22,7 +22,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
         Command::Plan(arguments) => run::plan(&store, &arguments),
-        Command::Report(arguments) => report::report(&store, &arguments),
+        Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
         Command::Show(arguments) => show::show(&store, &arguments),
         Command::Ls { json } => store::list(&store, json),
         Command::Verify { remove } => store::verify(&store, remove),

@@ -13,6 +13,7 @@ use crate::cli::RunArguments;
 use crate::commands::run;
 use crate::engine::{Done, sources};
 use crate::output;
+use crate::progress::Display;
 use crate::tasks::Task;
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
@@ -29,8 +30,9 @@ pub(crate) fn predict(
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     arguments.until = Some("construct".to_owned());
     let memory = run::memory_limit(&arguments);
-    let (config, tasks) = run::prepare(&arguments)?;
-    let done = run::bring(store, &config, &tasks, &arguments, false, quiet)?;
+    let (config, tasks) = run::prepare_one(&arguments)?;
+    let display = Display::new(&tasks, 1, quiet);
+    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
     for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.runnable.stage() == "construct") {
         let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label))?;

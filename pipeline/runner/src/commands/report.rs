@@ -1,97 +1,148 @@
-//! `report`: one self-contained page with tables and plots.
+//! `report`: one self-contained page with tables and figures, and each figure as files.
 
-mod plots;
+mod data;
+mod differences;
+mod draw;
+mod figures;
+
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::Context;
-use minijinja::{Environment, context};
+use minijinja::{Environment, Value, context};
+use veilgraph_privacy::Relation;
 use veilgraph_store::Store;
 
 use crate::cli::RunArguments;
 use crate::commands::{run, summary};
+use crate::config::Config;
 use crate::engine::Done;
 use crate::output;
+use crate::progress::Display;
+use crate::published::Published;
 use crate::tasks::Task;
+use summary::Row;
 
 const PAGE: &str = include_str!("report/page.html");
 
-/// Writes the page of an experiment that has run.
-pub(crate) fn report(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
-    let (config, tasks) = run::prepare(arguments)?;
-    let done = run::bring(store, &config, &tasks, arguments, true, true)?;
-    let stale = done.iter().filter(|done| done.entry.is_none()).count();
-    anyhow::ensure!(
-        stale == 0,
-        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
-        tasks.len(),
-        arguments.config.display()
-    );
-    let rows = summary::rows(&run::read_metrics(&done)?);
-    let tables: Vec<_> = summary::KINDS
-        .iter()
-        .filter_map(|kind| {
-            let mut lines = summary::cells(kind, &rows).into_iter();
-            let head = lines.next()?;
-            Some(context! { title => kind.title, head, lines => lines.collect::<Vec<_>>() })
-        })
-        .collect();
-    let settings: Vec<_> = rows
-        .iter()
-        .filter(|row| !row.setting.is_empty())
-        .map(|row| {
-            vec![
-                row.dataset.clone(),
-                row.epsilon.to_string(),
-                row.variant.clone(),
-                row.model.clone(),
-                row.setting.clone(),
-            ]
-        })
-        .collect();
-    let releases: Vec<_> = tasks
-        .iter()
-        .flat_map(|task| task.releases.iter().map(move |release| (task, release)))
-        .map(|(task, release)| {
-            let relation =
-                if release.relation == veilgraph_privacy::Relation::Edge { "undirected link" } else { "list bit" };
-            vec![
-                task.label.clone(),
-                release.target.clone(),
-                release.mechanism.clone(),
-                relation.to_owned(),
-                release.epsilon.to_string(),
-                if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
-            ]
-        })
-        .collect();
-    let config_text = std::fs::read_to_string(&arguments.config)
-        .with_context(|| format!("{}: cannot read", arguments.config.display()))?;
+/// Writes the page of experiments that have run.
+pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments) -> anyhow::Result<()> {
+    let experiments = run::prepare_all(arguments)?;
+    let published = arguments.published.as_deref().map(Published::read).transpose()?;
+    let name = name.unwrap_or(&experiments[0].0.name);
+    let folder = store.root().join("reports");
+    let (mut rows, mut releases, mut entries, mut configs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for ((config, tasks), path) in experiments.iter().zip(&arguments.configs) {
+        let display = Display::new(tasks, 1, true);
+        let done = run::bring(store, config, tasks, arguments, true, &display)?;
+        let stale = done.iter().filter(|done| done.entry.is_none()).count();
+        anyhow::ensure!(
+            stale == 0,
+            "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
+            tasks.len(),
+            path.display()
+        );
+        rows.extend(summary::rows(&run::read_metrics(&done)?));
+        releases.extend(releases_of(tasks));
+        entries.extend(entries_of(tasks, &done));
+        configs.push(described(config, path)?);
+    }
+    let figures = figures::all(&rows, published.as_ref());
+    let drawn = write_figures(&figures, &folder.join(name))?;
+    let differences = published.map(|_| differences::all(&figures));
     let page = Environment::new().render_str(
         PAGE,
         context! {
-            name => config.name.as_str(),
-            trials => config.trials,
-            seed => config.seed,
-            plots => plots::all(&rows)?.into_iter().map(|plot| context! { title => plot.title, svg => plot.svg }).collect::<Vec<_>>(),
-            tables,
-            settings,
+            name,
+            configs,
+            figures => drawn,
+            differences => differences.map(|found| context! { lines => found.lines, summary => found.summary }),
+            tables => tables(&rows),
+            settings => settings(&rows),
             releases,
-            entries => entries(&tasks, &done),
-            config_text,
+            entries,
             sets => arguments.sets.clone(),
             version => env!("CARGO_PKG_VERSION"),
         },
     )?;
-    let folder = store.root().join("reports");
-    let path = folder.join(format!("{}.html", config.name));
-    let wrong = || format!("{}: cannot write the report", path.display());
-    std::fs::create_dir_all(&folder).with_context(wrong)?;
-    std::fs::write(&path, page).with_context(wrong)?;
+    let path = folder.join(format!("{name}.html"));
+    std::fs::write(&path, page).with_context(|| format!("{}: cannot write the report", path.display()))?;
     output::line(&format!("{}", path.display()));
+    output::error_line(&format!(
+        "{}: {} figures as SVG, PNG, CSV and Parquet",
+        folder.join(name).display(),
+        figures.len()
+    ));
     Ok(())
 }
 
+/// Draws every figure into `folder`; titles and SVG for the page.
+fn write_figures(figures: &[figures::Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
+    let wrong = || format!("{}: cannot write the figures", folder.display());
+    // What an earlier report drew and this one does not must not stay beside it.
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(wrong)?;
+    }
+    std::fs::create_dir_all(folder).with_context(wrong)?;
+    let mut drawn = Vec::new();
+    for figure in figures {
+        let stem = folder.join(&figure.name);
+        let svg = draw::svg(figure)?;
+        std::fs::write(stem.with_extension("svg"), &svg).with_context(wrong)?;
+        std::fs::write(stem.with_extension("png"), draw::png(&svg)?).with_context(wrong)?;
+        data::write(figure, &stem)?;
+        drawn.push(context! { title => figure.title.as_str(), svg });
+    }
+    Ok(drawn)
+}
+
+fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
+    Ok(context! {
+        name => config.name.as_str(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
+    })
+}
+
+fn tables(rows: &[Row]) -> Vec<Value> {
+    let table = |kind: &summary::Kind| {
+        let mut lines = summary::cells(kind, rows).into_iter();
+        let head = lines.next()?;
+        Some(context! { title => kind.title, head, lines => lines.collect::<Vec<_>>() })
+    };
+    summary::KINDS.iter().filter_map(table).collect()
+}
+
+fn settings(rows: &[Row]) -> Vec<Vec<String>> {
+    let chosen = rows.iter().filter(|row| !row.setting.is_empty());
+    let line = |row: &Row| {
+        let names = [&row.dataset, &row.mechanism, &row.variant, &row.model].map(Clone::clone);
+        let [dataset, mechanism, variant, model] = names;
+        vec![dataset, mechanism, row.epsilon.to_string(), variant, model, row.setting.clone()]
+    };
+    chosen.map(line).collect()
+}
+
+/// Rows of the ledger; trials of one cell are counted.
+fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
+    let mut cells: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (task, release) in tasks.iter().flat_map(|task| task.releases.iter().map(move |release| (task, release))) {
+        let cell = task.label.rsplit_once("trial-").map_or(task.label.as_str(), |(cell, _)| cell.trim_end_matches(','));
+        let relation = if release.relation == Relation::Edge { "undirected link" } else { "list bit" };
+        let line = vec![
+            cell.to_owned(),
+            release.target.clone(),
+            release.mechanism.clone(),
+            relation.to_owned(),
+            release.epsilon.to_string(),
+            if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
+        ];
+        *cells.entry(line).or_default() += 1;
+    }
+    cells.into_iter().map(|(line, trials)| [line, vec![trials.to_string()]].concat()).collect()
+}
+
 /// Stage, label and key of every entry that the page rests on.
-fn entries(tasks: &[Task], done: &[Done]) -> Vec<[String; 3]> {
+fn entries_of(tasks: &[Task], done: &[Done]) -> Vec<[String; 3]> {
     let pairs = tasks.iter().zip(done);
     let rows = pairs.filter_map(|(task, done)| {
         let entry = done.entry.as_ref()?;

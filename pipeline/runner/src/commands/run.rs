@@ -1,6 +1,7 @@
 //! `run` and `plan`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -16,44 +17,73 @@ use crate::engine::{Done, Engine, Status};
 use crate::ledger::{self, Allowance, Ledger};
 use crate::output;
 use crate::progress::Display;
+use crate::published::Published;
 use crate::runs::{self, RunRecord};
 use crate::tasks::{self, Options, Task};
 
 /// Runs what is not fresh, then prints the scores.
 pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyhow::Result<()> {
-    let (config, tasks) = prepare(arguments)?;
-    let done = bring(store, &config, &tasks, arguments, false, quiet)?;
-    runs::publish(store, &config.name, &tasks, &done)?;
-    let metrics = read_metrics(&done)?;
-    if arguments.json {
-        let document = json!({
-            "stages": stages_json(&tasks, &done), "metrics": summary::json(&metrics), "spent": spent_json(&tasks, &done),
-        });
-        output::line(&serde_json::to_string_pretty(&document)?);
-    } else {
-        output::line(&summary::tables(&metrics));
+    // A mistake in any config is found before anything runs.
+    let experiments = prepare_all(arguments)?;
+    let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
+    for (config, tasks) in &experiments {
+        let done = bring(store, config, tasks, arguments, false, &display)?;
+        runs::publish(store, &config.name, tasks, &done)?;
+        let metrics = read_metrics(&done)?;
+        if arguments.json {
+            let document = json!({
+                "stages": stages_json(tasks, &done), "metrics": summary::json(&metrics), "spent": spent_json(tasks, &done),
+            });
+            output::line(&serde_json::to_string_pretty(&document)?);
+        } else {
+            output::line(&summary::tables(&metrics));
+        }
     }
     Ok(())
 }
 
 /// Says what would run and why, and what it would spend.
 pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
-    let (config, tasks) = prepare(arguments)?;
-    if !arguments.json {
-        print_cost(&config, &tasks);
-        print_budget(store, &config, &tasks)?;
-    }
-    let done = bring(store, &config, &tasks, arguments, true, arguments.json)?;
-    if arguments.json {
-        let document = json!({"stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
-        output::line(&serde_json::to_string_pretty(&document)?);
+    for (config, tasks) in prepare_all(arguments)? {
+        if !arguments.json {
+            print_cost(&config, &tasks);
+            print_budget(store, &config, &tasks)?;
+        }
+        let display = Display::new(&tasks, 1, arguments.json);
+        let done = bring(store, &config, &tasks, arguments, true, &display)?;
+        if arguments.json {
+            let document = json!({"stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
+            output::line(&serde_json::to_string_pretty(&document)?);
+        }
     }
     Ok(())
 }
 
-/// The config and its tasks.
-pub(crate) fn prepare(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
-    let config = Config::load(&arguments.config, &arguments.sets)?;
+/// Every config with its tasks.
+pub(crate) fn prepare_all(arguments: &RunArguments) -> anyhow::Result<Vec<(Config, Vec<Task>)>> {
+    anyhow::ensure!(!arguments.json || arguments.configs.len() == 1, "--json prints one document; name one config");
+    let experiments: Vec<_> =
+        arguments.configs.iter().map(|config| prepare(arguments, config)).collect::<Result<_, _>>()?;
+    let mut names: Vec<&str> = experiments.iter().map(|(config, _)| config.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([name, _]) = names.array_windows().find(|[a, b]| a == b) {
+        anyhow::bail!("two configs are named `{name}`; their runs would overwrite each other's names");
+    }
+    Ok(experiments)
+}
+
+/// The config of `arguments`, where there must be only one, and its tasks.
+pub(crate) fn prepare_one(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
+    match arguments.configs.as_slice() {
+        [config] => prepare(arguments, config),
+        several => anyhow::bail!("{} configs are named; this command takes one", several.len()),
+    }
+}
+
+/// A config and its tasks.
+fn prepare(arguments: &RunArguments, config: &Path) -> anyhow::Result<(Config, Vec<Task>)> {
+    let mut config = Config::load(config, &arguments.sets)?;
+    config.published.clone_from(&arguments.published);
     let device = match arguments.device {
         DeviceChoice::Cuda => Device::Cuda,
         DeviceChoice::Vulkan => Device::Vulkan,
@@ -61,7 +91,12 @@ pub(crate) fn prepare(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<T
         DeviceChoice::Auto | DeviceChoice::Cpu => Device::Cpu,
     };
     device.check()?;
-    let options = Options { data_dir: arguments.data_dir.as_deref(), until: arguments.until.as_deref(), device };
+    let published =
+        arguments.published.as_deref().map(|folder| Ok::<_, anyhow::Error>((folder, Published::read(folder)?)));
+    let published = published.transpose()?;
+    let published = published.as_ref().map(|(folder, published)| (*folder, published));
+    let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
+    let options = Options { data_dir, published, until, device };
     let tasks = tasks::list(&config, &options)?;
     Ok((config, tasks))
 }
@@ -73,10 +108,9 @@ pub(crate) fn bring(
     tasks: &[Task],
     arguments: &RunArguments,
     is_plan: bool,
-    quiet: bool,
+    display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
     let record = RunRecord::load(store, &config.name)?;
-    let display = Display::new(tasks.len(), quiet);
     let memory = memory_limit(arguments);
     let side = arguments.side;
     let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
@@ -91,13 +125,17 @@ pub(crate) fn bring(
         checkpoint_interval,
         allowance,
         is_plan,
-        display: &display,
+        display,
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = if is_plan { 1 } else { arguments.jobs.unwrap_or(cores) };
-    let done = engine.run(jobs);
+    let done = engine.run(jobs(arguments, is_plan));
     display.close();
     done
+}
+
+/// Tasks at a time.
+fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    if is_plan { 1 } else { arguments.jobs.unwrap_or_else(cores) }
 }
 
 /// What the user allows, else what the machine or its container has.

@@ -7,6 +7,8 @@ use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};
 use veilgraph_evaluate::{Metrics, Summary};
 
+use crate::published::Cell;
+
 /// What a row of a table is about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
@@ -27,6 +29,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// What the row is about, as published figures name it.
+    pub(crate) fn cell(&self) -> Cell {
+        Cell {
+            dataset: self.dataset.clone(),
+            mechanism: self.mechanism.clone(),
+            variant: self.variant.clone(),
+            model: self.model.clone(),
+            epsilon: self.epsilon,
+            degree_fraction: Some(self.degree_fraction),
+        }
+    }
+
     /// Summary of the score `name` over trials.
     pub(crate) fn summary(&self, name: &str) -> Option<Summary> {
         Summary::of(self.scores.get(name)?)

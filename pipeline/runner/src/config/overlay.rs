@@ -2,12 +2,18 @@
 
 use toml::{Table, Value};
 
+use super::profile::Profile;
 use super::{Config, ConfigError, is_name};
+use crate::published::Published;
 
 impl Config {
-    /// The config once for each of its `[[compare]]` tables; as it is if there is none.
-    pub(crate) fn alternatives(&self) -> Result<Vec<Self>, ConfigError> {
+    /// The config once for each of its `[[compare]]` tables, or each cell of a published profile; as it is if there is
+    /// none.
+    pub(crate) fn alternatives(&self, dataset: &str, published: Option<&Published>) -> Result<Vec<Self>, ConfigError> {
         const MAY_DIFFER: [&str; 5] = ["privatize", "similarity", "estimate", "construct", "train"];
+        if self.profile == Profile::Published {
+            return self.published_cells(dataset, published);
+        }
         let (table, alternatives) = &self.whole;
         if alternatives.is_empty() {
             return Ok(vec![self.clone()]);
@@ -28,8 +34,10 @@ impl Config {
             }
             let mut table = table.clone();
             merge(&mut table, over);
-            let config = Self::from_table(table, Vec::new(), Some(name.clone()), self.source.clone());
-            config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))
+            let config = Self::from_table(table, Vec::new(), self.source.clone());
+            let config =
+                config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))?;
+            Ok(Self { label: vec![name.clone()], alternative: Some(name), ..config })
         };
         alternatives.iter().map(one).collect()
     }
@@ -99,7 +107,7 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 /// Lays the tables of `over` over those of `base`.
-fn merge(base: &mut Table, over: Table) {
+pub(super) fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
             (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value),

@@ -10,9 +10,10 @@ use crate::config::{Cell, Config, ConfigError, Holding, MetricGroup};
 
 /// The tables of the config, typed and expanded: a mistake in any is found before anything runs.
 pub(super) struct Cells {
-    /// Name of the alternative, if there are several.
+    /// Name of the alternative, if there are several: scores are told apart by it.
     pub name: Vec<String>,
-    pub ingest: Vec<Cell<veilgraph_ingest::Params>>,
+    /// What names of runs begin with.
+    pub label: Vec<String>,
     pub privatize: Vec<Cell<veilgraph_privatize::Params>>,
     pub similarity: Vec<Cell<veilgraph_similarity::Params>>,
     pub estimate: Vec<Cell<veilgraph_estimate::Params>>,
@@ -23,11 +24,16 @@ pub(super) struct Cells {
 }
 
 impl Cells {
+    /// The datasets.
+    pub(super) fn of_ingest(config: &Config) -> Result<Vec<Cell<veilgraph_ingest::Params>>, ConfigError> {
+        config.cells("ingest", &config.ingest, &[])
+    }
+
     pub(super) fn new(config: &Config, options: &Options) -> Result<Self, ConfigError> {
         let grid = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
         let mut cells = Self {
             name: config.alternative.iter().cloned().collect(),
-            ingest: config.cells("ingest", &config.ingest, &[])?,
+            label: config.label.clone(),
             privatize: config.cells("privatize.links", &config.privatize, &[])?,
             similarity: config.cells("similarity", &config.similarity, &[])?,
             estimate: config.cells("estimate", &config.estimate, &[])?,
@@ -50,6 +56,12 @@ impl Cells {
             && let Some(problem) = cells.privatize.iter().find_map(|cell| cell.params.refused_in_deployment())
         {
             return Err(config.error("privatize.links", &format!("in a deployment (randomness = \"os\"), {problem}")));
+        }
+        let learns_links = cells.privatize.iter().any(|cell| cell.params.mechanism == Mechanism::Solitude);
+        if learns_links && cells.train.iter().any(|cell| cell.params.model == Architecture::Gat) {
+            let problem = "solitude learns links for gcn and graphsage (its published figures with gat are numerical \
+                           failures); leave gat to a config without solitude";
+            return Err(config.error("train.model", problem));
         }
         if config.privacy.features == Holding::Withheld && cells.estimate.iter().any(|cell| cell.params.uses_features())
         {

@@ -53,11 +53,13 @@ impl List<'_> {
         Ok(self.push(Arc::new(Bound::<Ingest>::new(params.clone())), label, None, slots))
     }
 
-    /// A data file: in the dataset's folder, in the data folder, or beside the config.
+    /// A data file: in the dataset's folder, in the data folder, beside the config, or beside published figures.
     fn path_of(&self, name: &str, params: &veilgraph_ingest::Params) -> PathBuf {
         let data = self.options.data_dir.map_or_else(|| self.config.folder().to_owned(), Path::to_owned);
         let folder = data.join(params.folder.as_deref().unwrap_or(""));
-        let places = [folder.join(name), data.join(name), self.config.folder().join(name)];
+        let published = self.options.published.map(|(folder, _)| folder.join(name));
+        let mut places = vec![folder.join(name), data.join(name), self.config.folder().join(name)];
+        places.extend(published);
         places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
     }
 

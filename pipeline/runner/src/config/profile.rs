@@ -1,0 +1,127 @@
+//! Every cell with the hyperparameters that were published for it.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::overlay::{merge, plain};
+use super::{Config, ConfigError};
+use crate::published::{Cell, Published, Setting};
+
+/// Whose hyperparameters are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Profile {
+    /// Those of the config: one grid, one number of epochs and one way of choosing for all.
+    #[default]
+    Fair,
+    /// Those that a study chose for each cell, with its numbers of epochs.
+    Published,
+}
+
+impl Config {
+    /// One alternative for each mechanism, budget, variant and model of the config that was published for `dataset`.
+    pub(super) fn published_cells(
+        &self,
+        dataset: &str,
+        published: Option<&Published>,
+    ) -> Result<Vec<Self>, ConfigError> {
+        let (table, alternatives) = &self.whole;
+        let Some(published) = published else {
+            let problem = "\"published\" needs --published DIR, a folder with published_best_hp.csv";
+            return Err(self.error("profile", problem));
+        };
+        if !alternatives.is_empty() {
+            return Err(self.error("compare", "alternatives have no place in profile = \"published\""));
+        }
+        let mut cells = Vec::new();
+        for mechanism in words(&self.privatize, "mechanism", "blink") {
+            let (variants, epsilons) = match mechanism.as_str() {
+                "blink" => (words(&self.construct, "variant", "hybrid"), values(&self.privatize, "epsilon")),
+                "non-private" => (vec![String::new()], vec![Value::Float(f64::INFINITY)]),
+                "no-links" => (vec![String::new()], vec![Value::Float(0.0)]),
+                _ => (vec![String::new()], values(&self.privatize, "epsilon")),
+            };
+            let models = match mechanism.as_str() {
+                "no-links" => vec!["mlp".to_owned()],
+                _ => words(&self.train, "model", "gcn"),
+            };
+            for epsilon in &epsilons {
+                for (variant, model) in variants.iter().flat_map(|v| models.iter().map(move |m| (v, m))) {
+                    let number = epsilon.as_float().or(epsilon.as_integer().map(|number| number as f64));
+                    let cell = Cell {
+                        dataset: dataset.to_owned(),
+                        mechanism: mechanism.clone(),
+                        variant: variant.clone(),
+                        model: model.clone(),
+                        epsilon: number.unwrap_or(f64::NAN),
+                        degree_fraction: None,
+                    };
+                    let Some(setting) = published.setting(&cell) else {
+                        tracing::info!(
+                            "nothing was published for {dataset}, {mechanism} {variant}, {model}, {epsilon}"
+                        );
+                        continue;
+                    };
+                    let mut whole = table.clone();
+                    merge(&mut whole, overlay(&cell, epsilon, setting, self.privatize.contains_key("degree_fraction")));
+                    let mut config = Self::from_table(whole, Vec::new(), self.source.clone())?;
+                    let label = [mechanism.clone(), plain(epsilon), variant.clone(), model.clone()];
+                    config.label = label.into_iter().filter(|part| !part.is_empty()).collect();
+                    cells.push(config);
+                }
+            }
+        }
+        if cells.is_empty() {
+            return Err(self.error("profile", &format!("nothing was published for {dataset}; leave it out")));
+        }
+        Ok(cells)
+    }
+}
+
+/// The tables that a published setting lays over a config, whose own fraction stays if it has one.
+fn overlay(cell: &Cell, epsilon: &Value, setting: &Setting, keeps_fraction: bool) -> Table {
+    let table =
+        |pairs: Vec<(&str, Value)>| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>();
+    let float = |number: f64| Value::Float(number);
+    let mut links = vec![("mechanism", cell.mechanism.clone().into())];
+    // Where no budget is spent any will do.
+    links.push(("epsilon", if cell.mechanism == "no-links" { float(1.0) } else { epsilon.clone() }));
+    if let Some(fraction) = setting.delta.filter(|_| !keeps_fraction) {
+        links.push(("degree_fraction", float(fraction)));
+    }
+    // The authors trained these for 200 epochs, all others for 300 (reference.md, section 7).
+    let epochs = if matches!(cell.mechanism.as_str(), "rr" | "symrr" | "l-dpgcn" | "solitude") { 200 } else { 300 };
+    let mut train = vec![
+        ("model", cell.model.clone().into()),
+        ("epochs", Value::Integer(epochs)),
+        ("learning_rate", float(setting.lr.or(setting.lr_theta).unwrap_or(0.01))),
+        ("weight_decay", float(setting.weight_decay)),
+        ("dropout", float(setting.dropout)),
+    ];
+    if let (Some(rate), Some(deviation), Some(sparsity)) = (setting.lr_adj, setting.lam1, setting.lam2) {
+        let links =
+            table(vec![("learning_rate", float(rate)), ("deviation", float(deviation)), ("sparsity", float(sparsity))]);
+        train.push(("links", links.into()));
+    }
+    let mut over =
+        vec![("privatize", Value::Table(table(vec![("links", table(links).into())]))), ("train", table(train).into())];
+    if !cell.variant.is_empty() {
+        over.push(("construct", table(vec![("variant", cell.variant.clone().into())]).into()));
+    }
+    table(over)
+}
+
+/// The values of a field, one or a list.
+fn values(table: &Table, field: &str) -> Vec<Value> {
+    match table.get(field) {
+        Some(Value::Array(values)) => values.clone(),
+        Some(value) => vec![value.clone()],
+        None => Vec::new(),
+    }
+}
+
+fn words(table: &Table, field: &str, default: &str) -> Vec<String> {
+    let found: Vec<String> =
+        values(table, field).iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    if found.is_empty() { vec![default.to_owned()] } else { found }
+}

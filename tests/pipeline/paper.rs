@@ -1,0 +1,118 @@
+//! Figures beside published ones.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Lab, TINY, rows};
+
+const SETTINGS: &str =
+    "method,variant_or_baseline,dataset,model,eps,dropout,lr,weight_decay,delta,lr_theta,lr_adj,lam1,lam2
+blink,hard,synthetic,gcn,6,0.01,0.1,0.001,0.3,,,,
+baseline,rr,synthetic,gcn,6,0.1,0.05,0.0001,,,,,
+baseline,solitude,synthetic,gcn,6,0.1,,0.002,,0.02,0.03,0.004,0.005
+blink,hard,synthetic,gcn,inf,0.1,0.03,0.001,,,,,
+blink,hard,synthetic,mlp,inf,0.2,0.04,0.001,,,,,
+";
+
+const ACCURACY: &str = "method,variant_or_baseline,dataset,model,eps,mean,std
+blink,hard,synthetic,gcn,6,0.75,0.01
+baseline,rr,synthetic,gcn,6,0.25,0.02
+nonprivate,hard,synthetic,gcn,inf,0.8,0.01
+nonprivate,hard,synthetic,mlp,inf,0.6,0.01
+";
+
+/// A lab with the tiny experiment and published figures about it.
+fn lab() -> Lab {
+    let lab = Lab::tiny();
+    lab.write("published/published_best_hp.csv", SETTINGS);
+    lab.write("published/published_accuracy.csv", ACCURACY);
+    lab
+}
+
+const SWEEP: [&str; 4] = [
+    "--set",
+    "privatize.links.mechanism=[\"blink\", \"rr\", \"ldpgen\", \"solitude\", \"non-private\", \"no-links\"]",
+    "--set",
+    "construct.variant=[\"hard\", \"soft\"]",
+];
+
+#[test]
+fn a_published_profile_takes_the_settings_of_each_cell() {
+    let lab = lab();
+    let profile = ["--set", "profile=published", "--published", "published"];
+    let document = lab.json(&[&SWEEP[..], &["--set", "ingest.dataset=synthetic"], &profile].concat());
+    let setting = |mechanism: &str| {
+        let row = rows(&document["metrics"]).find(|row| row["mechanism"] == mechanism && row["metric"] == "accuracy");
+        row.map(|row| (row["setting"].as_str().expect("text").to_owned(), row["degree_fraction"].clone()))
+    };
+    let (blink, fraction) = setting("blink").expect("it was published");
+    assert!(blink.contains("learning_rate=0.1 weight_decay=0.001 dropout=0.01") && fraction == 0.3, "{blink}");
+    assert!(setting("rr").expect("published").0.contains("learning_rate=0.05"));
+    assert!(setting("solitude").expect("published").0.contains("learning_rate=0.02 weight_decay=0.002"));
+    assert!(setting("non-private").expect("published").0.contains("learning_rate=0.03"));
+    assert!(setting("no-links").expect("published").0.contains("learning_rate=0.04"));
+    assert!(setting("ldpgen").is_none(), "nothing was published of it");
+    let soft = rows(&document["metrics"]).find(|row| row["variant"] == "soft");
+    assert!(soft.is_none(), "nor of soft graphs");
+}
+
+#[test]
+fn a_published_profile_without_figures_is_refused() {
+    for (arguments, words) in [
+        (vec!["--set", "profile=published"], vec!["profile", "--published DIR"]),
+        (vec!["--set", "profile=published", "--published", "nowhere"], vec!["nowhere", "no such folder"]),
+        (vec!["--published", "."], vec!["holds no published_*.csv"]),
+        (vec!["--set", "profile=unfair"], vec!["profile", "unfair"]),
+    ] {
+        let answer = lab().call(&[&["run", "config.toml"], &arguments[..]].concat());
+        assert!(answer.status != 0 && words.iter().all(|word| answer.err.contains(word)), "{}", answer.err);
+    }
+    let lab = lab();
+    lab.write("published/published_accuracy.csv", ACCURACY.replace("0.75", "three quarters"));
+    let answer = lab.call(&["run", "config.toml", "--published", "published"]);
+    assert!(answer.status == 1 && answer.err.contains("published_accuracy.csv"), "{}", answer.err);
+}
+
+#[test]
+fn a_report_sets_published_figures_beside_ours() {
+    let lab = lab();
+    lab.write("second.toml", TINY.replace("\"tiny\"", "\"second\"").replace("epsilon = 6.0", "epsilon = [2.0, 4.0]"));
+    let arguments = [&SWEEP[..], &["--set", "ingest.dataset=synthetic", "--published", "published"]].concat();
+    let run = lab.call(&[&["run", "config.toml", "second.toml"], &arguments[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    let answer = lab.call(&[&["report", "config.toml", "second.toml", "--name", "both"], &arguments[..]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = fs::read_to_string(lab.path("artifacts/reports/both.html")).expect("the page");
+    for word in ["Beside the published figures", "4 cells", "order of methods", "tiny", "second", "randomized response"]
+    {
+        assert!(page.contains(word), "{word} is not on the page");
+    }
+    let file = |ending: &str| {
+        let path = lab.path(&format!("artifacts/reports/both/tiny-synthetic-accuracy-gcn.{ending}"));
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    assert!(
+        file("png").starts_with(b"\x89PNG") && file("svg").starts_with(b"<svg") && file("parquet").starts_with(b"PAR1")
+    );
+    let csv = String::from_utf8(file("csv")).expect("text");
+    let blink = csv.lines().find(|line| line.starts_with("blink hard")).expect("a line of Blink");
+    assert!(blink.contains(",75.0,1.0") || blink.contains(",75,1"), "the published value in per cent: {blink}");
+    let soft = csv.lines().find(|line| line.starts_with("blink soft")).expect("a line of soft graphs");
+    assert!(soft.ends_with(",,"), "nothing was published of it: {soft}");
+    let twice = lab.call(&["run", "config.toml", "config.toml"]);
+    assert!(twice.status == 1 && twice.err.contains("two configs are named `tiny`"), "{}", twice.err);
+}
+
+/// Graphs of several sizes stand apart, and their errors are drawn against the size.
+#[test]
+fn a_sweep_over_nodes_is_a_figure_of_its_own() {
+    let lab = Lab::tiny();
+    let arguments = ["--set", "ingest.synthetic.nodes=[60, 120, 240]", "--set", "evaluate.metrics=[\"link-error\"]"];
+    let document = lab.json(&arguments);
+    let errors: Vec<&Value> = rows(&document["metrics"]).filter(|row| row["metric"] == "mae").collect();
+    assert_eq!(errors.len(), 3, "one for each size");
+    assert_eq!(lab.call(&[&["report", "config.toml"], &arguments[..]].concat()).status, 0);
+    let csv = fs::read_to_string(lab.path("artifacts/reports/tiny/synthetic-nodes.csv")).expect("the figure");
+    assert!(csv.lines().count() == 4 && csv.contains("slope -"), "{csv}");
+}
