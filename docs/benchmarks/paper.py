@@ -11,15 +11,24 @@ import sys
 
 
 def number(metric, value):
+    if metric in ("graph_entries", "graph_true_positives"):
+        return f"{value:.0f}"
     return f"{value:.1f}" if metric == "accuracy" else f"{value:.3g}"
 
 
+def spread(metric, value):
+    return f"{value:.1g}" if metric.endswith("mae") or metric == "average_precision" else number(metric, value)
+
+
 def cell(row):
-    ours = f"{number(row['metric'], float(row['mean']))} ± {float(row['standard_deviation']):.1g}"
+    metric = row["metric"]
+    ours = number(metric, float(row["mean"]))
+    if row["trials"] != "1":
+        ours += f" ± {spread(metric, float(row['standard_deviation']))}"
     if not row["published_mean"]:
         return ours
     theirs, deviation = float(row["published_mean"]), float(row["published_standard_deviation"])
-    return f"{ours} ({number(row['metric'], theirs)} ± {deviation:.1g})"
+    return f"{ours} ({number(metric, theirs)} ± {spread(metric, deviation)})"
 
 
 def main():

@@ -1,10 +1,11 @@
 //! Figures beside published ones.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{Lab, TINY, data_dir, rows};
 
 const SETTINGS: &str =
     "method,variant_or_baseline,dataset,model,eps,dropout,lr,weight_decay,delta,lr_theta,lr_adj,lam1,lam2
@@ -114,5 +115,26 @@ fn a_sweep_over_nodes_is_a_figure_of_its_own() {
     assert_eq!(errors.len(), 3, "one for each size");
     assert_eq!(lab.call(&[&["report", "config.toml"], &arguments[..]].concat()).status, 0);
     let csv = fs::read_to_string(lab.path("artifacts/reports/tiny/synthetic-nodes.csv")).expect("the figure");
-    assert!(csv.lines().count() == 4 && csv.contains("slope -"), "{csv}");
+    assert!(csv.lines().count() == 7 && csv.contains("slope -") && csv.contains("bound"), "{csv}");
+}
+
+/// Every config of the paper is valid, names its own runs, and speaks of mechanisms that there are.
+#[test]
+fn the_configs_of_the_paper_can_be_planned() {
+    let Some(data) = data_dir("the_configs_of_the_paper_can_be_planned") else { return };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let lab = lab();
+    for folder in ["configs/paper", "configs/paper-quick"] {
+        let listed = fs::read_dir(root.join(folder)).expect("a folder");
+        let configs: Vec<String> =
+            listed.map(|item| item.expect("readable").path().to_string_lossy().into_owned()).collect();
+        // The published profile needs published figures of its datasets, which no test can count on.
+        let configs = configs.iter().filter(|path| !fs::read_to_string(path).expect("text").contains("profile ="));
+        let configs: Vec<&str> = configs.map(String::as_str).collect();
+        assert!(configs.len() >= 5, "{folder}: {configs:?}");
+        let data = data.to_string_lossy();
+        let arguments = [&["--quiet", "plan"], &configs[..], &["--data-dir", &data, "--until", "ingest"]].concat();
+        let answer = lab.call(&arguments);
+        assert_eq!(answer.status, 0, "{folder}: {}", answer.err);
+    }
 }

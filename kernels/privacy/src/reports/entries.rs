@@ -30,8 +30,8 @@ impl NoisyEntries {
     /// Noise stands on a grid of this many steps to one link, so that it is integer and exact.
     pub const STEPS: u64 = 1024;
 
-    /// Entries that are drawn while they are written: `draw(node, others)` are those of `node` about a range of
-    /// others, its own one included (and dropped).
+    /// Entries that are drawn while they are written: `draw(node, tile, others)` are those of `node` about the nodes
+    /// `others` of a tile, its own one included (and dropped). The same arguments must give the same entries.
     #[must_use]
     pub fn streamed(
         facts: &ReportFacts,

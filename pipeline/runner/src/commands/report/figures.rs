@@ -197,7 +197,10 @@ impl<'a> Part<'a> {
     fn by_nodes(&self, rows: &[&Row]) -> Figure {
         let x = Axis { label: "nodes".to_owned(), is_log: true };
         let y = Axis { label: "mean absolute error".to_owned(), is_log: true };
-        let drawn = [Drawn { metric: "mae", factor: 1.0, suffix: "" }];
+        let drawn = [
+            Drawn { metric: "mae", factor: 1.0, suffix: "" },
+            Drawn { metric: "mae_bound", factor: 1.0, suffix: "bound (theorem 4.4)" },
+        ];
         let named = |row: &Row| format!("epsilon {}", row.epsilon);
         let mut lines = self.lines(rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
         for line in &mut lines {
