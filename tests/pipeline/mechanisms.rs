@@ -32,6 +32,19 @@ fn every_mechanism_goes_from_reports_to_scores() {
     assert!(lab.ran(&["--set", ALL]).is_empty(), "everything is fresh");
 }
 
+/// A fraction means nothing without a degree: it is not swept over.
+#[test]
+fn a_sweep_leaves_out_what_a_mechanism_does_not_ask_for() {
+    let lab = Lab::tiny();
+    let sets = ["--set", "privatize.links.degree_fraction=[0.1, 0.5]", "--until", "privatize"];
+    for (mechanism, releases) in [("rr", 2), ("dprr", 4), ("non-private", 2)] {
+        let mechanism = format!("privatize.links.mechanism={mechanism}");
+        let document = lab.json(&[&sets[..], &["--set", &mechanism]].concat());
+        let found = rows(&document["stages"]).filter(|row| row["stage"] == "privatize").count();
+        assert_eq!(found, releases, "{mechanism}: two trials");
+    }
+}
+
 /// What a link costs in the ledger, per trial: twice a list bit where both its ends report it.
 #[test]
 fn the_ledger_knows_who_reports_a_link() {

@@ -1,10 +1,11 @@
 //! Full-batch training of a grid, with every model chosen at its lowest validation loss.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use burn::backend::Flex;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Progress, StageRng};
 
@@ -90,21 +91,18 @@ pub fn train(
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
     if dataset.learns_links() {
         // Each model has links of its own, and works on them with all threads; its state is too large to save.
-        let models = settings.iter().enumerate();
-        return models
-            .flat_map(|(model, setting)| {
-                let network = Network::<Flex>::new(dataset.architecture, &dataset.input, &Default::default());
-                grid.batch(&network, model, &[*setting], &Default::default())
-            })
-            .collect();
+        let train = |model: usize| {
+            let network = Network::<Flex>::new(dataset.architecture, &dataset.input, &Default::default());
+            grid.batch(&network, model, &settings[model..=model], &Default::default()).remove(0)
+        };
+        return (0..settings.len()).map(|model| on_threads(1, |_| train(model)).remove(0)).collect();
     }
     match device {
         Device::Cpu => {
             let network = Network::<Flex>::new(dataset.architecture, &dataset.input, &Default::default());
-            let models = settings.par_iter().enumerate();
-            models
-                .flat_map_iter(|(model, setting)| grid.batch(&network, model, &[*setting], &Default::default()))
-                .collect()
+            on_threads(settings.len(), |model| {
+                grid.batch(&network, model, &settings[model..=model], &Default::default()).remove(0)
+            })
         }
         #[cfg(feature = "cuda")]
         Device::Cuda => grid.wide::<burn::backend::Cuda>(),
@@ -113,6 +111,29 @@ pub fn train(
         #[cfg(not(all(feature = "cuda", feature = "vulkan")))]
         _ => unreachable!("the stage asks `Device::check` first"),
     }
+}
+
+/// `train(0)`, `train(1)`, ... of `n` models, as many at a time as products have threads, on threads of their own.
+///
+/// Not on those of rayon: a thread there that waits for a part of a product takes up other work. Were that another
+/// model, its gradient could wait for a lock that the first one, suspended below it, holds.
+fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..n.min(rayon::current_num_threads()) {
+            scope.spawn(|| {
+                loop {
+                    let model = next.fetch_add(1, Ordering::Relaxed);
+                    if model >= n {
+                        break;
+                    }
+                    let trained = train(model);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(model, trained);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
 /// A grid to train.

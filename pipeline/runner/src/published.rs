@@ -105,11 +105,12 @@ struct AblationRow {
 }
 
 /// Mechanism and variant by the names of the authors' files; none for what is not compared.
-fn named(method: &str, variant_or_baseline: &str, model: &str) -> Option<(&'static str, String)> {
+fn named(method: &str, variant_or_baseline: &str, model: &str, epsilon: f64) -> Option<(&'static str, String)> {
     Some(match (method, variant_or_baseline) {
+        // Without privacy their rows stand under `blink` or `nonprivate`, and the perceptron's are among them.
+        _ if epsilon.is_infinite() && model == "mlp" => ("no-links", "given".to_owned()),
+        _ if epsilon.is_infinite() => ("non-private", "given".to_owned()),
         ("blink", variant) => ("blink", variant.to_owned()),
-        ("nonprivate", _) if model == "mlp" => ("no-links", "given".to_owned()),
-        ("nonprivate", _) => ("non-private", "given".to_owned()),
         ("baseline", "rr") => ("rr", "given".to_owned()),
         ("baseline", "symrr") => ("symrr", "given".to_owned()),
         ("baseline", "ldpgcn") => ("l-dpgcn", "given".to_owned()),
@@ -131,7 +132,7 @@ impl Published {
         };
         for row in rows::<AccuracyRow>(folder, "published_accuracy.csv")? {
             let AccuracyRow { method, variant_or_baseline, dataset, model, eps, mean, std } = row;
-            let Some((mechanism, variant)) = named(&method, &variant_or_baseline, &model) else { continue };
+            let Some((mechanism, variant)) = named(&method, &variant_or_baseline, &model, eps) else { continue };
             // A perceptron sends nothing, hence spends nothing.
             let epsilon = if mechanism == "no-links" { 0.0 } else { eps };
             let mechanism = mechanism.to_owned();
@@ -139,7 +140,7 @@ impl Published {
         }
         for row in rows::<MaeRow>(folder, "published_mae.csv")? {
             let method = if row.method == "blink" { "blink" } else { "baseline" };
-            let Some((mechanism, _)) = named(method, &row.method, "") else { continue };
+            let Some((mechanism, _)) = named(method, &row.method, "", row.eps) else { continue };
             let metric = if mechanism == "blink" { "mae" } else { "graph_mae" };
             let fraction = (mechanism == "blink").then_some(0.1);
             let cell = Cell { dataset: row.dataset, mechanism: mechanism.into(), epsilon: row.eps, ..Cell::default() };
@@ -192,25 +193,14 @@ impl Published {
     /// The hyperparameters that were chosen for this cell.
     pub(crate) fn setting(&self, cell: &Cell) -> Option<&Setting> {
         self.settings.iter().find(|setting| {
-            let Some((mechanism, variant)) = named(&setting.method, &setting.variant_or_baseline, &setting.model)
-            else {
-                return false;
-            };
-            let is_swept = !matches!(mechanism, "non-private" | "no-links");
-            // Without privacy the authors wrote the row under each variant.
-            let is_private = setting.eps.is_finite() || cell.mechanism == "blink";
-            let (mechanism, variant) = if !is_private && setting.model == "mlp" {
-                ("no-links", "given".to_owned())
-            } else if !is_private {
-                ("non-private", "given".to_owned())
-            } else {
-                (mechanism, variant)
-            };
-            mechanism == cell.mechanism
-                && setting.dataset == cell.dataset
-                && setting.model == cell.model
-                && (variant == cell.variant || cell.variant.is_empty())
-                && (setting.eps == cell.epsilon || !is_swept || !is_private)
+            let Setting { method, variant_or_baseline, model, eps, .. } = setting;
+            named(method, variant_or_baseline, model, *eps).is_some_and(|(mechanism, variant)| {
+                mechanism == cell.mechanism
+                    && setting.dataset == cell.dataset
+                    && *model == cell.model
+                    && (variant == cell.variant || cell.variant.is_empty())
+                    && (*eps == cell.epsilon || eps.is_infinite())
+            })
         })
     }
 }

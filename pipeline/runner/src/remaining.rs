@@ -51,20 +51,32 @@ impl Remaining {
 
     /// About how long they take, if none of them is fresh; none before any has run.
     ///
-    /// A kind of which none has run is taken for the mean of its stage.
+    /// A kind of which none has run is taken for the median kind of its stage.
     pub(crate) fn time(&self) -> Option<Duration> {
-        let mean = |kinds: &mut dyn Iterator<Item = &Kind>| {
-            let (ran, seconds) = kinds.fold((0, 0.0), |sum, kind| (sum.0 + kind.ran, sum.1 + kind.seconds));
-            (ran > 0).then(|| seconds / ran as f64)
-        };
-        mean(&mut self.kinds.values())?;
-        let seconds = self.kinds.values().filter(|kind| kind.left > 0).map(|kind| {
-            let own = mean(&mut std::iter::once(kind));
-            let of_stage = || mean(&mut self.kinds.values().filter(|other| other.stage == kind.stage));
-            kind.left as f64 * own.or_else(of_stage).unwrap_or(0.0)
-        });
+        let mut of_stage: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for kind in self.kinds.values() {
+            of_stage.entry(kind.stage).or_default().extend(kind.mean());
+        }
+        if of_stage.values().all(Vec::is_empty) {
+            return None;
+        }
+        let medians: BTreeMap<&str, f64> = of_stage.into_iter().map(|(stage, means)| (stage, median(means))).collect();
+        let seconds = self.kinds.values().map(|kind| kind.left as f64 * kind.mean().unwrap_or(medians[kind.stage]));
         Some(Duration::from_secs_f64(seconds.sum::<f64>() / self.jobs))
     }
+}
+
+impl Kind {
+    /// Seconds of those that ran.
+    fn mean(&self) -> Option<f64> {
+        (self.ran > 0).then(|| self.seconds / self.ran as f64)
+    }
+}
+
+/// The middle value; 0 of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Tasks that differ in nothing but their trial cost about the same.

@@ -163,17 +163,43 @@ fn data_that_admit_no_training_are_refused() {
     assert_eq!(found.map(|_| ()), Err(Failure::NoValidation));
 }
 
-/// With a huge budget the soft operator is the graph: both train to the same losses.
-#[test]
-fn the_soft_operator_trains_like_the_links_it_encodes() {
+/// The graph as a soft operator at a huge budget.
+fn soft() -> GraphOperator {
     let GraphOperator::Sparse(matrix) = graph() else { unreachable!("explicit links") };
     let rows = (0..NODES).map(|i| matrix.row(i).0.iter().filter(|&&j| j as usize > i).map(|&j| (j, 2)).collect());
     let model =
         LinkModel { degrees: vec![4.0; NODES], beta: vec![-1.0; NODES], epsilon_links: 30.0, ..LinkModel::default() };
     let posterior = Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size");
+    GraphOperator::Soft(SoftOperator::new(&posterior))
+}
+
+/// Products are parallel inside. A thread of their pool that waits for a part takes up whatever else is there; were that
+/// another model, its gradient could wait for a lock that the first one, suspended below it, holds.
+#[test]
+fn no_model_trains_on_the_threads_of_parallel_products() {
+    struct Where(Mutex<Vec<bool>>);
+    impl Watcher for Where {
+        fn report(&self, _: u64, _: u64) {
+            self.0.lock().expect("alive").push(rayon::current_thread_index().is_some());
+        }
+    }
+    let settings: Vec<Setting> = (0..4).map(|initial_seed| Setting { initial_seed, ..setting() }).collect();
+    let schedule = Schedule { epochs: 5, patience: None };
+    let (watcher, rng) = (Where(Mutex::default()), StageRng::new(1, "train", 0));
+    let dataset = dataset(soft(), Architecture::Gcn).expect("valid");
+    let all = || train(&dataset, &settings, schedule, Device::Cpu, &rng, &Progress::new(&watcher));
+    let trained = rayon::join(all, || ()).0;
+    assert!(trained.iter().all(Result::is_ok));
+    let seen = watcher.0.into_inner().expect("alive");
+    assert!(seen.len() == 20 && seen.iter().all(|&is_pool| !is_pool), "{seen:?}");
+}
+
+/// With a huge budget the soft operator is the graph: both train to the same losses.
+#[test]
+fn the_soft_operator_trains_like_the_links_it_encodes() {
     for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat] {
         let run = |graph| one(&dataset(graph, architecture).expect("valid"), 15);
-        let (hard, soft) = (run(graph()), run(GraphOperator::Soft(SoftOperator::new(&posterior))));
+        let (hard, soft) = (run(graph()), run(soft()));
         for (a, b) in hard.curve.iter().zip(&soft.curve) {
             assert!((a.validation_loss - b.validation_loss).abs() < 1e-4, "{architecture:?}: {a:?} {b:?}");
         }

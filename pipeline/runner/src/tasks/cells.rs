@@ -2,7 +2,7 @@
 
 use veilgraph_construct::EdgeModel;
 use veilgraph_graph::Construction;
-use veilgraph_privacy::{Epsilon, Mechanism};
+use veilgraph_privacy::{DegreeFraction, Epsilon, Mechanism};
 use veilgraph_train::{Architecture, Device};
 
 use super::Options;
@@ -41,7 +41,7 @@ impl Cells {
             train: config.cells("train", &config.train, &grid)?,
             search_trials: 0,
         };
-        cells.privatize = without_budget(cells.privatize);
+        cells.privatize = distinct(cells.privatize);
         let is_grid = cells.train.iter().any(|cell| cell.params.settings().len() > 1);
         if is_grid && config.metrics.contains(&MetricGroup::Accuracy) {
             cells.search_trials = config.search_trials;
@@ -103,10 +103,15 @@ impl Cells {
     }
 }
 
-/// Mechanisms that spend nothing or everything do so once, whatever budgets are swept.
-fn without_budget(cells: Vec<Cell<veilgraph_privatize::Params>>) -> Vec<Cell<veilgraph_privatize::Params>> {
+/// What a mechanism does not ask for is not swept over: a fraction without a degree, a budget where nothing or
+/// everything is spent.
+fn distinct(cells: Vec<Cell<veilgraph_privatize::Params>>) -> Vec<Cell<veilgraph_privatize::Params>> {
     let mut kept: Vec<Cell<veilgraph_privatize::Params>> = Vec::new();
     for mut cell in cells {
+        if !cell.params.mechanism.sends_degree() {
+            cell.params.degree_fraction = DegreeFraction::NONE;
+            cell.label.retain(|part| !part.starts_with("degree_fraction-"));
+        }
         if matches!(cell.params.mechanism, Mechanism::NonPrivate | Mechanism::NoLinks) {
             cell.params.epsilon = Epsilon::INFINITE;
             cell.label.retain(|part| !part.starts_with("epsilon-"));

@@ -239,7 +239,10 @@ impl<'a> Part<'a> {
                 let Some(summary) = row.summary(metric) else { continue };
                 let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
                 let cell = row.cell();
-                let published = self.published.and_then(|published| published.score(&cell, metric));
+                // Accuracy was published at whatever fraction was best, and apart from that by fraction.
+                let fraction = cell.degree_fraction.filter(|_| self.sweeps_fraction || *metric != "accuracy");
+                let wanted = Cell { degree_fraction: fraction, ..cell.clone() };
+                let published = self.published.and_then(|published| published.score(&wanted, metric));
                 let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
                 let spread = if summary.standard_deviation.is_finite() { summary.standard_deviation } else { 0.0 };
                 let point = Point {
