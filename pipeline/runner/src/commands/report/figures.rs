@@ -144,14 +144,15 @@ impl<'a> Part<'a> {
         } else {
             self.by_budget(&mut figures, &posterior, ("mae", title, "mean absolute error"), &errors, true);
         }
-        let precision = [Drawn { metric: "average_precision", factor: 1.0, suffix: "" }];
-        let title = "Average precision of link probabilities";
-        self.by_budget(&mut figures, &posterior, ("precision", title, "average precision"), &precision, false);
         let density = [
             Drawn { metric: "graph_entries", factor: 1.0, suffix: "entries" },
             Drawn { metric: "graph_true_positives", factor: 1.0, suffix: "true positives" },
         ];
+        // Over sizes only the errors say something together.
         if !self.sweeps_nodes {
+            let precision = [Drawn { metric: "average_precision", factor: 1.0, suffix: "" }];
+            let title = "Average precision of link probabilities";
+            self.by_budget(&mut figures, &posterior, ("precision", title, "average precision"), &precision, false);
             let title = "Links that the graph keeps, in both directions";
             self.by_budget(&mut figures, &self.rows, ("density", title, "entries"), &density, self.sweeps_mechanism);
         }
