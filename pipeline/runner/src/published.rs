@@ -170,8 +170,8 @@ impl Published {
         Ok(Self { settings, scores })
     }
 
-    /// Mean and standard deviation of a score of this cell, if somebody published one. A score at a fraction of its own
-    /// goes before one at whatever fraction was best.
+    /// Mean and standard deviation of a score of this cell, if somebody published one. An accuracy at a certain fraction is
+    /// not compared with one at whatever fraction was best.
     pub(crate) fn score(&self, cell: &Cell, metric: &str) -> Option<(f64, f64)> {
         let fits = |theirs: &str, ours: &str| theirs.is_empty() || theirs == ours;
         let same = |score: &&Score| {
@@ -186,7 +186,8 @@ impl Published {
         let exact = mine().find(|score| {
             score.cell.degree_fraction.zip(cell.degree_fraction).is_some_and(|(a, b)| (a - b).abs() < 1e-9)
         });
-        let any = || mine().find(|score| score.cell.degree_fraction.is_none());
+        let is_any_wanted = metric != "accuracy" || cell.degree_fraction.is_none();
+        let any = || mine().find(|score| is_any_wanted && score.cell.degree_fraction.is_none());
         exact.or_else(any).map(|score| (score.mean, score.standard_deviation))
     }
 
