@@ -112,21 +112,37 @@ impl GraphOperator {
     }
 }
 
-impl ImplicitMap {
-    /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n_nodes, width]`.
-    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
-        let Scaling { left, right, loops } = &self.scaling;
+impl Scaling {
+    /// `L (W + loops · I) R x` for a row-major `x` with rows of `width`, given `product(y) = W y`; or its adjoint, given
+    /// `Wᵀ y`.
+    pub(crate) fn apply(
+        &self,
+        x: &[f32],
+        width: usize,
+        adjoint: bool,
+        product: impl FnOnce(&[f32]) -> Vec<f32>,
+    ) -> Vec<f32> {
+        let Self { left, right, loops } = self;
         let (before, after) = if adjoint { (left, right) } else { (right, left) };
         let scaled = |x: &[f32], scale: &[f32]| -> Vec<f32> {
             let rows = x.chunks_exact(width.max(1)).zip(scale);
             rows.flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
         };
         let x = scaled(x, before);
-        let mut sum = if adjoint { self.operator.apply_adjoint(&x, width) } else { self.operator.apply(&x, width) };
+        let mut sum = product(&x);
         if *loops {
             sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
         }
         scaled(&sum, after)
+    }
+}
+
+impl ImplicitMap {
+    /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n_nodes, width]`.
+    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+        self.scaling.apply(x, width, adjoint, |x| {
+            if adjoint { self.operator.apply_adjoint(x, width) } else { self.operator.apply(x, width) }
+        })
     }
 
     /// Every entry, row-major: for devices on which a dense product is the fastest.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veilgraph_graph::WeightedGraph;
 
+use crate::graph_operator::Scaling;
 use crate::kernels::corrections;
 use dense::{LinkRow, adjoint_product, product, step_row, transposed};
 
@@ -104,18 +105,9 @@ impl LearnedMap {
     /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n, width]`.
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let mut state = self.lock();
-        let (left, right) = self.scaling(&state.sums);
-        let (before, after) = if adjoint { (&left, &right) } else { (&right, &left) };
-        let scaled = scale(x, before, width);
-        let mut sum = if adjoint {
-            adjoint_product(&state.weights, &scaled, width)
-        } else {
-            product(&state.weights, &scaled, width)
-        };
-        if self.rule == Rule::Symmetric {
-            sum.iter_mut().zip(&scaled).for_each(|(sum, own)| *sum += own);
-        }
-        let output = scale(&sum, after, width);
+        let output = self.scaling(&state.sums).apply(x, width, adjoint, |x| {
+            if adjoint { adjoint_product(&state.weights, x, width) } else { product(&state.weights, x, width) }
+        });
         if let Some(tape) = &mut state.tape {
             tape[usize::from(adjoint)].push(Pass { input: x.to_vec(), output: output.clone(), width });
         }
@@ -136,7 +128,7 @@ impl LearnedMap {
         let mut state = self.lock();
         let Some([passes, gradients]) = state.tape.take() else { return };
         let n = self.reported.n;
-        let (left, right) = self.scaling(&state.sums);
+        let Scaling { left, right, .. } = self.scaling(&state.sums);
         // Of the loss by M: Σ over layers of g yᵀ, with y what was multiplied and g the gradient of the product.
         let layers = || passes.iter().zip(gradients.iter().rev());
         let g = join(layers().map(|(_, gradient)| (gradient.input.as_slice(), gradient.width)), n);
@@ -186,14 +178,17 @@ impl LearnedMap {
         state.sums = row_sums(&state.weights, n, self.rule);
     }
 
-    /// What multiplies rows and columns.
-    fn scaling(&self, sums: &[(f32, bool)]) -> (Vec<f32>, Vec<f32>) {
+    /// What surrounds the weights.
+    fn scaling(&self, sums: &[(f32, bool)]) -> Scaling {
         match self.rule {
             Rule::Symmetric => {
                 let scale: Vec<f32> = sums.iter().map(|(sum, _)| 1.0 / sum.sqrt()).collect();
-                (scale.clone(), scale)
+                Scaling { left: scale.clone(), right: scale, loops: true }
             }
-            Rule::Mean => (sums.iter().map(|(sum, _)| 1.0 / sum).collect(), vec![1.0; sums.len()]),
+            Rule::Mean => {
+                let left = sums.iter().map(|(sum, _)| 1.0 / sum).collect();
+                Scaling { left, right: vec![1.0; sums.len()], loops: false }
+            }
         }
     }
 
@@ -216,10 +211,6 @@ fn distance(a: &[f32], b: &[f32], n: usize) -> f64 {
     let row = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
     let rows: Vec<f64> = a.par_chunks(n).zip(b.par_chunks(n)).map(row).collect();
     rows.iter().sum::<f64>().sqrt()
-}
-
-fn scale(x: &[f32], scale: &[f32], width: usize) -> Vec<f32> {
-    x.chunks_exact(width).zip(scale).flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
 }
 
 /// Row-major matrices of `n` rows side by side, and their width.

@@ -81,6 +81,5 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// Tasks that differ in nothing but their trial cost about the same.
 fn kind(task: &Task) -> String {
-    let cell = task.label.rsplit_once("trial-").map_or(task.label.as_str(), |(cell, _)| cell);
-    format!("{} {cell}", task.runnable.stage())
+    format!("{} {}", task.runnable.stage(), task.cell())
 }

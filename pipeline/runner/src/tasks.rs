@@ -34,6 +34,13 @@ pub(crate) struct Task {
     pub population: String,
 }
 
+impl Task {
+    /// The label without its trial.
+    pub(crate) fn cell(&self) -> &str {
+        self.label.rsplit_once("trial-").map_or(self.label.as_str(), |(cell, _)| cell.trim_end_matches(','))
+    }
+}
+
 /// Where an input comes from.
 #[derive(Clone)]
 pub(crate) enum Wire {
@@ -46,8 +53,7 @@ pub(crate) enum Wire {
 /// What to run and with what.
 pub(crate) struct Options<'a> {
     pub data_dir: Option<&'a Path>,
-    /// Published figures, and the folder they were read from.
-    pub published: Option<(&'a Path, &'a Published)>,
+    pub published: Option<&'a Published>,
     pub until: Option<&'a str>,
     pub device: Device,
 }
@@ -59,7 +65,7 @@ pub(crate) fn list(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
     // Alternatives differ after the ingest alone.
     for ingest in &Cells::of_ingest(config)? {
         let name = ingest.params.dataset.as_deref().unwrap_or(&config.name);
-        let alternatives = config.alternatives(name, options.published.map(|(_, published)| published))?;
+        let alternatives = config.alternatives(name, options.published)?;
         let alternatives: Vec<Cells> =
             alternatives.iter().map(|alternative| Cells::new(alternative, options)).collect::<Result<_, _>>()?;
         list.dataset(ingest, &alternatives)?;

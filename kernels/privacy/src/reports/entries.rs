@@ -47,7 +47,10 @@ impl NoisyEntries {
             let (a, b) = blocks[block];
             let (rows, columns) = (range(a), range(b));
             let above: Vec<Vec<f32>> = rows.clone().map(|node| draw(node, b, columns.clone())).collect();
-            let below: Vec<Vec<f32>> = columns.clone().map(|node| draw(node, a, rows.clone())).collect();
+            // On the diagonal both sides are the same nodes.
+            let below: Option<Vec<Vec<f32>>> =
+                (a != b).then(|| columns.clone().map(|node| draw(node, a, rows.clone())).collect());
+            let below = below.as_ref().unwrap_or(&above);
             let (mut i, mut j, mut from_i, mut from_j) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for (row, node) in rows.enumerate() {
                 for (column, other) in columns.clone().enumerate().filter(|&(_, other)| other > node) {

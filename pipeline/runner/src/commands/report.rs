@@ -19,7 +19,6 @@ use crate::config::Config;
 use crate::engine::Done;
 use crate::output;
 use crate::progress::Display;
-use crate::published::Published;
 use crate::tasks::Task;
 use summary::Row;
 
@@ -27,8 +26,8 @@ const PAGE: &str = include_str!("report/page.html");
 
 /// Writes the page of experiments that have run.
 pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments) -> anyhow::Result<()> {
-    let experiments = run::prepare_all(arguments)?;
-    let published = arguments.published.as_deref().map(Published::read).transpose()?;
+    let published = run::read_published(arguments)?;
+    let experiments = run::prepare_all(arguments, published.as_ref())?;
     let name = name.unwrap_or(&experiments[0].0.name);
     let folder = store.root().join("reports");
     let (mut rows, mut releases, mut entries, mut configs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -126,10 +125,9 @@ fn settings(rows: &[Row]) -> Vec<Vec<String>> {
 fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
     let mut cells: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (task, release) in tasks.iter().flat_map(|task| task.releases.iter().map(move |release| (task, release))) {
-        let cell = task.label.rsplit_once("trial-").map_or(task.label.as_str(), |(cell, _)| cell.trim_end_matches(','));
         let relation = if release.relation == Relation::Edge { "undirected link" } else { "list bit" };
         let line = vec![
-            cell.to_owned(),
+            task.cell().to_owned(),
             release.target.clone(),
             release.mechanism.clone(),
             relation.to_owned(),

@@ -24,7 +24,7 @@ use crate::tasks::{self, Options, Task};
 /// Runs what is not fresh, then prints the scores.
 pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyhow::Result<()> {
     // A mistake in any config is found before anything runs.
-    let experiments = prepare_all(arguments)?;
+    let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
     for (config, tasks) in &experiments {
         let done = bring(store, config, tasks, arguments, false, &display)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
 
 /// Says what would run and why, and what it would spend.
 pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
-    for (config, tasks) in prepare_all(arguments)? {
+    for (config, tasks) in prepare_all(arguments, read_published(arguments)?.as_ref())? {
         if !arguments.json {
             print_cost(&config, &tasks);
             print_budget(store, &config, &tasks)?;
@@ -59,11 +59,19 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
     Ok(())
 }
 
+/// The published figures, if a folder is named.
+pub(crate) fn read_published(arguments: &RunArguments) -> anyhow::Result<Option<Published>> {
+    arguments.published.as_deref().map(Published::read).transpose()
+}
+
 /// Every config with its tasks.
-pub(crate) fn prepare_all(arguments: &RunArguments) -> anyhow::Result<Vec<(Config, Vec<Task>)>> {
+pub(crate) fn prepare_all(
+    arguments: &RunArguments,
+    published: Option<&Published>,
+) -> anyhow::Result<Vec<(Config, Vec<Task>)>> {
     anyhow::ensure!(!arguments.json || arguments.configs.len() == 1, "--json prints one document; name one config");
     let experiments: Vec<_> =
-        arguments.configs.iter().map(|config| prepare(arguments, config)).collect::<Result<_, _>>()?;
+        arguments.configs.iter().map(|config| prepare(arguments, config, published)).collect::<Result<_, _>>()?;
     let mut names: Vec<&str> = experiments.iter().map(|(config, _)| config.name.as_str()).collect();
     names.sort_unstable();
     if let Some([name, _]) = names.array_windows().find(|[a, b]| a == b) {
@@ -75,13 +83,17 @@ pub(crate) fn prepare_all(arguments: &RunArguments) -> anyhow::Result<Vec<(Confi
 /// The config of `arguments`, where there must be only one, and its tasks.
 pub(crate) fn prepare_one(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
     match arguments.configs.as_slice() {
-        [config] => prepare(arguments, config),
+        [config] => prepare(arguments, config, read_published(arguments)?.as_ref()),
         several => anyhow::bail!("{} configs are named; this command takes one", several.len()),
     }
 }
 
 /// A config and its tasks.
-fn prepare(arguments: &RunArguments, config: &Path) -> anyhow::Result<(Config, Vec<Task>)> {
+fn prepare(
+    arguments: &RunArguments,
+    config: &Path,
+    published: Option<&Published>,
+) -> anyhow::Result<(Config, Vec<Task>)> {
     let mut config = Config::load(config, &arguments.sets)?;
     config.published.clone_from(&arguments.published);
     let device = match arguments.device {
@@ -91,10 +103,6 @@ fn prepare(arguments: &RunArguments, config: &Path) -> anyhow::Result<(Config, V
         DeviceChoice::Auto | DeviceChoice::Cpu => Device::Cpu,
     };
     device.check()?;
-    let published =
-        arguments.published.as_deref().map(|folder| Ok::<_, anyhow::Error>((folder, Published::read(folder)?)));
-    let published = published.transpose()?;
-    let published = published.as_ref().map(|(folder, published)| (*folder, published));
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
     let options = Options { data_dir, published, until, device };
     let tasks = tasks::list(&config, &options)?;
@@ -160,8 +168,7 @@ pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
 fn print_cost(config: &Config, tasks: &[Task]) {
     let mut costs: BTreeMap<&str, BTreeMap<Relation, f64>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        let cell = task.label.rsplit_once("trial-").map_or(task.label.as_str(), |(cell, _)| cell.trim_end_matches(','));
-        costs.insert(cell, ledger::totals(&task.releases));
+        costs.insert(task.cell(), ledger::totals(&task.releases));
     }
     for (cell, totals) in costs {
         let of = |relation| totals.get(&relation).copied().unwrap_or(0.0);

@@ -79,9 +79,7 @@ impl Cells {
             let edge_model = if mechanism == Mechanism::LdpGen { cell.params.edge_model } else { EdgeModel::default() };
             let params = veilgraph_construct::Params { variant: Construction::Given, edge_multiple: 1.0, edge_model };
             let label = cell.label.iter().filter(|part| part.starts_with("edge_model-")).cloned().collect();
-            if cells.iter().all(|known| known.params != params) {
-                cells.push(Cell { label, params });
-            }
+            add_new(&mut cells, Cell { label, params });
         }
         cells
     }
@@ -95,11 +93,16 @@ impl Cells {
         for cell in &self.train {
             let params = veilgraph_train::Params { model: Architecture::Mlp, ..cell.params.clone() };
             let label = cell.label.iter().filter(|part| !part.starts_with("model-")).cloned().collect();
-            if cells.iter().all(|known| known.params != params) {
-                cells.push(Cell { label, params });
-            }
+            add_new(&mut cells, Cell { label, params });
         }
         cells
+    }
+}
+
+/// Adds a cell whose parameters no other has.
+fn add_new<P: PartialEq>(cells: &mut Vec<Cell<P>>, cell: Cell<P>) {
+    if cells.iter().all(|known| known.params != cell.params) {
+        cells.push(cell);
     }
 }
 
@@ -116,9 +119,7 @@ fn distinct(cells: Vec<Cell<veilgraph_privatize::Params>>) -> Vec<Cell<veilgraph
             cell.params.epsilon = Epsilon::INFINITE;
             cell.label.retain(|part| !part.starts_with("epsilon-"));
         }
-        if kept.iter().all(|known| known.params != cell.params) {
-            kept.push(cell);
-        }
+        add_new(&mut kept, cell);
     }
     kept
 }

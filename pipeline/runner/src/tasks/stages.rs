@@ -57,7 +57,7 @@ impl List<'_> {
     fn path_of(&self, name: &str, params: &veilgraph_ingest::Params) -> PathBuf {
         let data = self.options.data_dir.map_or_else(|| self.config.folder().to_owned(), Path::to_owned);
         let folder = data.join(params.folder.as_deref().unwrap_or(""));
-        let published = self.options.published.map(|(folder, _)| folder.join(name));
+        let published = self.config.published.as_ref().map(|folder| folder.join(name));
         let mut places = vec![folder.join(name), data.join(name), self.config.folder().join(name)];
         places.extend(published);
         places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
