@@ -42,7 +42,7 @@ deny:                     ## Licences, sources and duplicates of dependencies (c
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
-	cargo test --release --locked -p veilgraph-nn --features vulkan kernels
+	cargo test --release --locked -p veilgraph-nn --features vulkan ops::tests
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
@@ -65,5 +65,5 @@ paper: build              ## Every table and figure of the Blink paper, beside t
 	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)
 paper-quick: build        ## The same on Cora, few trials, in less than half an hour
 	$(VEILGRAPH) run configs/paper-quick/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(PAPER)
-clean:                    ## Remove artifacts (the privacy ledger too)
-	rm -rf artifacts
+clean: build              ## Remove all artifacts but the privacy ledger and releases of deployments
+	$(VEILGRAPH) gc --all

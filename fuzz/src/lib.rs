@@ -5,6 +5,8 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile,
 use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
 use veilgraph_ingest::{Format, Ingest, Params};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
+use veilgraph_privatize::LocalMechanism;
+use veilgraph_privatize::links::{Blink, Dprr, LDpGcn, LdpGen, Rr, SymRr};
 use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 
 /// Separates the files of one input.
@@ -70,12 +72,23 @@ pub fn split(data: &[u8]) {
     ingest(files, &params);
 }
 
+/// The parameters of a mechanism, and what it would release.
+fn releases<M: LocalMechanism>(text: &str) {
+    let _ = toml::from_str::<M::Params>(text).map(|params| M::releases(&params));
+}
+
 /// The tables of a config.
 pub fn params(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let _ = toml::from_str::<veilgraph_privatize::Params>(text).map(|params| params.releases());
+    releases::<Blink>(text);
+    releases::<Dprr>(text);
+    releases::<LDpGcn>(text);
+    releases::<LdpGen<1>>(text);
+    releases::<Rr>(text);
+    releases::<SymRr>(text);
     let _ = toml::from_str::<veilgraph_estimate::Params>(text);
     let _ = toml::from_str::<veilgraph_construct::Params>(text);
+    let _ = toml::from_str::<veilgraph_construct::CountsParams>(text);
     if let Ok(params) = toml::from_str::<Params>(text) {
         // A large synthetic graph is what its user asked for.
         if params.format() != Format::Synthetic {

@@ -1,6 +1,6 @@
-//! Digests the code of every stage, so that an edited stage is run again and nothing else.
+//! Digests the code of every crate of stage functions, so that an edited crate is run again and nothing else.
 //!
-//! A stage is made of its own crate, the workspace crates below it, and the packages of `Cargo.lock`
+//! A stage function is made of its own crate, the workspace crates below it, and the packages of `Cargo.lock`
 //! that these reach. Test modules (`tests.rs`) and dev-dependencies are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,12 +32,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for part in &below {
             digest_crate(&crates[part].folder, &mut code)?;
         }
-        let stage = name.trim_start_matches("veilgraph-");
         let dependencies = reachable(&lock, &below, &crates);
-        rows += &format!("    (\"{stage}\", \"{}\", \"{dependencies}\"),\n", short(&code));
+        rows += &format!("    (\"{name}\", \"{}\", \"{dependencies}\"),\n", short(&code));
     }
     let text = format!(
-        "/// Stage, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n"
+        "/// Crate, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("code.rs"), text)?;
     Ok(())

@@ -7,7 +7,8 @@ use std::io::Write;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use statrs::distribution::{Beta, ChiSquared, ContinuousCDF};
-use veilgraph_privacy::degree_noise::{DegreeNoise, Rate, discrete_laplace, noisy_degree};
+use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 
 /// Share of the releases of a full audit; a full one prints its table.

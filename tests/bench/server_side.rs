@@ -10,13 +10,14 @@ use std::process::Command;
 use std::time::Instant;
 
 use serde_json::Value;
-use veilgraph_construct::Construct;
-use veilgraph_contract::{Artifact, Attachment, Column, Facts, Output, Private, Progress, Saver, Stage, StageRng};
+use veilgraph_construct::{Construct, Variant};
+use veilgraph_contract::{Artifact, Column, Facts, Output, Private, Progress, Saver, Stage, StageRng};
 use veilgraph_estimate::{Solver, fit, pair_claims};
-use veilgraph_graph::{AdjacencyList, Construction};
-use veilgraph_posterior::{Kernel, LinkModel, Posterior, sigmoid};
-use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Mechanism};
-use veilgraph_privatize::{Privatize, Triangle};
+use veilgraph_graph::AdjacencyList;
+use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, sigmoid};
+use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon};
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::{Blink, BlinkParams};
 use veilgraph_store::read_table;
 
 const REPEATS: usize = 5;
@@ -69,13 +70,11 @@ fn ingested(dataset: &str, data_dir: &str, store: &Path) -> String {
 /// Times one budget, fraction 0.1: median of the repeats.
 fn case(links: &Path, epsilon: f64) {
     let Private(graph) = read_table::<Private<AdjacencyList>>(links).expect("ingested");
-    let params = veilgraph_privatize::Params {
-        mechanism: Mechanism::Blink,
+    let params = BlinkParams {
         epsilon: Epsilon::try_from(epsilon).expect("positive"),
         degree_fraction: DegreeFraction::try_from(0.1).expect("a share"),
         degree_noise: DegreeNoise::DiscreteLaplace,
         missing_share: 0.0,
-        triangle: Triangle::Strict,
     };
     let mut rows: Vec<[f64; STEPS.len()]> = (0..REPEATS).map(|_| times(&graph, &params)).collect();
     for step in 0..STEPS.len() {
@@ -86,11 +85,11 @@ fn case(links: &Path, epsilon: f64) {
     println!("| {} |", peak_mebibytes());
 }
 
-fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; STEPS.len()] {
+fn times(graph: &AdjacencyList, params: &BlinkParams) -> [f64; STEPS.len()] {
     let (rng, silent) = (StageRng::new(1, "bench", 0), Progress::none());
     let mut clock = Instant::now();
     let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64() * 1e3;
-    let (reports, degrees) = Privatize::run((Private(graph.clone()),), params, &rng, &silent).expect("valid");
+    let (reports, degrees) = Local::<Blink>::run((Private(graph.clone()),), params, &rng, &silent).expect("valid");
     // Drawn block by block and forgotten, as when they are written.
     reports.write(&mut Nowhere).unwrap_or_else(|never| match never {});
     let privatize = lap();
@@ -106,17 +105,16 @@ fn times(graph: &AdjacencyList, params: &veilgraph_privatize::Params) -> [f64; S
     let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, ..LinkModel::default() };
     let mut build = |variant| {
         let inputs = (model.clone(), evidence.clone());
-        let edge_model = veilgraph_construct::EdgeModel::default();
-        let construct = veilgraph_construct::Params { variant, edge_multiple: 1.0, edge_model };
+        let construct = veilgraph_construct::Params { variant, edge_multiple: 1.0 };
         let graph = Construct::run(inputs, &construct, &rng, &silent).expect("valid").0;
         assert!(graph.n_entries() > 0);
         lap()
     };
-    let (hard, hybrid) = (build(Construction::Hard), build(Construction::Hybrid));
+    let (hard, hybrid) = (build(Variant::Hard), build(Variant::Hybrid));
     let posterior = Posterior::new(&model, evidence).expect("same size");
     let logit = |(i, j)| posterior.logit(i, j, posterior.evidence().known(i, j));
     let corrections: f64 = graph.links().map(|link| 1.0 - 2.0 * sigmoid(logit(link))).sum();
-    assert!(posterior.pair_sum(Kernel::Logistic) + corrections > 0.0);
+    assert!(posterior.pair_sum(LogisticKernel::Logistic) + corrections > 0.0);
     let error = lap();
     [privatize, pair, fit, hard, hybrid, error, pair + fit + hard + hybrid + error]
 }
@@ -131,7 +129,7 @@ impl Saver for Nowhere {
         &mut self,
         _: &Facts,
         blocks: &mut dyn Iterator<Item = Vec<Column>>,
-        _: Option<Attachment>,
+        _: Option<Vec<u8>>,
     ) -> Result<(), Infallible> {
         assert!(blocks.flatten().map(|column| column.len()).sum::<usize>() > 0);
         Ok(())

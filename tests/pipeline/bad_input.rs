@@ -155,7 +155,7 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
         case("a steep power law", "exponent = 2", vec!["exponent", "above 2"]),
         case("more homophily than links", "homophily = 1.5", vec!["homophily", "[0, 1]"]),
         case("more words than there are", "words = 2000", vec!["words", "half the features"]),
-        ("a ridge below zero", synthetic("[estimate]\nridge = -1"), vec![], 1, vec!["ridge", "at least 0"]),
+        ("a ridge below zero", synthetic("[estimate]\nridge = -1"), vec![], 2, vec!["ridge", "at least 0"]),
         (
             "a degree budget that integers cannot represent",
             "[privatize.links]\nepsilon = 1e-6\ndegree_fraction = 0.1\n".into(),

@@ -61,7 +61,7 @@ fn what_is_no_artifact_cannot_be_shown() {
 #[test]
 fn a_store_of_a_newer_version_is_left_alone() {
     let lab = Lab::tiny();
-    lab.write("artifacts/layout", "2\n");
+    lab.write("artifacts/layout", "3\n");
     for command in [vec!["run", "config.toml"], vec!["gc"], vec!["verify", "--remove"]] {
         let answer = lab.call(&command);
         assert!(answer.status == 1 && answer.err.contains("the version of veilgraph that wrote it"), "{}", answer.err);

@@ -84,7 +84,11 @@ fn a_sweep_shares_entries() {
         ["--set", "privatize.links.epsilon=[2, 6]", "--set", "construct.variant=[\"hard\", \"soft\", \"hybrid\"]"];
     let document = lab.json(&sets);
     let count = |stage: &str| rows(&document["stages"]).filter(|row| row["stage"] == stage).count();
-    assert_eq!(["ingest", "privatize", "estimate", "construct", "train"].map(count), [1, 4, 4, 12, 12]);
+    assert_eq!(
+        ["ingest", "privatize", "estimate", "construct", "train"].map(count),
+        [1, 4, 8, 12, 12],
+        "reports are paired once for each release"
+    );
     let more = lab.ran(&[&sets[..], &["--set", "trials=3"]].concat());
     assert_eq!(more, STAGES[1..], "a further trial");
     let document = lab.json(&[&sets[..], &["--set", "trials=3"]].concat());

@@ -85,19 +85,19 @@ fn check(folder: &Path, dataset: &str, epsilon: f64, fraction: f64) {
 /// `P X` against the dense product in double precision, relative to the sum of absolute terms.
 fn check_product<T: Real>(posterior: &Posterior, pairs: &[(u32, u32, f64)], tolerance: f64, name: &str) {
     let (n, width) = (posterior.n_nodes(), 16);
-    let x: Vec<T> = (0..n * width).map(|k| T::of((k as f64 * 0.37).sin())).collect();
+    let x: Vec<T> = (0..n * width).map(|k| T::from_f64((k as f64 * 0.37).sin())).collect();
     let mut direct = vec![(0.0, 0.0); n * width];
     for &(i, j, p) in pairs {
         for (row, other) in [(i as usize, j as usize), (j as usize, i as usize)] {
             for (sum, value) in direct[row * width..(row + 1) * width].iter_mut().zip(&x[other * width..]) {
-                let term = p * value.wide();
+                let term = p * value.to_f64();
                 let sum: &mut (f64, f64) = sum;
                 *sum = (sum.0 + term, sum.1 + term.abs());
             }
         }
     }
     let product = SoftOperator::<T>::new(posterior).apply(&x, width);
-    let errors = product.iter().zip(&direct).map(|(found, sum)| (found.wide() - sum.0).abs() / sum.1);
+    let errors = product.iter().zip(&direct).map(|(found, sum)| (found.to_f64() - sum.0).abs() / sum.1);
     let worst = errors.fold(0.0, f64::max);
     assert!(worst < tolerance, "{name}: P X off by {worst:e}, {} bytes", size_of::<T>());
 }

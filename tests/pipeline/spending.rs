@@ -37,7 +37,7 @@ fn a_budget_refuses_an_overspend_before_noise_is_drawn() {
     assert_eq!(run(&lab, &[]).status, 0, "the same release is reused and costs nothing");
     let answer = run(&lab, &["--set", "privatize.links.epsilon=5"]);
     assert_eq!(answer.status, 1);
-    for word in ["a release of 5 nats", "6 of 10 nats are spent", "4 remain", "--spend"] {
+    for word in ["together cost 5 nats", "6 of 10 nats are spent", "4 remain", "--spend"] {
         assert!(answer.err.contains(word), "`{word}` is not in {}", answer.err);
     }
     assert_eq!(ledger(&lab).len(), 4, "a refused release is not charged");

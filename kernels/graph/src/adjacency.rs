@@ -1,10 +1,12 @@
-//! Who is linked with whom.
+//! This module holds the private links: who is linked with whom.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Zone, take};
 
 use crate::NODES_PER_BLOCK;
 
-/// Undirected simple graph: every node's sorted list of neighbours.
+/// This undirected simple graph is stored as the sorted list of neighbours of every node.
+///
+/// The neighbours of node `i` are `neighbours[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdjacencyList {
     offsets: Vec<usize>,
@@ -12,24 +14,24 @@ pub struct AdjacencyList {
     counts: LinkCounts,
 }
 
-/// What was found in the raw list of links, and dropped to make the graph simple.
+/// Counts what stood in the raw list of links and was dropped to make the graph simple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Rows of the raw list.
+    /// The raw list had this many rows.
     pub rows: u64,
-    /// Nodes linked to themselves.
+    /// This many nodes were linked to themselves.
     pub self_loops: u64,
-    /// Further mentions of a link or loop that was already there, in either direction.
+    /// This many rows repeated a link or loop of an earlier row, in either direction.
     pub duplicates: u64,
-    /// Nodes without any link.
+    /// This many nodes have no link.
     pub isolated: u64,
 }
 
 impl AdjacencyList {
-    /// The simple undirected graph of these `pairs`; loops and repeated links are counted and dropped.
+    /// Builds the simple undirected graph of these `pairs`; loops and repeated links are counted and dropped.
     ///
     /// # Errors
-    /// When an endpoint is not below `n_nodes`; gives the position of the pair.
+    /// Fails when an endpoint is not below `n_nodes`; the message gives the position of the pair.
     pub fn from_pairs(n_nodes: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self, Invalid> {
         let mut counts = LinkCounts::default();
         let (mut arcs, mut loops) = (Vec::new(), Vec::new());
@@ -66,43 +68,43 @@ impl AdjacencyList {
         Ok(Self { offsets, neighbours: arcs.into_iter().map(|(_, b)| b).collect(), counts })
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Number of undirected links.
+    /// Returns the number of undirected links.
     #[must_use]
     pub fn n_links(&self) -> usize {
         self.neighbours.len() / 2
     }
 
-    /// Sorted neighbours of `node`.
+    /// Returns the neighbours of `node` in ascending order.
     #[must_use]
     pub fn neighbours(&self, node: usize) -> &[u32] {
         &self.neighbours[self.offsets[node]..self.offsets[node + 1]]
     }
 
-    /// Number of neighbours of `node`.
+    /// Returns the number of neighbours of `node`.
     #[must_use]
     pub fn degree(&self, node: usize) -> usize {
         self.offsets[node + 1] - self.offsets[node]
     }
 
-    /// All links `(i, j)` with `i < j`, sorted.
+    /// Iterates over all links `(i, j)` with `i < j`, in ascending order.
     pub fn links(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.n_nodes())
             .flat_map(|i| self.neighbours(i).iter().filter(move |&&j| j as usize > i).map(move |&j| (i as u32, j)))
     }
 
-    /// Whether `a` and `b` are linked.
+    /// Returns whether `a` and `b` are linked.
     #[must_use]
     pub fn contains(&self, a: usize, b: u32) -> bool {
         self.neighbours(a).binary_search(&b).is_ok()
     }
 
-    /// What ingest found and dropped.
+    /// Returns what was found in the raw list and dropped.
     #[must_use]
     pub fn counts(&self) -> LinkCounts {
         self.counts
@@ -151,7 +153,7 @@ impl Artifact for AdjacencyList {
         Ok(list)
     }
 
-    /// The offsets alone: the number of links is known to nobody before they are read.
+    /// Counts the offsets alone, because the facts do not say how many links there are.
     fn footprint(facts: &Facts) -> Result<u64, Invalid> {
         Ok(facts.get::<u64>("n_nodes")?.saturating_mul(8))
     }

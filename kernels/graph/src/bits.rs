@@ -1,8 +1,12 @@
-//! Square matrices of bits: what dense reports are made of.
+//! This module holds square matrices of bits, in which dense reports are kept.
 
 use rayon::prelude::*;
 
-/// Square matrix of bits, 64 to a word; bits beyond the last column are zero.
+/// This square matrix of bits is stored by rows with 64 bits to a word; bits beyond the last column are zero.
+///
+/// # Shapes
+/// `words`: `[n, stride]`, where a row takes `stride = ⌈n / 64⌉` words and column `j` is bit `j mod 64` of word
+/// `j / 64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitMatrix {
     n: usize,
@@ -10,16 +14,19 @@ pub struct BitMatrix {
     words: Vec<u64>,
 }
 
-/// Positions of the ones of a row, ascending.
+/// Iterates over the columns of the ones of a row, in ascending order.
 #[derive(Clone, Debug)]
 pub struct Ones<'a> {
+    /// These words come after the current one.
     rest: &'a [u64],
+    /// The current word keeps the ones that were not returned yet.
     word: u64,
+    /// The lowest bit of the current word stands in this column.
     base: u32,
 }
 
 impl BitMatrix {
-    /// The matrix whose row `i` is written by `fill(i, words)`, rows in parallel.
+    /// Builds the `n × n` matrix whose row `i` is written by `fill(i, words)`; rows are written in parallel.
     #[must_use]
     pub fn from_rows(n: usize, fill: impl Fn(usize, &mut [u64]) + Sync) -> Self {
         let stride = n.div_ceil(64);
@@ -28,19 +35,19 @@ impl BitMatrix {
         Self { n, stride, words }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows, which is also the number of columns.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.n
     }
 
-    /// Words of row `i`, columns from the lowest bit up.
+    /// Returns the words of row `i`; the lowest bit of a word is its first column.
     #[must_use]
     pub fn row(&self, i: usize) -> &[u64] {
         &self.words[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Whether the bit of row `i` and column `j` is set.
+    /// Returns whether the bit of row `i` and column `j` is set.
     #[must_use]
     pub fn contains(&self, i: usize, j: u32) -> bool {
         self.words[i * self.stride + j as usize / 64] >> (j % 64) & 1 == 1
@@ -49,25 +56,25 @@ impl BitMatrix {
     /// Sets the bit of row `i` and column `j`.
     ///
     /// # Panics
-    /// When there is no such row or column.
+    /// Panics when there is no such row or column.
     pub fn set(&mut self, i: usize, j: u32) {
         assert!((j as usize) < self.n, "column {j} of {}", self.n);
         self.words[i * self.stride + j as usize / 64] |= 1 << (j % 64);
     }
 
-    /// Number of ones.
+    /// Counts the ones.
     #[must_use]
     pub fn count_ones(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Columns of the ones of row `i`, ascending.
+    /// Iterates over the columns of the ones of row `i`, in ascending order.
     #[must_use]
     pub fn ones(&self, i: usize) -> Ones<'_> {
         self.ones_from(i, 0)
     }
 
-    /// Columns from `first` on of the ones of row `i`, ascending.
+    /// Iterates over those columns of the ones of row `i` that are `first` or later, in ascending order.
     #[must_use]
     pub fn ones_from(&self, i: usize, first: usize) -> Ones<'_> {
         let row = self.row(i);
@@ -82,26 +89,29 @@ impl BitMatrix {
     /// Replaces each pair of words `(a, b)` of two matrices by `with(a, b)`.
     ///
     /// # Panics
-    /// When the matrices differ in size.
+    /// Panics when the matrices differ in size.
     pub fn combine(&mut self, other: &mut Self, with: impl Fn(u64, u64) -> (u64, u64) + Sync) {
         assert_eq!(self.n, other.n, "matrices of one size");
         self.words.par_iter_mut().zip(&mut other.words).for_each(|(a, b)| (*a, *b) = with(*a, *b));
     }
 
-    /// The transposed matrix, by blocks of 64 × 64 bits.
+    /// Returns the transposed matrix.
+    ///
+    /// The work goes by tiles: a tile is a square of 64 × 64 bits, one word from each of 64 rows. A band of 64 rows of
+    /// the result is made of the tiles of one column of words.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let mut transposed = Self { n: self.n, stride: self.stride, words: vec![0; self.words.len()] };
         let band = 64 * self.stride.max(1);
         transposed.words.par_chunks_mut(band).enumerate().for_each(|(column, rows)| {
             for from in 0..self.stride {
-                let mut block = [0; 64];
+                let mut tile = [0; 64];
                 let present = 64.min(self.n - 64 * from);
-                for (k, word) in block.iter_mut().take(present).enumerate() {
+                for (k, word) in tile.iter_mut().take(present).enumerate() {
                     *word = self.words[(64 * from + k) * self.stride + column];
                 }
-                transpose_block(&mut block);
-                for (row, word) in rows.chunks_mut(self.stride).zip(block) {
+                transpose_tile(&mut tile);
+                for (row, word) in rows.chunks_mut(self.stride).zip(tile) {
                     row[from] = word;
                 }
             }
@@ -111,9 +121,9 @@ impl BitMatrix {
 }
 
 impl<'a> Ones<'a> {
-    /// Ones of a single row of words.
+    /// Iterates over the ones of a row that stands alone, given as its words.
     #[must_use]
-    pub fn of(row: &'a [u64]) -> Self {
+    pub fn in_row(row: &'a [u64]) -> Self {
         match row {
             [word, rest @ ..] => Self { rest, word: *word, base: 0 },
             [] => Self { rest: &[], word: 0, base: 0 },
@@ -136,15 +146,18 @@ impl Iterator for Ones<'_> {
     }
 }
 
-/// Transposes 64 × 64 bits in place by swapping ever smaller quarters.
-fn transpose_block(block: &mut [u64; 64]) {
+/// Transposes a tile in place: each round swaps the upper right and lower left quarters of ever smaller squares.
+///
+/// # Source
+/// Warren (2012), Hacker's Delight, section 7-3.
+fn transpose_tile(tile: &mut [u64; 64]) {
     let (mut width, mut mask) = (32, 0x0000_0000_ffff_ffff_u64);
     while width > 0 {
         let mut k = 0;
         while k < 64 {
-            let swap = (block[k] >> width ^ block[k + width]) & mask;
-            block[k] ^= swap << width;
-            block[k + width] ^= swap;
+            let swap = (tile[k] >> width ^ tile[k + width]) & mask;
+            tile[k] ^= swap << width;
+            tile[k + width] ^= swap;
             k = (k + width + 1) & !width;
         }
         width /= 2;

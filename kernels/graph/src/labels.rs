@@ -1,8 +1,8 @@
-//! Classes of nodes.
+//! This module holds the classes of nodes, as far as they are known.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-/// Classes of some nodes, sorted by node.
+/// Says which class each of some nodes has; the entries are sorted by node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
     n_classes: usize,
@@ -10,10 +10,11 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Labels from `(node, class)` rows in ascending order of the node.
+    /// Builds the labels from `(node, class)` entries in ascending order of the node.
     ///
     /// # Errors
-    /// When a class is not below `n_classes` or a node comes twice; names the node.
+    /// Fails when a class is not below `n_classes`, or when a node comes twice or out of order; the message names the
+    /// node.
     pub fn new(n_classes: usize, classes: Vec<(u32, u16)>) -> Result<Self, Invalid> {
         if let Some(&(node, class)) = classes.iter().find(|&&(_, class)| usize::from(class) >= n_classes) {
             return Err(Invalid(format!("node {node}: class {class} is not below the number of classes, {n_classes}")));
@@ -24,26 +25,27 @@ impl Labels {
         Ok(Self { n_classes, classes })
     }
 
-    /// Number of classes of the dataset.
+    /// Returns the number of classes of the dataset.
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.n_classes
     }
 
-    /// `(node, class)`, sorted by node.
+    /// Returns the entries `(node, class)`, sorted by node.
     #[must_use]
     pub fn classes(&self) -> &[(u32, u16)] {
         &self.classes
     }
 
-    /// Class of `node`, if it is among these labels.
+    /// Returns the class of `node`, or `None` if these labels do not say it.
     #[must_use]
     pub fn class(&self, node: u32) -> Option<u16> {
         self.classes.binary_search_by_key(&node, |&(node, _)| node).ok().map(|at| self.classes[at].1)
     }
 }
 
-// The server holds the labels of training and validation nodes; test labels are `HeldOut<Labels>`.
+// The server holds the labels of training and validation nodes; the test labels are a `HeldOut<Labels>`, which it
+// cannot read.
 impl Public for Labels {}
 
 impl Artifact for Labels {

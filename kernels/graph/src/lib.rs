@@ -1,10 +1,13 @@
-//! What is known about the nodes of a graph: lists of neighbours, features, labels, splits.
+//! What is known about the nodes of a graph?
 //!
+//! This crate holds lists of neighbours, features, labels, splits, the graph that the server builds, and predictions.
 //! *Invariant:* every value is canonical (sorted, without duplicates or self-loops) once it exists,
-//! because constructors check. This crate knows no privacy mechanism and no network.
+//! because constructors check it. This crate knows no privacy mechanism and no network.
 
 mod adjacency;
 mod bits;
+mod curves;
+mod features;
 mod labels;
 mod nodes;
 mod predictions;
@@ -13,11 +16,13 @@ mod weighted;
 
 pub use adjacency::{AdjacencyList, LinkCounts};
 pub use bits::{BitMatrix, Ones};
+pub use curves::Curves;
+pub use features::Features;
 pub use labels::Labels;
 pub use nodes::{NodeMap, Nodes, Split};
-pub use predictions::{Curves, ModelPredictions, Predictions};
-pub use sparse::{Features, SparseMatrix};
+pub use predictions::{ModelPredictions, Predictions};
+pub use sparse::SparseMatrix;
 pub use weighted::{Construction, Links, WeightedGraph};
 
-/// Number of nodes whose rows share one row group of an artifact.
+/// The rows of this many nodes share one block, the row group of an artifact.
 pub const NODES_PER_BLOCK: usize = 4096;

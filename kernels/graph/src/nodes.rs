@@ -1,42 +1,43 @@
-//! Which nodes there are and what each is used for.
+//! This module says which nodes there are and what each is used for.
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-/// What a node is used for.
+/// Says what a node is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// Its label trains.
+    /// The models are trained on the node's label.
     Train = 0,
-    /// Its label chooses the model.
+    /// The node's label helps to choose a model, and to stop its training.
     Validation = 1,
-    /// Its label scores.
+    /// The node's label is held out: only the auditor scores predictions with it.
     Test = 2,
-    /// Its label is unknown or unused.
+    /// The node's label is unknown or unused.
     None = 3,
 }
 
-/// The nodes of a dataset and their split.
+/// Lists the nodes of a dataset and what each is used for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nodes {
-    /// Name of the dataset.
+    /// The dataset has this name.
     pub dataset: String,
-    /// Number of classes; 0 without labels. Public: the server must know the size of the output layer.
+    /// The dataset has this many classes, or 0 if it has no labels. The number is public, because the server must know
+    /// the size of the output layer.
     pub n_classes: usize,
-    /// One entry per node.
+    /// Each node has one entry.
     pub splits: Vec<Split>,
 }
 
-/// The name that each node had in the user's files.
+/// Keeps the name that each node had in the user's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeMap {
-    /// One name per node.
+    /// Each node has one name.
     pub names: Vec<String>,
 }
 
 impl Nodes {
-    /// Nodes used for `split`, ascending.
+    /// Returns the nodes that are used for `split`, in ascending order.
     #[must_use]
     pub fn members(&self, split: Split) -> Vec<u32> {
         (0..self.splits.len() as u32).filter(|&node| self.splits[node as usize] == split).collect()

@@ -1,44 +1,29 @@
-//! What trained models say about the nodes, and how their training went.
+//! This module holds what trained models say about the classes of the nodes.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-/// Class probabilities of every node by every model of a grid that was trained successfully.
+/// Holds the class probabilities of every node, from every model of a grid that was trained successfully.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    /// Number of classes.
+    /// The dataset has this many classes.
     pub n_classes: usize,
-    /// Hyperparameters of each model, readable; failed models included.
+    /// These are the hyperparameters of each model in words; models whose training failed are included.
     pub settings: Vec<String>,
-    /// The models, ascending.
+    /// The models come in ascending order of their position in the grid.
     pub models: Vec<ModelPredictions>,
 }
 
-/// Class probabilities of every node by one model.
+/// Holds the class probabilities of every node, from one model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelPredictions {
-    /// Position in the grid.
+    /// The model has this position in the grid.
     pub model: u32,
-    /// Row-major `[n_nodes, n_classes]`.
+    /// The probabilities are row-major `[n_nodes, n_classes]`.
     pub probabilities: Vec<f32>,
 }
 
-/// Losses of every model of a grid, epoch by epoch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curves {
-    /// Position in the grid.
-    pub model: Vec<u32>,
-    /// From 0.
-    pub epoch: Vec<u32>,
-    /// Nats, with dropout.
-    pub train_loss: Vec<f64>,
-    /// Nats.
-    pub validation_loss: Vec<f64>,
-    /// Share.
-    pub validation_accuracy: Vec<f64>,
-}
-
 impl ModelPredictions {
-    /// Most likely class of each node (the first, if several).
+    /// Returns the most likely class of each node; of several equally likely ones, the first.
     #[must_use]
     pub fn classes(&self, n_classes: usize) -> Vec<u16> {
         let first_largest = |row: &[f32]| {
@@ -48,30 +33,8 @@ impl ModelPredictions {
     }
 }
 
-impl Curves {
-    /// Lowest validation loss of `model`; infinite if it was never a number.
-    #[must_use]
-    pub fn lowest_validation_loss(&self, model: u32) -> f64 {
-        let losses = self.model.iter().zip(&self.validation_loss).filter(|&(&of, _)| of == model);
-        losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Of `n_models` models, the one with the lowest mean validation loss over trials, and its loss in each; none if
-    /// every model failed in some trial.
-    #[must_use]
-    pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
-        let losses = (0..n_models).map(|model| {
-            let losses: Vec<f64> = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
-            (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
-        });
-        let best = losses.filter(|(_, mean, _)| mean.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some((best.0, best.2))
-    }
-}
-
-// Functions of server artifacts alone.
+// Predictions are a function of the server's artifacts alone.
 impl Public for Predictions {}
-impl Public for Curves {}
 
 impl Artifact for Predictions {
     const NAME: &'static str = "predictions";
@@ -121,44 +84,5 @@ impl Artifact for Predictions {
             }
         }
         Ok(Self { n_classes, settings: settings.split("; ").map(str::to_owned).collect(), models })
-    }
-}
-
-impl Artifact for Curves {
-    const NAME: &'static str = "curve";
-    const ZONE: Zone = Zone::Server;
-    const COLUMNS: &'static [(&'static str, ColumnType)] = &[
-        ("model", ColumnType::U32),
-        ("epoch", ColumnType::U32),
-        ("train_loss", ColumnType::F64),
-        ("validation_loss", ColumnType::F64),
-        ("validation_accuracy", ColumnType::F64),
-    ];
-
-    fn facts(&self) -> Facts {
-        Facts::default()
-    }
-
-    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        Box::new(std::iter::once(vec![
-            Column::U32(self.model.clone()),
-            Column::U32(self.epoch.clone()),
-            Column::F64(self.train_loss.clone()),
-            Column::F64(self.validation_loss.clone()),
-            Column::F64(self.validation_accuracy.clone()),
-        ]))
-    }
-
-    fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
-        let mut curves = Self::default();
-        for block in blocks {
-            let mut columns = block.into_iter();
-            curves.model.extend(take::<u32>(&mut columns)?);
-            curves.epoch.extend(take::<u32>(&mut columns)?);
-            curves.train_loss.extend(take::<f64>(&mut columns)?);
-            curves.validation_loss.extend(take::<f64>(&mut columns)?);
-            curves.validation_accuracy.extend(take::<f64>(&mut columns)?);
-        }
-        Ok(curves)
     }
 }

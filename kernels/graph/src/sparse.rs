@@ -1,13 +1,16 @@
-//! Sparse matrices by rows.
+//! This module holds sparse matrices by rows and their products with dense ones.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
-use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
+use veilgraph_contract::Invalid;
 
-use crate::NODES_PER_BLOCK;
-
-/// Sparse matrix in compressed rows, columns ascending in each row.
+/// This sparse matrix is stored in compressed rows; the columns of each row ascend.
+///
+/// # Shapes
+/// `offsets`: `[n_rows + 1]`; `columns` and `values`: `[n_entries]`, where row `i` takes `offsets[i]..offsets[i + 1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseMatrix {
     n_columns: usize,
@@ -16,18 +19,17 @@ pub struct SparseMatrix {
     values: Vec<f32>,
 }
 
-/// One row of features per node: what the server knows about the nodes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Features(pub SparseMatrix);
-
-/// Columns of a right-hand side that are summed side by side.
+/// One pass over the entries sums at most this many columns of the product.
+///
+/// A lane is one of the independent numbers that vector instructions work on side by side: here, one column.
 const MOST_LANES: usize = 16;
 
 impl SparseMatrix {
-    /// Matrix from the entries of each row, `(column, value)` with ascending columns; zeros are dropped.
+    /// Builds the matrix from the entries `(column, value)` of each row, with ascending columns; zeros are dropped.
     ///
     /// # Errors
-    /// When a column is out of range, repeated or out of order, or a value is not finite; names the row.
+    /// Fails when a column is out of range, repeated or out of order, or a value is not finite; the message names the
+    /// row.
     pub fn from_rows(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>) -> Result<Self, Invalid> {
         let mut matrix = Self { n_columns, offsets: vec![0], columns: Vec::new(), values: Vec::new() };
         for (row, entries) in rows.into_iter().enumerate() {
@@ -53,32 +55,37 @@ impl SparseMatrix {
         Ok(matrix)
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     #[must_use]
     pub fn n_entries(&self) -> usize {
         self.values.len()
     }
 
-    /// Columns and values of `row`.
+    /// Returns the columns and the values of the entries of `row`.
     #[must_use]
     pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
-        let range = self.offsets[row]..self.offsets[row + 1];
+        self.rows(row..row + 1)
+    }
+
+    /// Returns the columns and the values of the entries of several `rows`, one row after another.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> (&[u32], &[f32]) {
+        let range = self.offsets[rows.start]..self.offsets[rows.end];
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// The transposed matrix.
+    /// Returns the transposed matrix.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let mut offsets = vec![0; self.n_columns + 1];
@@ -103,10 +110,13 @@ impl SparseMatrix {
         Self { n_columns: self.n_rows(), offsets, columns, values }
     }
 
-    /// `self · x` for a dense row-major `x` of shape `[n_columns, width]`; returns `[n_rows, width]`.
+    /// Returns the product of this matrix and the dense matrix `x`.
+    ///
+    /// # Shapes
+    /// `x`: `[n_columns, width]`, row-major. The product is `[n_rows, width]`, row-major.
     ///
     /// # Panics
-    /// When `x` has another length.
+    /// Panics when `x` has another length.
     #[must_use]
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
@@ -116,8 +126,9 @@ impl SparseMatrix {
     }
 }
 
-/// A product in the processor's widest vectors. Lanes are independent and sums run along the row, so every
-/// width of vectors gives the same bits.
+/// Computes a product with the processor's widest vector instructions.
+///
+/// Lanes are independent and every sum runs along a row of the matrix, so every width of vectors gives the same bits.
 struct Multiply<'a> {
     matrix: &'a SparseMatrix,
     x: &'a [f32],
@@ -131,7 +142,7 @@ impl WithSimd for Multiply<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _: S) {
         for start in (0..self.width).step_by(MOST_LANES) {
-            // One pass over the entries for each 16 columns, and an exact one for the rest.
+            // Every pass takes 16 columns, and the last one exactly the columns that are left.
             macro_rules! pass {
                 ($($lanes:literal)*) => {
                     match (self.width - start).min(MOST_LANES) {
@@ -146,7 +157,7 @@ impl WithSimd for Multiply<'_> {
 }
 
 impl Multiply<'_> {
-    /// Columns `start..start + LANES` of the product, with the sums of a row in registers.
+    /// Computes the columns `start..start + LANES` of the product; the sums of a row stay in registers.
     #[inline(always)]
     fn columns<const LANES: usize>(&mut self, start: usize) {
         for (row, out) in self.product.chunks_exact_mut(self.width).enumerate() {
@@ -160,54 +171,6 @@ impl Multiply<'_> {
             }
             out[start..start + LANES].copy_from_slice(&sums);
         }
-    }
-}
-
-// Features are public in link-local privacy: only links are hidden.
-impl Public for Features {}
-
-impl Artifact for Features {
-    const NAME: &'static str = "features";
-    const ZONE: Zone = Zone::Public;
-    const COLUMNS: &'static [(&'static str, ColumnType)] =
-        &[("node", ColumnType::U32), ("feature", ColumnType::U32), ("value", ColumnType::F32)];
-
-    fn facts(&self) -> Facts {
-        Facts::default().with("n_nodes", self.0.n_rows()).with("n_features", self.0.n_columns())
-    }
-
-    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        let matrix = &self.0;
-        Box::new((0..matrix.n_rows()).step_by(NODES_PER_BLOCK).map(|first| {
-            let last = (first + NODES_PER_BLOCK).min(matrix.n_rows());
-            let range = matrix.offsets[first]..matrix.offsets[last];
-            let nodes = (first..last).flat_map(|node| vec![node as u32; matrix.row(node).0.len()]).collect();
-            vec![
-                Column::U32(nodes),
-                Column::U32(matrix.columns[range.clone()].to_vec()),
-                Column::F32(matrix.values[range].to_vec()),
-            ]
-        }))
-    }
-
-    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
-        let mut rows = vec![Vec::new(); facts.get("n_nodes")?];
-        for block in blocks {
-            let mut block = block.into_iter();
-            let nodes: Vec<u32> = take(&mut block)?;
-            let columns: Vec<u32> = take(&mut block)?;
-            let values: Vec<f32> = take(&mut block)?;
-            for ((node, column), value) in nodes.into_iter().zip(columns).zip(values) {
-                let row = rows.get_mut(node as usize).ok_or_else(|| Invalid(format!("node {node} does not exist")))?;
-                row.push((column, value));
-            }
-        }
-        SparseMatrix::from_rows(facts.get("n_features")?, rows).map(Self)
-    }
-
-    /// The rows, without their entries: the number of those is known to nobody before they are read.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-        Ok(facts.get::<u64>("n_nodes")?.saturating_mul(size_of::<Vec<(u32, f32)>>() as u64))
     }
 }
 

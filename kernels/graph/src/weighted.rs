@@ -1,4 +1,4 @@
-//! The graph that the server builds and trains on.
+//! This module holds the graph that the server builds and trains on.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,52 +8,54 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Z
 
 use crate::bits::BitMatrix;
 
-/// How the server comes to a graph.
+/// Says how the server comes to a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Construction {
-    /// Links more likely than not, with weight 1.
+    /// The graph has the links that are more likely than not, each with weight 1.
     Hard,
-    /// Every pair, with its probability as weight.
+    /// Every pair is a link whose weight is its probability.
     Soft,
-    /// The most likely pairs, as many as expected, with their probabilities as weights.
+    /// The graph has the most likely pairs, as many as links are expected, with their probabilities as weights.
     Hybrid,
-    /// Links as a mechanism other than Blink gives them, with weight 1.
+    /// The graph has the links that a mechanism other than Blink gives, each with weight 1.
     Given,
-    /// The same as the start of weights that are learned in training.
+    /// The graph has the same links as with [`Self::Given`], and training learns their weights, starting from 1.
     Learned,
 }
 
-/// Weighted graph, or the instruction to use all pairs implicitly (soft).
+/// This is a weighted graph; a soft one lists no links, because the posterior itself gives the weights of all pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedGraph {
-    /// How it was built.
+    /// The graph was built in this way.
     pub construction: Construction,
-    /// Number of nodes.
+    /// The graph has this many nodes.
     pub n_nodes: usize,
-    /// Whether a link carries messages from its source to its target alone.
+    /// If true, a link carries messages from its source to its target only; if false, in both directions.
     pub directed: bool,
-    /// The links; none for soft, whose weights are the posterior itself.
+    /// These are the links; a soft graph has none here.
     pub links: Links,
 }
 
-/// Links, listed or as bits.
+/// Holds links as a list or, where they are many, as bits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Links {
-    /// `(source, target, weight)`, ascending; `source < target` in an undirected graph.
+    /// The entries `(source, target, weight)` ascend; an undirected graph has `source < target`.
     Listed(Vec<(u32, u32, f32)>),
-    /// Links of weight 1, where they are many: row source, column target; both directions of an undirected link.
+    /// Every link has weight 1; its source is the row and its target the column. Both directions of an undirected link
+    /// are set.
     Bits(BitMatrix),
 }
 
 impl WeightedGraph {
-    /// An undirected graph of listed `(i, j, weight)` with `i < j`, ascending.
+    /// Builds an undirected graph from a list `(i, j, weight)` with `i < j`, in ascending order.
     #[must_use]
     pub fn undirected(construction: Construction, n_nodes: usize, links: Vec<(u32, u32, f32)>) -> Self {
         Self { construction, n_nodes, directed: false, links: Links::Listed(links) }
     }
 
-    /// All links as `(source, target, weight)`, ascending; undirected ones once, with `source < target`.
+    /// Iterates over all links as `(source, target, weight)`, in ascending order; an undirected link comes once, with
+    /// `source < target`.
     #[must_use]
     pub fn links(&self) -> Box<dyn Iterator<Item = (u32, u32, f32)> + '_> {
         match &self.links {
@@ -65,7 +67,7 @@ impl WeightedGraph {
         }
     }
 
-    /// Number of directions in which messages go: two for an undirected link.
+    /// Counts the directions in which messages go: an undirected link has two.
     #[must_use]
     pub fn n_entries(&self) -> usize {
         match &self.links {
@@ -74,6 +76,7 @@ impl WeightedGraph {
         }
     }
 
+    /// Names the form of the links in the facts of the artifact.
     fn form(&self) -> &'static str {
         match (&self.links, self.construction) {
             (_, Construction::Soft) => "implicit",
@@ -104,7 +107,7 @@ impl FromStr for Construction {
     }
 }
 
-// A function of the noisy reports alone (post-processing).
+// The graph is a function of the noisy reports alone, so it is post-processing and reveals no more than they do.
 impl Public for WeightedGraph {}
 
 impl Artifact for WeightedGraph {
@@ -119,6 +122,7 @@ impl Artifact for WeightedGraph {
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        /// A block, the row group of an artifact, has this many rows.
         const ROWS: usize = 1 << 20;
         let mut links = self.links();
         Box::new(std::iter::from_fn(move || {
@@ -167,7 +171,8 @@ impl Artifact for WeightedGraph {
         Ok(Self { construction: facts.get("variant")?, n_nodes, directed, links })
     }
 
-    /// Bits, and the same transposed where messages go one way.
+    /// Counts the bits twice, because a directed graph is also kept transposed; lists are not counted, because the
+    /// facts do not say how many links there are.
     fn footprint(facts: &Facts) -> Result<u64, Invalid> {
         let n: f64 = facts.get("n_nodes")?;
         let form: String = facts.get("form")?;

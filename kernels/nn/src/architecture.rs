@@ -4,6 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::layer::{Beside, Layer};
+
 /// Kind of network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -14,7 +16,7 @@ pub enum Architecture {
     GraphSage,
     /// One head of attention (Veličković et al. 2018).
     Gat,
-    /// No links at all.
+    /// A perceptron on the features, which reads no links.
     Mlp,
 }
 
@@ -45,7 +47,7 @@ pub struct NetworkOptions {
 /// A named parameter of one network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Layer and role.
+    /// Layer and role: `layer1.weight`.
     pub name: String,
     /// Rows and columns; biases and attention vectors have one row or column.
     pub shape: [usize; 2],
@@ -65,61 +67,62 @@ impl Architecture {
         }
     }
 
-    /// Names and shapes of the parameters of one layer.
-    fn layer_parameters(self, inputs: usize, outputs: usize) -> Vec<(&'static str, [usize; 2])> {
-        match self {
-            Self::Gcn | Self::Mlp => vec![("weight", [inputs, outputs]), ("bias", [1, outputs])],
-            Self::GraphSage => {
-                vec![
-                    ("weight_neighbours", [inputs, outputs]),
-                    ("bias", [1, outputs]),
-                    ("weight_self", [inputs, outputs]),
-                ]
-            }
-            Self::Gat => vec![
-                ("weight", [inputs, outputs]),
-                ("bias", [1, outputs]),
-                ("attention_source", [outputs, 1]),
-                ("attention_target", [outputs, 1]),
-            ],
-        }
-    }
-
-    /// Names and shapes of all parameters, layer by layer.
-    #[must_use]
-    pub fn parameters(self, options: NetworkOptions, n_features: usize, n_classes: usize) -> Vec<(String, [usize; 2])> {
+    /// Shapes `[rows, columns]` of the parameters of every layer, the first layer first.
+    pub(crate) fn layers(self, options: NetworkOptions, n_features: usize, n_classes: usize) -> Vec<Layer<[usize; 2]>> {
         let mut sizes = vec![options.hidden; options.layers + 1];
         sizes[0] = n_features;
         sizes[options.layers] = n_classes;
-        let layers = (1..).zip(sizes.windows(2));
-        layers
-            .flat_map(|(layer, sizes)| {
-                let parameters = self.layer_parameters(sizes[0], sizes[1]);
-                parameters.into_iter().map(move |(name, shape)| (format!("layer{layer}.{name}"), shape))
-            })
-            .collect()
+        sizes.windows(2).map(|sizes| self.layer(sizes[0], sizes[1])).collect()
     }
 
-    /// Initial values of parameters with these names and shapes.
-    pub(crate) fn initial_values(self, shapes: &[(String, [usize; 2])], rng: &mut ChaCha8Rng) -> Vec<Vec<f32>> {
-        let mut fan_in = 0;
-        let values = shapes.iter().map(|(name, shape)| {
-            if name.contains("weight") {
-                fan_in = shape[0];
-            }
-            self.initial(name, *shape, fan_in, rng)
-        });
-        values.collect()
-    }
-
-    /// Initial values as PyTorch Geometric draws them: Glorot with zero bias (GCN, GAT), or uniform
-    /// within `1/√fan_in` (GraphSAGE, MLP).
-    fn initial(self, name: &str, [rows, columns]: [usize; 2], fan_in: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
-        let bound = match self {
-            Self::Gcn | Self::Gat if name.ends_with("bias") => 0.0,
-            Self::Gcn | Self::Gat => (6.0 / (rows + columns) as f32).sqrt(),
-            Self::GraphSage | Self::Mlp => 1.0 / (fan_in as f32).sqrt(),
+    /// Shapes of the parameters of one layer.
+    fn layer(self, inputs: usize, outputs: usize) -> Layer<[usize; 2]> {
+        let beside = match self {
+            Self::Gcn | Self::Mlp => Beside::Nothing,
+            Self::GraphSage => Beside::OwnWeight([inputs, outputs]),
+            Self::Gat => Beside::Attention { source: [outputs, 1], target: [outputs, 1] },
         };
-        (0..rows * columns).map(|_| bound * (2.0 * rng.random::<f32>() - 1.0)).collect()
+        Layer { weight: [inputs, outputs], bias: [1, outputs], beside }
     }
+
+    /// Initial values of parameters with these shapes, row-major, uniform between the two bounds of each parameter.
+    pub(crate) fn initial_values(self, layers: &[Layer<[usize; 2]>], rng: &mut ChaCha8Rng) -> Vec<Layer<Vec<f32>>> {
+        let mut uniform = |&[rows, columns]: &[usize; 2], bound: f32| -> Vec<f32> {
+            (0..rows * columns).map(|_| bound * (2.0 * rng.random::<f32>() - 1.0)).collect()
+        };
+        let initial = |shapes: &Layer<[usize; 2]>| {
+            let bounds = self.initial_bounds(shapes);
+            shapes.as_ref().zip(bounds).map(|(shape, bound)| uniform(shape, bound))
+        };
+        layers.iter().map(initial).collect()
+    }
+
+    /// Largest absolute initial value of every parameter of a layer, as in PyTorch Geometric.
+    ///
+    /// # Source
+    /// GCN, GAT: Glorot, Bengio (2010), equation 16, `√(6 / (rows + columns))`, with a bias of zero. GraphSAGE, MLP:
+    /// the default of PyTorch's linear layers, `1 / √inputs`.
+    fn initial_bounds(self, shapes: &Layer<[usize; 2]>) -> Layer<f32> {
+        match self {
+            Self::Gcn | Self::Gat => {
+                let glorot = shapes.as_ref().map(|[rows, columns]| (6.0 / (rows + columns) as f32).sqrt());
+                Layer { bias: 0.0, ..glorot }
+            }
+            Self::GraphSage | Self::Mlp => {
+                let [inputs, _] = shapes.weight;
+                shapes.as_ref().map(|_| 1.0 / (inputs as f32).sqrt())
+            }
+        }
+    }
+}
+
+/// Name (`layer1.weight`) and part of every parameter of a network, layer by layer.
+pub(crate) fn named<T>(layers: impl IntoIterator<Item = Layer<T>>) -> Vec<(String, T)> {
+    let numbered = (1..).zip(layers);
+    numbered
+        .flat_map(|(number, layer)| {
+            let parts = layer.named().into_iter();
+            parts.map(move |(role, part)| (format!("layer{number}.{role}"), part))
+        })
+        .collect()
 }

@@ -11,27 +11,31 @@ use crate::lanes::for_lanes;
 use crate::rows::entries;
 use crate::rows::{matrix, with_loop};
 
-/// Links (with self-loops) over which a node attends, and their weights.
+/// Links over which nodes attend, self-loops among them, and their weights.
 #[derive(Debug)]
 pub struct AttentionGraph {
+    /// Row: who attends; column: to whom.
     links: SparseMatrix,
-    /// Whether the weight also multiplies the message (Blink, equation 24, as printed).
+    /// Whether the weight of a link also multiplies its message (Blink, equation 24, as printed).
     double_weight: bool,
 }
 
 /// The result of attending, and what its gradient needs.
 pub(crate) struct Attended {
-    /// Row-major, `[n_nodes, width]`.
+    /// Row-major `[n, width]`.
     pub output: Vec<f32>,
-    /// Attention of each link; sums to 1 over the links of a node.
+    /// Attention `α` of each link, `[links]`, row by row; it sums to 1 over the links of a node.
     pub attention: Vec<f32>,
 }
 
+/// Slope of LeakyReLU below zero (Veličković et al. 2018, section 2.1).
 pub(crate) const NEGATIVE_SLOPE: f32 = 0.2;
 
+/// A call of [`AttentionGraph::attend`].
 struct Attend<'a> {
     graph: &'a AttentionGraph,
     x: &'a [f32],
+    /// Of sources, and of targets.
     scores: [&'a [f32]; 2],
     width: usize,
 }
@@ -46,8 +50,10 @@ impl WithSimd for Attend<'_> {
     }
 }
 
+/// A call of [`AttentionGraph::gradient`].
 struct Gradient<'a> {
     graph: &'a AttentionGraph,
+    /// Features, scores of sources, scores of targets.
     inputs: [&'a [f32]; 3],
     attention: &'a [f32],
     g: &'a [f32],
@@ -65,7 +71,8 @@ impl WithSimd for Gradient<'_> {
 }
 
 impl AttentionGraph {
-    /// Attention over the links of `weights` (row, who attends; without loops) and a self-loop of weight 1.
+    /// Attention over the links of `weights`, which has no loops, and over a loop of weight 1 at every node. A row
+    /// lists to whom its node attends.
     #[must_use]
     pub fn new(weights: &SparseMatrix, double_weight: bool) -> Self {
         let links = matrix(weights.n_rows(), (0..weights.n_rows()).map(|node| with_loop(weights, node)));
@@ -76,7 +83,7 @@ impl AttentionGraph {
     /// `c_ij = w_ij α_ij` (double weight) or `α_ij`.
     ///
     /// # Shapes
-    /// `x`: `[n, width]`; `source_scores`, `target_scores`: `[n]`.
+    /// `x`: row-major `[n, width]`; `source_scores` (`s`), `target_scores` (`t`): `[n]`.
     ///
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
@@ -84,11 +91,20 @@ impl AttentionGraph {
         Arch::new().dispatch(Attend { graph: self, x, scores: [source_scores, target_scores], width })
     }
 
-    /// Gradients of the three inputs of [`Self::attend`] for the gradient `g` of its output, `[n, width]`.
+    /// Gradients of the loss by features, scores of sources and scores of targets, given the gradient `g` by the
+    /// output.
+    ///
+    /// With `c_ij = f_ij α_ij`, and `p_ij = f_ij x_j · g_i` the gradient by `α_ij`: that by `x_j` is `Σ_i c_ij g_i`,
+    /// and that by `s_j + t_i` is `α_ij (p_ij − Σ_k α_ik p_ik)`, by the rule for softmax, times the slope of LeakyReLU.
+    ///
+    /// # Shapes
+    /// `inputs`: as in [`Self::attend`]; `attention`: `[links]`; `g`: row-major `[n, width]`. Returns the shapes of the
+    /// inputs.
     pub(crate) fn gradient(&self, inputs: [&[f32]; 3], attention: &[f32], g: &[f32], width: usize) -> [Vec<f32>; 3] {
         Arch::new().dispatch(Gradient { graph: self, inputs, attention, g, width })
     }
 
+    /// [`Self::attend`], with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
     #[inline(always)]
     fn attend_lanes<const LANES: usize>(
         &self,
@@ -107,6 +123,7 @@ impl AttentionGraph {
             for (share, &j) in shares.iter_mut().zip(neighbours) {
                 *share = leaky(source_scores[j as usize] + target_scores[node]);
             }
+            // The largest score is subtracted, so that no exponential overflows.
             let most = shares.iter().fold(f32::NEG_INFINITY, |most, &score| most.max(score));
             shares.iter_mut().zip(weights).for_each(|(share, &weight)| *share = weight * exp(*share - most));
             let total: f32 = shares.iter().sum();
@@ -122,7 +139,7 @@ impl AttentionGraph {
             if LANES == 0 {
                 add(out);
             } else {
-                // Known to be apart from the features, hence in registers.
+                // The compiler knows that this array does not overlap the features, so it keeps it in registers.
                 let mut sums = [0.0; LANES];
                 add(&mut sums);
                 out.copy_from_slice(&sums);
@@ -131,6 +148,7 @@ impl AttentionGraph {
         attended
     }
 
+    /// [`Self::gradient`], with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
     #[inline(always)]
     fn gradient_lanes<const LANES: usize>(
         &self,
@@ -173,15 +191,16 @@ impl AttentionGraph {
         [on_features, on_sources, on_targets]
     }
 
-    /// The same attention over links in both directions, for devices that gather gradients along the reverse
-    /// link: what is added has no weight to speak of.
+    /// The same attention over links in both directions, for devices that gather gradients along reverse links.
+    ///
+    /// An added link has the least positive weight, so that its attention is as good as zero.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn both_ways(&self) -> Self {
         let reversed = self.links.transposed();
         let rows = (0..self.links.n_rows()).map(|node| {
             let mut row = entries(&self.links, node);
             row.extend(reversed.row(node).0.iter().map(|&other| (other, f32::MIN_POSITIVE)));
-            // The sort is stable: a link's own weight comes first and stays.
+            // The sort is stable, so that of two links to one node the original comes first and is kept.
             row.sort_by_key(|&(other, _)| other);
             row.dedup_by_key(|&mut (other, _)| other);
             row
@@ -189,23 +208,24 @@ impl AttentionGraph {
         Self { links: matrix(self.links.n_rows(), rows), double_weight: self.double_weight }
     }
 
-    /// Links with their loops.
+    /// The links, self-loops among them.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn links(&self) -> &SparseMatrix {
         &self.links
     }
 
-    /// What every link multiplies its message by, beside the attention.
+    /// What every link multiplies its message by, beside the attention: `[links]`.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn factors(&self) -> Vec<f32> {
         let weights = (0..self.links.n_rows()).flat_map(|node| self.links.row(node).1);
         weights.map(|&weight| self.factor(weight)).collect()
     }
 
-    /// For every link the number of the one in the other direction: the pattern must be symmetric ([`Self::both_ways`]).
+    /// For every link, the number of the link in the other direction. There must be one, as after [`Self::both_ways`].
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn reverse(&self) -> Vec<u32> {
-        // Rows are met in ascending order, so each column's own links come up one after the other.
+        // A link (i, j) has its reverse in row j. Rows i are visited in ascending order, and row j is ascending too, so
+        // the reverse links of a row come up one after the other: `next[j]` is the first that has not come up yet.
         let mut next: Vec<u32> = Vec::with_capacity(self.links.n_rows());
         let mut start = 0;
         for node in 0..self.links.n_rows() {
@@ -222,11 +242,13 @@ impl AttentionGraph {
             .collect()
     }
 
+    /// What a link of this weight multiplies its message by, beside the attention.
     fn factor(&self, weight: f32) -> f32 {
         if self.double_weight { weight } else { 1.0 }
     }
 }
 
+/// LeakyReLU.
 #[inline(always)]
 fn leaky(score: f32) -> f32 {
     if score > 0.0 { score } else { NEGATIVE_SLOPE * score }

@@ -1,4 +1,4 @@
-//! Unweighted links as bits, where they are many: sums over neighbours by tables.
+//! Unweighted links as bits, where they are many, with sums over neighbours that are looked up in tables.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
@@ -11,10 +11,11 @@ use crate::lanes::for_lanes;
 pub struct BitGraph {
     /// Row: who receives; column: who sends.
     incoming: BitMatrix,
-    /// The transposed matrix; none where it is the same.
+    /// The transposed matrix; absent where it is the same, because links have no direction.
     outgoing: Option<BitMatrix>,
 }
 
+/// A call of [`BitGraph::apply`].
 struct Sums<'a> {
     bits: &'a BitMatrix,
     x: &'a [f32],
@@ -32,7 +33,7 @@ impl WithSimd for Sums<'_> {
 }
 
 impl BitGraph {
-    /// The graph of these bits (row source, column target); undirected if they are symmetric.
+    /// The graph of these bits: row, the source; column, the target. Undirected links stand in both directions.
     #[must_use]
     pub fn new(bits: &BitMatrix, directed: bool) -> Self {
         if directed {
@@ -48,12 +49,15 @@ impl BitGraph {
         self.incoming.n_rows()
     }
 
-    /// Who sends to `node`, ascending.
+    /// Nodes with a link to `node`, ascending.
     pub(crate) fn senders(&self, node: usize) -> impl Iterator<Item = u32> {
         self.incoming.ones(node)
     }
 
-    /// Sums over senders (or, for the adjoint, receivers) of the rows of `x`, row-major `[n_nodes, width]`.
+    /// Sums of the rows of `x` over every node's senders or, for the adjoint, over its receivers.
+    ///
+    /// # Shapes
+    /// `x` and the result: row-major `[n_nodes, width]`.
     ///
     /// # Complexity
     /// One addition of rows for every eight pairs, whatever the number of links.
@@ -62,17 +66,20 @@ impl BitGraph {
         Arch::new().dispatch(Sums { bits, x, width })
     }
 
-    /// Multiplications per column in [`Self::apply`], in units of one with a sparse matrix.
+    /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.
     pub(crate) fn cost(&self) -> f64 {
         let n = self.n_nodes() as f64;
         n * n / 8.0 + 64.0 * n
     }
 }
 
-/// Nodes whose sums stand in one table.
+/// Nodes to a table: it holds the sum of every subset of their rows, at the subset's bits.
 const BYTE: usize = 8;
 
-/// For every word of 64 columns, the sums of all subsets of each eight rows of `x`; then eight look-ups per row.
+/// Sums of rows of `x` by the bits of every node, `[rows of the bits, width]`; any width if `LANES` is 0.
+///
+/// For every 64 columns, eight tables are filled with the sums of all subsets of eight rows of `x` each. Every node
+/// then adds at most one entry of each table.
 #[inline(always)]
 fn sums<const LANES: usize>(bits: &BitMatrix, x: &[f32], width: usize) -> Vec<f32> {
     let width = if LANES == 0 { width } else { LANES };
@@ -81,8 +88,9 @@ fn sums<const LANES: usize>(bits: &BitMatrix, x: &[f32], width: usize) -> Vec<f3
     for (word, rows) in x.chunks(64 * width).enumerate() {
         for (byte, table) in tables.chunks_exact_mut(256 * width).enumerate() {
             for bit in 0..BYTE {
-                // Beyond the last node no bit is set: what stands there is never read.
+                // Nodes beyond the last one have no bit set anywhere, so their entries of the table are never read.
                 let Some(row) = rows.get((BYTE * byte + bit) * width..(BYTE * byte + bit + 1) * width) else { break };
+                // Subsets with this bit are those without it, plus the row of the bit.
                 let (known, new) = table.split_at_mut((width << bit).min(255 * width));
                 for (new, known) in new.chunks_exact_mut(width).zip(known.chunks_exact(width)) {
                     new.iter_mut().zip(known).zip(row).for_each(|((new, known), value)| *new = known + value);
@@ -103,7 +111,7 @@ fn sums<const LANES: usize>(bits: &BitMatrix, x: &[f32], width: usize) -> Vec<f3
             if LANES == 0 {
                 add(sum);
             } else {
-                // Known to be apart from the tables, hence in registers.
+                // The compiler knows that this array does not overlap the tables, so it keeps it in registers.
                 let mut own = [0.0; LANES];
                 own.copy_from_slice(sum);
                 add(&mut own);

@@ -48,7 +48,7 @@ impl Device {
     }
 }
 
-/// Whether a driver and a device are there; asked once.
+/// Whether a driver and a device are there. The answer is kept for the next call.
 ///
 /// The driver's library is loaded at the first use, and the loader panics where it is missing: that panic
 /// is the answer, so nobody needs to read it.
@@ -65,7 +65,10 @@ fn is_there<R: cubecl::Runtime>() -> bool {
     answer
 }
 
-/// Runs what may panic, without printing the panic; its message is the error.
+/// Runs what may panic, without printing the panic.
+///
+/// # Errors
+/// The panic's message.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let hook = std::panic::take_hook();

@@ -1,4 +1,7 @@
-//! Operations of the kernels with their gradients, for burn's automatic differentiation.
+//! The operations of `ops` with their gradients, for burn's automatic differentiation.
+//!
+//! Every function runs the operation of the device and registers how the gradients of its inputs follow from the
+//! gradient of its output. Burn then calls this in the backward pass.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,14 +14,17 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::kernels::{Activation, AttentionInputs};
-use crate::kernels::{Kernels, Map};
+use crate::device_map::DeviceMap;
+use crate::ops::{Activation, AttentionInputs, DeviceOps};
 
 /// A tensor `[models, rows, width]` whose gradient is tracked.
 pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
 
-/// `M x`.
-pub(crate) fn multiply<B: Kernels>(map: &Map<B>, x: Tracked<B>) -> Tracked<B> {
+/// `M x`, with the gradient `Mᵀ g`.
+///
+/// # Shapes
+/// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`.
+pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>) -> Tracked<B> {
     let [x] = primitives([x]);
     let product = map.multiply(x.primitive.clone());
     let map = map.clone();
@@ -26,15 +32,25 @@ pub(crate) fn multiply<B: Kernels>(map: &Map<B>, x: Tracked<B>) -> Tracked<B> {
 }
 
 /// `max(x, 0)` with dropout.
-pub(crate) fn activate<B: Kernels>(x: Tracked<B>, activation: &Activation<B>) -> Tracked<B> {
+///
+/// # Shapes
+/// `x` and the result: `[models, n, width]`.
+pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) -> Tracked<B> {
     let [x] = primitives([x]);
     let y = B::activate(x.primitive.clone(), activation);
     let (output, activation) = (y.clone(), activation.clone());
     differentiable([&x], y, move |gradient| [B::activate_gradient(output.clone(), gradient, &activation)])
 }
 
-/// Attention of every node over its links; features `[models, n, width]`, scores `[models, n, 1]`.
-pub(crate) fn attend<B: Kernels>(graph: &B::Links, inputs: [Tracked<B>; 3]) -> Tracked<B> {
+/// Attention of every node over its links, with the gradients of features and scores.
+///
+/// # Shapes
+/// `inputs`: features `[models, n, width]`, then the scores of sources and of targets, `[models, n, 1]` each. Returns
+/// `[models, n, width]`.
+///
+/// # Source
+/// [`AttentionGraph::attend`](crate::attention::AttentionGraph::attend).
+pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3]) -> Tracked<B> {
     let inputs = primitives(inputs);
     let plain: AttentionInputs<B> = inputs.each_ref().map(|input| input.primitive.clone());
     let (output, attention) = B::attend(graph, &plain);
@@ -45,44 +61,52 @@ pub(crate) fn attend<B: Kernels>(graph: &B::Links, inputs: [Tracked<B>; 3]) -> T
     })
 }
 
-/// Mean cross-entropy of every model in nats, `[models, 1, 1]`, on the labelled nodes.
-pub(crate) fn cross_entropy<B: Kernels>(logits: Tracked<B>, labelled: &B::Labelled) -> Tracked<B> {
+/// Mean cross-entropy of every model on the labelled nodes, in nats.
+///
+/// # Shapes
+/// `logits`: `[models, n, classes]`. Returns `[models, 1, 1]`.
+pub(crate) fn cross_entropy<B: DeviceOps>(logits: Tracked<B>, labelled: &B::Labelled) -> Tracked<B> {
     let [logits] = primitives([logits]);
     let (loss, gradient) = B::cross_entropy(logits.primitive.clone(), labelled);
     differentiable([&logits], loss, move |upstream| [B::float_mul(gradient.clone(), upstream)])
 }
 
+/// A tracked tensor as burn's backend sees it.
 type AutodiffTensor<B> = FloatTensor<Autodiff<B>>;
 
-fn primitives<B: Kernels, const N: usize>(tensors: [Tracked<B>; N]) -> [AutodiffTensor<B>; N] {
+fn primitives<B: DeviceOps, const N: usize>(tensors: [Tracked<B>; N]) -> [AutodiffTensor<B>; N] {
     tensors.map(|tensor| tensor.into_primitive().tensor())
 }
 
 /// Gradients of the inputs from the gradient of the output.
 type Pullback<B, const N: usize> = dyn Fn(FloatTensor<B>) -> [FloatTensor<B>; N] + Send + Sync;
 
-struct State<B: Kernels, const N: usize>(Arc<Pullback<B, N>>);
+/// What burn keeps of an operation until the backward pass.
+struct State<B: DeviceOps, const N: usize>(Arc<Pullback<B, N>>);
 
-impl<B: Kernels, const N: usize> Clone for State<B, N> {
+impl<B: DeviceOps, const N: usize> Clone for State<B, N> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<B: Kernels, const N: usize> fmt::Debug for State<B, N> {
+impl<B: DeviceOps, const N: usize> fmt::Debug for State<B, N> {
+    /// Says what it is; a closure cannot be printed.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str("gradient")
     }
 }
 
+/// An operation with `N` inputs, as burn's backward pass calls it.
 #[derive(Debug)]
-struct Step<const N: usize>;
+struct Operation<const N: usize>;
 
-impl<B: Kernels, const N: usize> Backward<B, N> for Step<N> {
+impl<B: DeviceOps, const N: usize> Backward<B, N> for Operation<N> {
     type State = State<B, N>;
 
     fn backward(self, ops: Ops<Self::State, N>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let found = (ops.state.0)(gradients.consume::<B>(&ops.node));
+        // An input whose gradient nobody asked for has no parent.
         for (parent, gradient) in ops.parents.into_iter().zip(found) {
             if let Some(parent) = parent {
                 gradients.register::<B>(parent.id, gradient);
@@ -91,13 +115,14 @@ impl<B: Kernels, const N: usize> Backward<B, N> for Step<N> {
     }
 }
 
-fn differentiable<B: Kernels, const N: usize>(
+/// `output`, tracked as a function of `inputs` whose gradients `pullback` gives.
+fn differentiable<B: DeviceOps, const N: usize>(
     inputs: [&AutodiffTensor<B>; N],
     output: FloatTensor<B>,
     pullback: impl Fn(FloatTensor<B>) -> [FloatTensor<B>; N] + Send + Sync + 'static,
 ) -> Tracked<B> {
     let nodes = inputs.map(|input| input.node.clone());
-    let output = match Backward::<B, N>::prepare::<NoCheckpointing>(Step::<N>, nodes).compute_bound().stateful() {
+    let output = match Backward::<B, N>::prepare::<NoCheckpointing>(Operation::<N>, nodes).compute_bound().stateful() {
         OpsKind::Tracked(step) => step.finish(State(Arc::new(pullback)), output),
         OpsKind::UnTracked(step) => step.finish(output),
     };

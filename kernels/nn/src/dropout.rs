@@ -1,18 +1,22 @@
 //! Dropout whose bits depend on nothing but a key and a position.
 //!
-//! A counter-based generator gives the same mask on every device, whatever else is trained, and needs no
-//! memory: the gradient reads what was dropped off the output.
+//! A counter-based generator gives the same mask on every device, whatever else is trained. Masks take no memory: the
+//! gradient sees in the output which units were dropped.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use pulp::{Arch, Simd, WithSimd};
 
+/// Constants of Philox 4x32: multipliers, what a key grows by in each round, and the number of rounds.
+///
+/// # Source
+/// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3".
 pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 pub(crate) const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 pub(crate) const ROUNDS: u32 = 10;
 /// Counters that are computed side by side; each gives four words.
 pub(crate) const LANES: usize = 16;
-/// Elements of a row of counters: lane `l` of word `w` is element `16 w + l`.
+/// Elements whose words one call of [`philox_lanes`] draws: word `w` of counter `l` belongs to element `16 w + l`.
 const BLOCK: usize = 4 * LANES;
 
 /// Which hidden units of which model a step drops.
@@ -45,12 +49,16 @@ impl Dropout {
         [self.key[0], self.key[1], self.threshold, self.scale]
     }
 
-    /// `y = max(x, 0)`, dropped or scaled; `step` and `layer` choose the mask.
+    /// `y = max(x, 0)`, then set to zero or scaled; `step` and `layer` choose the mask.
+    ///
+    /// # Shapes
+    /// `x`, `y`: of one length.
     pub(crate) fn activate(self, x: &[f32], y: &mut [f32], step: u32, layer: u32) {
         Arch::new().dispatch(Activate { dropout: self, x, y, step, layer });
     }
 }
 
+/// A call of [`Dropout::activate`].
 struct Activate<'a> {
     dropout: Dropout,
     x: &'a [f32],
@@ -74,7 +82,7 @@ impl WithSimd for Activate<'_> {
     }
 }
 
-/// Philox 4x32 with 10 rounds, for 16 consecutive counters.
+/// Philox 4x32 with 10 rounds, for 16 consecutive counters: four words of each.
 ///
 /// # Source
 /// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3", section 4.3.

@@ -3,12 +3,12 @@
 /// `e^x` within 2 units in the last place; 0 below −87.3 and infinite above 88.7.
 ///
 /// `e^x = 2^n e^r` with `|r| ≤ ln 2 / 2`, and the Taylor polynomial of degree 7 for `e^r`, whose remainder
-/// is below 2⁻²⁷. Plain arithmetic on lanes: every width of vectors gives the same bits.
+/// is below 2⁻²⁷. It uses plain arithmetic alone, so that vectors of every width give the same bits.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    /// Adding it rounds to an integer in the low bits.
+    /// Adding this number leaves no bits for a fraction: the sum's low bits hold the nearest integer.
     const ROUND: f32 = 12_582_912.0;
-    /// ln 2 in two parts, the first exact in products with small integers.
+    /// ln 2 in two parts. The first has so few bits that its products with small integers are exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     const BIAS: i32 = 127;
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
@@ -18,12 +18,12 @@ pub(crate) fn exp(x: f32) -> f32 {
     for term in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = sum * r + term;
     }
-    // Two factors, so that the largest results do not overflow on the way.
+    // 2^n is multiplied in two factors, because 2^128 overflows although the largest results lie below it.
     let whole = shifted.to_bits().cast_signed().wrapping_sub(ROUND.to_bits().cast_signed());
     let half = whole >> 1;
     let power = |n: i32| f32::from_bits((n.wrapping_add(BIAS) << 23).cast_unsigned());
     let result = sum * power(half) * power(whole - half);
-    // Comparisons with NaN are false, so that it stays what it is.
+    // Comparisons with NaN are false, so that the exponential of NaN is NaN.
     if x < -87.3 {
         0.0
     } else if x > 88.72 {

@@ -1,52 +1,60 @@
-//! The weights of a graph, explicit or implicit, and one step of aggregation over the implicit ones.
+//! The weights of a graph, and one step of aggregation where they are not listed as entries.
 
 use std::fmt;
 use std::sync::Arc;
 
-use veilgraph_graph::{Links, SparseMatrix, WeightedGraph};
-use veilgraph_posterior::SoftOperator;
+use veilgraph_contract::Invalid;
+use veilgraph_graph::{Construction, Links, SparseMatrix, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use crate::bit_graph::BitGraph;
-use crate::learned::ReportedLinks;
 use crate::rows::matrix;
+use crate::scaling::Scaling;
 
 /// The weights of a graph, without self-loops: row, who receives; column, who sends.
 pub enum GraphOperator {
-    /// Explicit links.
+    /// Listed links.
     Sparse(SparseMatrix),
     /// Many links of weight 1.
     Bits(BitGraph),
-    /// Every pair, implicitly (soft).
+    /// A soft graph: the weight of every pair is its probability, which no list holds.
     Soft(SoftOperator),
 }
 
-/// A graph to train on: its weights, or links whose weights are learned.
-pub enum TrainingGraph {
-    /// Fixed weights.
-    Fixed(GraphOperator),
-    /// Learned ones.
-    Learned(ReportedLinks),
-}
-
-/// `L (P + loops · I) R` with diagonal `L` and `R`.
+/// One step of aggregation over weights that are not listed as entries.
 pub(crate) struct ImplicitMap {
     pub operator: Arc<GraphOperator>,
     pub scaling: Scaling,
 }
 
-/// What surrounds the weights of a graph in one step of aggregation.
-#[derive(Clone)]
-pub(crate) struct Scaling {
-    pub left: Vec<f32>,
-    pub right: Vec<f32>,
-    pub loops: bool,
-}
-
 impl GraphOperator {
+    /// The weights of `graph`; those of a soft one are the posterior that `model` and `evidence` make.
+    ///
+    /// # Errors
+    /// When a soft graph comes without its posterior, or the links of the graph were learned with a model, which does
+    /// not hold them.
+    pub fn of(
+        graph: &WeightedGraph,
+        model: Option<LinkModel>,
+        evidence: Option<LinkEvidence>,
+    ) -> Result<Self, Invalid> {
+        match (graph.construction, model, evidence) {
+            (Construction::Soft, Some(model), Some(evidence)) => {
+                Ok(Self::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?)))
+            }
+            (Construction::Soft, ..) => Err(Invalid("a soft graph needs link_model and link_evidence".into())),
+            (Construction::Learned, ..) => {
+                Err(Invalid("the links of this graph were learned with a model, which does not hold them".into()))
+            }
+            _ => Ok(Self::explicit(graph)),
+        }
+    }
+
     /// The explicit links of `graph`; undirected ones in both directions.
     #[must_use]
     pub fn explicit(graph: &WeightedGraph) -> Self {
-        // Measured: a listed link costs as much as the look-up of eight pairs. Lists take 128 times as much memory.
+        // Bits are taken where they are faster or smaller. Measured: a listed link costs as much time as the look-up of
+        // eight pairs, and it takes 128 times as much memory as the bits of its pair.
         const MOST_LISTED: usize = 1 << 25;
         let (n, entries) = (graph.n_nodes, graph.n_entries());
         if let Links::Bits(bits) = &graph.links
@@ -77,7 +85,10 @@ impl GraphOperator {
         }
     }
 
-    /// `W x` for a row-major `x` of shape `[n_nodes, width]`.
+    /// `W x`.
+    ///
+    /// # Shapes
+    /// `x` and the result: row-major `[n_nodes, width]`.
     #[must_use]
     pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
         match self {
@@ -87,17 +98,17 @@ impl GraphOperator {
         }
     }
 
-    /// `Wᵀ x`.
+    /// `Wᵀ x`; shapes as in [`Self::apply`].
     fn apply_adjoint(&self, x: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::Sparse(matrix) => matrix.transposed().multiply(x, width),
             Self::Bits(graph) => graph.apply(x, width, true),
-            // Probabilities of pairs are symmetric.
+            // The probability of a pair does not depend on its order.
             Self::Soft(operator) => operator.apply(x, width),
         }
     }
 
-    /// Multiplications per column of `x` in [`Self::apply`], in units of one with a sparse matrix.
+    /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.
     pub(crate) fn cost(&self) -> f64 {
         match self {
             Self::Sparse(matrix) => matrix.n_entries() as f64,
@@ -106,46 +117,24 @@ impl GraphOperator {
         }
     }
 
-    /// Sum of the weights at each node.
+    /// Sum of the weights at each node, `[n_nodes]`.
     pub(crate) fn row_sums(&self) -> Vec<f32> {
         self.apply(&vec![1.0; self.n_nodes()], 1)
     }
 }
 
-impl Scaling {
-    /// `L (W + loops · I) R x` for a row-major `x` with rows of `width`, given `product(y) = W y`; or its adjoint, given
-    /// `Wᵀ y`.
-    pub(crate) fn apply(
-        &self,
-        x: &[f32],
-        width: usize,
-        adjoint: bool,
-        product: impl FnOnce(&[f32]) -> Vec<f32>,
-    ) -> Vec<f32> {
-        let Self { left, right, loops } = self;
-        let (before, after) = if adjoint { (left, right) } else { (right, left) };
-        let scaled = |x: &[f32], scale: &[f32]| -> Vec<f32> {
-            let rows = x.chunks_exact(width.max(1)).zip(scale);
-            rows.flat_map(|(row, &s)| row.iter().map(move |&value| s * value)).collect()
-        };
-        let x = scaled(x, before);
-        let mut sum = product(&x);
-        if *loops {
-            sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
-        }
-        scaled(&sum, after)
-    }
-}
-
 impl ImplicitMap {
-    /// `M x` or `Mᵀ x` for a row-major `x` of shape `[n_nodes, width]`.
+    /// `M x`, or `Mᵀ x` for the adjoint.
+    ///
+    /// # Shapes
+    /// `x` and the result: row-major `[n_nodes, width]`.
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         self.scaling.apply(x, width, adjoint, |x| {
             if adjoint { self.operator.apply_adjoint(x, width) } else { self.operator.apply(x, width) }
         })
     }
 
-    /// Every entry, row-major: for devices on which a dense product is the fastest.
+    /// Every entry, row-major `[n_nodes, n_nodes]`, for devices on which a dense product is the fastest.
     pub(crate) fn dense(&self) -> Vec<f32> {
         let n = self.operator.n_nodes();
         every_entry(n, |x, width| self.apply(x, width, false))
@@ -159,8 +148,10 @@ impl fmt::Debug for ImplicitMap {
     }
 }
 
-/// Every entry, row-major, of a matrix of `n` rows and columns that is given by its products: with a few
-/// columns of the identity at a time.
+/// Every entry of a matrix that is given by its products: it is multiplied by the identity, some columns at a time.
+///
+/// # Shapes
+/// `apply`: takes row-major `[n, width]` and the width, returns the same shape. Returns row-major `[n, n]`.
 pub(crate) fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> Vec<f32> {
     const BLOCK: usize = 64;
     let mut values = vec![0.0; n * n];
@@ -175,16 +166,4 @@ pub(crate) fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -
         }
     }
     values
-}
-
-impl From<GraphOperator> for TrainingGraph {
-    fn from(graph: GraphOperator) -> Self {
-        Self::Fixed(graph)
-    }
-}
-
-impl From<ReportedLinks> for TrainingGraph {
-    fn from(links: ReportedLinks) -> Self {
-        Self::Learned(links)
-    }
 }

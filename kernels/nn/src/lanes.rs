@@ -1,6 +1,7 @@
 //! Rows whose width is known to the compiler.
 
-/// Calls with the width as a constant where it is small, so that a row stays in registers; 0 for any width.
+/// Evaluates `$call` with `$lanes` as a constant: the width if it is one of these, so that a row stays in registers;
+/// else 0, which stands for any width.
 macro_rules! for_lanes {
     ($width:expr, $lanes:ident => $call:expr) => {
         for_lanes!(@ $width, $lanes, $call; 1 2 3 4 5 6 7 8 10 12 15 16)

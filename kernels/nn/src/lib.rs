@@ -1,36 +1,53 @@
 //! Graph neural networks and their training, on burn.
 //!
-//! *Invariant:* burn stays inside this crate. A network is written once, over a batch of models
-//! (`network`); what burn lacks is a handful of operations that every device brings itself (`kernels`) and
-//! that become differentiable in one place (`differentiable`). Initial weights and dropout come from our own
-//! streams, so losses do not depend on the number of threads or on what else is trained.
+//! *Invariant:* burn stays inside this crate. A network is written once, over a batch of models (`network`). What burn
+//! lacks is a handful of operations that every device brings itself (`ops`) and that become differentiable in one place
+//! (`differentiable`). Initial weights and dropout come from our own streams, so losses do not depend on the number of
+//! threads or on what else is trained.
+//!
+//! Where to begin: [`Dataset::new`] prepares features and graph, [`train`] trains a grid on them (`training` runs
+//! batches, `batch` runs epochs, `network` computes layers), and [`predict`] applies a [`SavedModel`].
 
+mod adam;
 mod architecture;
 mod attention;
 mod batch;
 mod bit_graph;
 mod dataset;
 mod device;
+mod device_map;
 mod differentiable;
 mod dropout;
 mod exponential;
+mod failure;
 mod graph_operator;
-mod kernels;
+mod grid;
 mod lanes;
+mod layer;
 mod learned;
 mod map;
+mod model_weights;
 mod network;
+mod ops;
 mod predict;
 mod rows;
+mod saved_model;
+mod scaling;
 mod score;
 mod training;
+mod training_graph;
 
 pub use architecture::{Architecture, NetworkOptions, Parameter, SageNorm};
 pub use attention::AttentionGraph;
 pub use bit_graph::BitGraph;
-pub use dataset::{Dataset, Failure};
+pub use dataset::Dataset;
 pub use device::{Device, DeviceError};
-pub use graph_operator::{GraphOperator, TrainingGraph};
+pub use failure::Failure;
+pub use graph_operator::GraphOperator;
+pub use grid::{EpochRecord, Schedule, Setting, Trained};
 pub use learned::{LinkLearning, ReportedLinks};
-pub use predict::predict;
-pub use training::{EpochRecord, Schedule, Setting, Trained, train};
+pub use model_weights::ModelWeights;
+pub use predict::{PredictError, predict};
+pub use saved_model::{GridDescription, SavedModel};
+pub use training::train;
+pub use training_graph::TrainingGraph;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use veilgraph_graph::SparseMatrix;
 
-use crate::graph_operator::{GraphOperator, ImplicitMap, Scaling};
+use crate::graph_operator::{GraphOperator, ImplicitMap};
 use crate::rows::{entries, matrix, product, with_loop};
+use crate::scaling::Scaling;
 
 /// A matrix in the form in which it is applied.
 #[derive(Debug)]
 pub(crate) enum LinearMap {
     /// Explicit entries.
     Sparse(Arc<SparseMap>),
-    /// The soft graph between two diagonals.
+    /// A graph that is not listed, between two diagonal matrices.
     Implicit(Arc<ImplicitMap>),
 }
 
@@ -27,27 +28,36 @@ pub(crate) struct SparseMap {
 const MOST_ENTRIES: usize = 1 << 26;
 
 impl LinearMap {
-    /// This matrix with its transposed one. Dense ones too: measured, a skinny product of burn's costs ten
-    /// times as much per entry.
+    /// This matrix with its transposed one.
+    ///
+    /// Dense matrices are kept as sparse ones too: measured, burn's product with a matrix of few columns takes ten
+    /// times as long per entry.
     pub(crate) fn of(matrix: SparseMatrix) -> Self {
         Self::Sparse(Arc::new(SparseMap { transposed: matrix.transposed(), matrix }))
     }
 
-    /// `D^{-1/2} (W + I) D^{-1/2}` with `D` the row sums of `W + I` (Kipf, Welling 2017; Blink, equation 20).
+    /// `D^{-1/2} (W + I) D^{-1/2}` with `D` the row sums of `W + I`.
+    ///
+    /// # Source
+    /// Kipf, Welling (2017), equation 2; Blink, equation 20.
     pub(crate) fn symmetric(graph: &Arc<GraphOperator>) -> Self {
         let scale: Vec<f32> = graph.row_sums().into_iter().map(|sum| 1.0 / (1.0 + sum).sqrt()).collect();
         Self::propagation(graph, Scaling { left: scale.clone(), right: scale, loops: true })
     }
 
-    /// `D^{-1} W`: the weighted mean over neighbours (Blink, equation 22).
+    /// `D^{-1} W` with `D` the row sums of `W`: the weighted mean over neighbours.
     ///
     /// Row sums below `least` count as `least`; an empty neighbourhood has mean zero.
+    ///
+    /// # Source
+    /// Blink, equation 22.
     pub(crate) fn mean(graph: &Arc<GraphOperator>, least: f32) -> Self {
         let scale = |sum: f32| if sum.max(least) > 0.0 { 1.0 / sum.max(least) } else { 0.0 };
         let left = graph.row_sums().into_iter().map(scale).collect();
         Self::propagation(graph, Scaling { left, right: vec![1.0; graph.n_nodes()], loops: false })
     }
 
+    /// The scaled weights: as entries where the weights are listed, else unlisted.
     fn propagation(graph: &Arc<GraphOperator>, scaling: Scaling) -> Self {
         let GraphOperator::Sparse(weights) = graph.as_ref() else {
             return Self::Implicit(Arc::new(ImplicitMap { operator: graph.clone(), scaling }));
@@ -76,7 +86,7 @@ impl LinearMap {
         }
     }
 
-    /// Multiplications per column of the right-hand side, in units of a sparse one.
+    /// Time per column of the matrix that the map is applied to, in units of one entry of a sparse matrix.
     fn cost(&self) -> f64 {
         match self {
             Self::Sparse(map) => map.matrix.n_entries() as f64,
@@ -84,9 +94,9 @@ impl LinearMap {
         }
     }
 
-    /// `self · features`, if applying it is cheaper than applying both, one after the other.
+    /// `self · features`, if applying this product is cheaper than applying both, one after the other.
     ///
-    /// A grid applies it once per epoch and model; the product is made once.
+    /// A grid makes the product once, and applies it once per epoch and model.
     pub(crate) fn times(&self, features: &Self) -> Option<Self> {
         let apart = self.cost() + features.cost();
         let Self::Sparse(features) = features else { return None };
@@ -94,7 +104,7 @@ impl LinearMap {
             Self::Sparse(graph) => product(&graph.matrix, &features.matrix, apart as usize).map(Self::of),
             Self::Implicit(soft) => {
                 let (rows, width) = (features.matrix.n_rows(), features.matrix.n_columns());
-                // Measured: entries of a product this large come from main memory, at four times the price.
+                // Measured: an entry of a product this large takes four times as long, since it comes from main memory.
                 if 4.0 * (rows * width) as f64 >= apart || rows * width > MOST_ENTRIES {
                     return None;
                 }

@@ -2,118 +2,145 @@
 
 use std::sync::Arc;
 
-use crate::architecture::Architecture;
 use crate::attention::AttentionGraph;
+use crate::device_map::DeviceMap;
 use crate::differentiable::{Tracked, activate, attend, multiply};
-use crate::kernels::{Activation, Kernels, Map};
+use crate::layer::{Beside, Layer};
 use crate::learned::{LearnedMap, ReportedLinks, Rule};
 use crate::map::LinearMap;
+use crate::ops::{Activation, DeviceOps};
 
 /// How a network sees the graph.
 #[derive(Debug)]
 pub(crate) enum Aggregation {
+    /// Every layer multiplies by one fixed matrix.
     Propagate(Arc<LinearMap>),
+    /// Every layer multiplies by a matrix that the model learns.
     Learn(Arc<ReportedLinks>, Rule),
+    /// Every layer weighs the links by attention.
     Attend(Arc<AttentionGraph>),
+    /// The links are not read.
     Nothing,
 }
 
 /// Features and graph of a dataset.
 #[derive(Debug)]
 pub(crate) struct GraphInput {
+    /// Features of every node, `[n, n_features]`.
     pub features: Arc<LinearMap>,
-    /// Aggregated features, where applying them is cheaper than features and graph apart.
+    /// Aggregated features, where applying them is cheaper than applying features and graph one after the other.
     pub gathered: Option<Arc<LinearMap>>,
     pub aggregation: Aggregation,
 }
 
 /// A network over a graph, where the device can reach it.
-pub(crate) struct Network<B: Kernels> {
-    architecture: Architecture,
-    features: Map<B>,
-    gathered: Option<Map<B>>,
+pub(crate) struct Network<B: DeviceOps> {
+    features: DeviceMap<B>,
+    gathered: Option<DeviceMap<B>>,
     aggregation: Placed<B>,
 }
 
-enum Placed<B: Kernels> {
-    Propagate(Map<B>),
+/// [`Aggregation`] on a device.
+enum Placed<B: DeviceOps> {
+    Propagate(DeviceMap<B>),
     Attend(B::Links),
     Nothing,
 }
 
 /// What a layer transforms.
-enum Input<B: Kernels> {
+enum Input<B: DeviceOps> {
+    /// The features of the dataset, which are sparse and have no gradient.
     Features,
+    /// Output of the layer before, `[models, n, inputs]`.
     Hidden(Tracked<B>),
 }
 
-impl<B: Kernels> Network<B> {
-    pub(crate) fn new(architecture: Architecture, input: &GraphInput, device: &B::Device) -> Self {
+impl<B: DeviceOps> Network<B> {
+    /// Copies features and graph to the device. A learned graph starts at what was reported.
+    pub(crate) fn new(input: &GraphInput, device: &B::Device) -> Self {
         let aggregation = match &input.aggregation {
-            Aggregation::Propagate(map) => Placed::Propagate(Map::new(map, device)),
+            Aggregation::Propagate(map) => Placed::Propagate(DeviceMap::new(map, device)),
             Aggregation::Learn(reported, rule) => {
-                Placed::Propagate(Map::Learned(Arc::new(LearnedMap::new(reported.clone(), *rule))))
+                Placed::Propagate(DeviceMap::Learned(Arc::new(LearnedMap::new(reported.clone(), *rule))))
             }
             Aggregation::Attend(graph) => Placed::Attend(B::links(graph, device)),
             Aggregation::Nothing => Placed::Nothing,
         };
-        let gathered = input.gathered.as_ref().map(|map| Map::new(map, device));
-        Self { architecture, features: Map::new(&input.features, device), gathered, aggregation }
+        let gathered = input.gathered.as_ref().map(|map| DeviceMap::new(map, device));
+        Self { features: DeviceMap::new(&input.features, device), gathered, aggregation }
     }
 
     /// The links, if they are learned by the one model that uses this network.
     pub(crate) fn learned(&self) -> Option<&LearnedMap> {
         match &self.aggregation {
-            Placed::Propagate(Map::Learned(map)) => Some(map),
+            Placed::Propagate(DeviceMap::Learned(map)) => Some(map),
             _ => None,
         }
     }
 
-    /// Output of the first layer before its activation. It holds for training and evaluation alike, so
-    /// that both share its cost.
-    pub(crate) fn first_layer(&self, parameters: &[Vec<Tracked<B>>]) -> Tracked<B> {
-        self.layer(&Input::Features, &parameters[0])
+    /// Output of the first layer before its activation.
+    ///
+    /// Dropout follows the activation, so this output is the same in training and in evaluation: it is computed once
+    /// for both.
+    ///
+    /// # Shapes
+    /// Each parameter of `layers`: `[models, rows, columns]`. Returns `[models, n, outputs]`.
+    pub(crate) fn first_layer(&self, layers: &[Layer<Tracked<B>>]) -> Tracked<B> {
+        self.layer(&Input::Features, &layers[0])
     }
 
-    /// Logits `[models, n, classes]` from the output of the first layer.
+    /// Logits from the output of the first layer; `step` chooses the masks of dropout.
+    ///
+    /// # Shapes
+    /// `first`: `[models, n, outputs of the first layer]`. Returns `[models, n, classes]`.
     pub(crate) fn logits(
         &self,
         first: Tracked<B>,
-        parameters: &[Vec<Tracked<B>>],
+        layers: &[Layer<Tracked<B>>],
         dropouts: Option<&B::Dropouts>,
         step: u32,
     ) -> Tracked<B> {
         let mut output = first;
-        for (layer, parameters) in (0..).zip(&parameters[1..]) {
-            let activation = Activation { dropouts: dropouts.cloned(), step, layer };
-            output = self.layer(&Input::Hidden(activate(output, &activation)), parameters);
+        for (number, layer) in (0..).zip(&layers[1..]) {
+            let activation = Activation { dropouts: dropouts.cloned(), step, layer: number };
+            output = self.layer(&Input::Hidden(activate(output, &activation)), layer);
         }
         output
     }
 
-    fn layer(&self, input: &Input<B>, parameters: &[Tracked<B>]) -> Tracked<B> {
-        let (weight, bias) = (&parameters[0], parameters[1].clone());
-        match &self.aggregation {
-            Placed::Nothing => self.times(input, weight) + bias,
-            Placed::Propagate(map) => {
-                let aggregated = match (&self.gathered, input) {
-                    (Some(gathered), Input::Features) => multiply(gathered, weight.clone()),
-                    _ => multiply(map, self.times(input, weight)),
-                };
-                match self.architecture {
-                    Architecture::GraphSage => aggregated + self.times(input, &parameters[2]) + bias,
-                    _ => aggregated + bias,
-                }
-            }
-            Placed::Attend(graph) => {
+    /// One layer: `M X W + b`, for GraphSAGE with `X W_self` added, with `M` the matrix of aggregation.
+    ///
+    /// # Shapes
+    /// `X`: `[models, n, inputs]`. Returns `[models, n, outputs]`.
+    ///
+    /// # Source
+    /// GCN: Kipf, Welling (2017), equation 2. GraphSAGE: Hamilton, Ying, Leskovec (2017), algorithm 1 with the mean;
+    /// Blink, equation 22. GAT: Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
+    fn layer(&self, input: &Input<B>, layer: &Layer<Tracked<B>>) -> Tracked<B> {
+        let Layer { weight, bias, beside } = layer;
+        let received = match (&self.aggregation, beside) {
+            (Placed::Nothing, _) => self.times(input, weight),
+            (Placed::Propagate(map), _) => match (&self.gathered, input) {
+                (Some(gathered), Input::Features) => multiply(gathered, weight.clone()),
+                _ => multiply(map, self.times(input, weight)),
+            },
+            (Placed::Attend(graph), Beside::Attention { source, target }) => {
                 let transformed = self.times(input, weight);
-                let [sources, targets] =
-                    [&parameters[2], &parameters[3]].map(|vector| transformed.clone().matmul(vector.clone()));
-                attend(graph, [transformed, sources, targets]) + bias
+                let [sources, targets] = [source, target].map(|vector| transformed.clone().matmul(vector.clone()));
+                attend(graph, [transformed, sources, targets])
             }
+            (Placed::Attend(_), _) => unreachable!("a graph is attended to by GAT alone, whose layers hold attention"),
+        };
+        match beside {
+            Beside::OwnWeight(own) => received + self.times(input, own) + bias.clone(),
+            Beside::Nothing | Beside::Attention { .. } => received + bias.clone(),
         }
     }
 
+    /// `X W`.
+    ///
+    /// # Shapes
+    /// `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
     fn times(&self, input: &Input<B>, weight: &Tracked<B>) -> Tracked<B> {
         match input {
             Input::Features => multiply(&self.features, weight.clone()),

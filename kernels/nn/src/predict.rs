@@ -1,46 +1,86 @@
 //! A trained network on any graph.
 
+use std::sync::Arc;
+
 use burn::backend::{Autodiff, Flex};
 use burn::tensor::{Tensor, TensorData};
-use veilgraph_graph::Features;
+use veilgraph_contract::Invalid;
+use veilgraph_graph::{Features, ModelPredictions, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel};
 
-use crate::architecture::{Architecture, NetworkOptions, Parameter};
-use crate::dataset::{Failure, input};
+use crate::architecture::{Parameter, named};
+use crate::dataset::input;
+use crate::failure::Failure;
 use crate::graph_operator::GraphOperator;
+use crate::layer::arrange;
 use crate::network::Network;
+use crate::saved_model::{GridDescription, SavedModel};
 use crate::score::softmax;
 
-/// Class probabilities of every node, row-major `[n_nodes, n_classes]`, on the CPU.
+/// Why a network cannot be applied.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictError {
+    /// The graph lacks what its weights are made of.
+    #[error(transparent)]
+    Graph(#[from] Invalid),
+    /// The network and the graph do not belong together.
+    #[error(transparent)]
+    Model(#[from] Failure),
+}
+
+/// What a trained network says about the nodes of a graph; a soft one is given with its posterior.
 ///
 /// # Errors
-/// When the parameters were trained on another number of features, or are not those of such a network.
+/// When the graph has other features than the one the network was trained on, or lacks its posterior.
 pub fn predict(
-    parameters: &[Parameter],
-    architecture: Architecture,
-    options: NetworkOptions,
-    n_classes: usize,
+    saved: &SavedModel,
     features: &Features,
-    graph: GraphOperator,
-) -> Result<Vec<f32>, Failure> {
-    let shapes = architecture.parameters(options, features.0.n_columns(), n_classes);
-    let found: Vec<_> = parameters.iter().map(|parameter| (parameter.name.clone(), parameter.shape)).collect();
-    if let (Some(trained), Some(here)) = (found.first(), shapes.first())
-        && trained.1[0] != here.1[0]
-    {
-        return Err(Failure::Features { trained: trained.1[0], here: here.1[0] });
+    graph: &WeightedGraph,
+    model: Option<LinkModel>,
+    evidence: Option<LinkEvidence>,
+) -> Result<ModelPredictions, PredictError> {
+    let graph = Arc::new(GraphOperator::of(graph, model, evidence)?);
+    Ok(ModelPredictions { model: saved.model, probabilities: saved.probabilities(features, &graph)? })
+}
+
+impl SavedModel {
+    /// Class probabilities of every node, on the CPU.
+    ///
+    /// The graph is shared, so that a model can be asked again and again about the same graph with other features.
+    ///
+    /// # Shapes
+    /// `features`: `[n, n_features]`. Returns row-major `[n, n_classes]`.
+    ///
+    /// # Errors
+    /// When the parameters were trained on another number of features, or are not those of such a network.
+    pub fn probabilities(&self, features: &Features, graph: &Arc<GraphOperator>) -> Result<Vec<f32>, Failure> {
+        let GridDescription { architecture, options, n_classes, .. } = self.grid;
+        let shapes = architecture.layers(options, features.0.n_columns(), n_classes);
+        self.check(&named(shapes.iter().cloned()))?;
+        let input = input(features, graph, architecture, options)?;
+        let device = Default::default();
+        let network = Network::<Flex>::new(&input, &device);
+        let tensors = self.parameters.iter().map(|Parameter { shape: [rows, columns], values, .. }| {
+            Tensor::<Autodiff<Flex>, 3>::from_data(TensorData::new(values.clone(), [1, *rows, *columns]), &device)
+        });
+        let layers = arrange(&shapes, tensors);
+        let logits = network.logits(network.first_layer(&layers), &layers, None, 0);
+        let logits = logits.into_data().into_vec().unwrap_or_else(|error| unreachable!("tensors hold f32: {error:?}"));
+        Ok(softmax(&logits, n_classes))
     }
-    if found != shapes {
-        return Err(Failure::Parameters(found.len(), shapes.len()));
+
+    /// Whether the parameters have the names and shapes `expected`.
+    fn check(&self, expected: &[(String, [usize; 2])]) -> Result<(), Failure> {
+        if let (Some(found), Some((_, expected))) = (self.parameters.first(), expected.first())
+            && found.shape[0] != expected[0]
+        {
+            return Err(Failure::Features { trained: found.shape[0], here: expected[0] });
+        }
+        let found = self.parameters.iter().map(|parameter| (&parameter.name, &parameter.shape));
+        if found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
+            Ok(())
+        } else {
+            Err(Failure::Parameters(self.parameters.len(), expected.len()))
+        }
     }
-    let input = input(features, graph, architecture, options)?;
-    let device = Default::default();
-    let network = Network::<Flex>::new(architecture, &input, &device);
-    let tensors = parameters.iter().map(|Parameter { shape: [rows, columns], values, .. }| {
-        Tensor::<Autodiff<Flex>, 3>::from_data(TensorData::new(values.clone(), [1, *rows, *columns]), &device)
-    });
-    let tensors: Vec<_> = tensors.collect();
-    let layers: Vec<Vec<_>> = tensors.chunks(tensors.len() / options.layers).map(<[_]>::to_vec).collect();
-    let logits = network.logits(network.first_layer(&layers), &layers, None, 0);
-    let logits = logits.into_data().into_vec().unwrap_or_else(|error| unreachable!("tensors hold f32: {error:?}"));
-    Ok(softmax(&logits, n_classes))
 }

@@ -1,4 +1,4 @@
-//! Rows of sparse matrices.
+//! Rows of sparse matrices, as lists of a column and its value.
 
 use veilgraph_graph::SparseMatrix;
 
@@ -8,21 +8,25 @@ pub(crate) fn entries(matrix: &SparseMatrix, row: usize) -> Vec<(u32, f32)> {
     columns.iter().copied().zip(values.iter().copied()).collect()
 }
 
-/// Entries of a row of a matrix without diagonal, with a self-loop of weight 1.
+/// Entries of the row of `node` with a self-loop of weight 1; `weights` must not have one.
 pub(crate) fn with_loop(weights: &SparseMatrix, node: usize) -> Vec<(u32, f32)> {
     let mut row = entries(weights, node);
     row.insert(row.partition_point(|&(column, _)| (column as usize) < node), (node as u32, 1.0));
     row
 }
 
-/// The matrix of rows that are known to be valid.
+/// The matrix of these rows, whose columns must ascend and lie below `n_columns`.
 pub(crate) fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>) -> SparseMatrix {
     let matrix = SparseMatrix::from_rows(n_columns, rows);
     matrix.unwrap_or_else(|invalid| unreachable!("rows are made in order from valid ones: {invalid}"))
 }
 
-/// The product of two sparse matrices; `None` if it has more than `most` entries.
+/// The product of two sparse matrices; `None` if it has `most` entries or more.
+///
+/// # Shapes
+/// `left`: `[n, m]`; `right`: `[m, k]`. Returns `[n, k]`.
 pub(crate) fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option<SparseMatrix> {
+    // One row of the product at a time: its sums, and which of them are entries. Both are cleared as they are read.
     let mut sums = vec![0.0; right.n_columns()];
     let mut met = vec![false; right.n_columns()];
     let mut rows = Vec::with_capacity(left.n_rows());

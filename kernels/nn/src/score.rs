@@ -6,15 +6,27 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::exponential::exp;
 
-/// Class probabilities of some nodes, and the logarithms of what they are divided by.
+/// How well a model classifies the labelled nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Score {
+    /// Mean cross-entropy, in nats.
+    pub loss: f64,
+    /// Share of the nodes whose largest logit is that of their class.
+    pub accuracy: f64,
+}
+
+/// Class probabilities `e^(x_c − max x) / Σ_k e^(x_k − max x)` of some nodes, in their parts. The largest logit is
+/// subtracted so that no term overflows.
 struct Softmax {
-    /// Row-major `[n, n_classes]`, not yet divided.
+    /// Numerators, row-major `[n, n_classes]`.
     terms: Vec<f32>,
+    /// Denominators, `[n]`.
     totals: Vec<f32>,
-    /// Largest logit of each row.
+    /// Largest logit of each node, `[n]`.
     largest: Vec<f32>,
 }
 
+/// Replaces every number by its exponential.
 struct Exponentials<'a>(&'a mut [f32]);
 
 impl WithSimd for Exponentials<'_> {
@@ -27,6 +39,8 @@ impl WithSimd for Exponentials<'_> {
 }
 
 impl Softmax {
+    /// The parts for `nodes`, in their order; `logits` is row-major, one row of `n_classes` for every node of the
+    /// graph.
     fn new(logits: &[f32], n_classes: usize, nodes: impl ExactSizeIterator<Item = usize>) -> Self {
         let mut terms = vec![0.0; nodes.len() * n_classes];
         let mut largest = Vec::with_capacity(nodes.len());
@@ -41,7 +55,8 @@ impl Softmax {
         Self { terms, totals, largest }
     }
 
-    /// Mean cross-entropy in nats.
+    /// Mean cross-entropy in nats over the nodes that the parts were made for: `ln Σ_k e^(x_k − max x) − (x_c − max x)`
+    /// for a node of class `c`.
     fn loss(&self, logits: &[f32], n_classes: usize, labelled: &[(u32, u16)]) -> f64 {
         let mut loss = 0.0;
         for ((&(node, class), &total), &most) in labelled.iter().zip(&self.totals).zip(&self.largest) {
@@ -52,8 +67,12 @@ impl Softmax {
     }
 }
 
-/// Mean cross-entropy in nats of row-major `logits`, `[n, n_classes]`; its gradient is added to
-/// `gradient`, of the same shape.
+/// Mean cross-entropy in nats; its gradient is added to `gradient`.
+///
+/// The gradient by the logit of class `k` at a labelled node is `(p_k − [k is its class]) / number of labelled nodes`.
+///
+/// # Shapes
+/// `logits`, `gradient`: row-major `[n, n_classes]`.
 pub(crate) fn cross_entropy(logits: &[f32], n_classes: usize, labelled: &[(u32, u16)], gradient: &mut [f32]) -> f64 {
     let softmax = Softmax::new(logits, n_classes, labelled.iter().map(|&(node, _)| node as usize));
     let share = 1.0 / labelled.len() as f32;
@@ -66,19 +85,25 @@ pub(crate) fn cross_entropy(logits: &[f32], n_classes: usize, labelled: &[(u32, 
     softmax.loss(logits, n_classes, labelled)
 }
 
-/// Mean cross-entropy in nats, and accuracy, of row-major `logits`, `[n, n_classes]`.
-pub(crate) fn score(logits: &[f32], n_classes: usize, labelled: &[(u32, u16)]) -> (f64, f64) {
+/// Cross-entropy and accuracy on the labelled nodes.
+///
+/// # Shapes
+/// `logits`: row-major `[n, n_classes]`.
+pub(crate) fn score(logits: &[f32], n_classes: usize, labelled: &[(u32, u16)]) -> Score {
     let softmax = Softmax::new(logits, n_classes, labelled.iter().map(|&(node, _)| node as usize));
     let correct = labelled.iter().zip(&softmax.largest).filter(|&(&(node, class), &most)| {
         let row = &logits[node as usize * n_classes..(node as usize + 1) * n_classes];
-        // The first of equal logits wins, as in argmax.
+        // Of equal logits the first one counts, as in argmax.
         row.iter().position(|&logit| logit == most) == Some(usize::from(class))
     });
     let accuracy = correct.count() as f64 / labelled.len() as f64;
-    (softmax.loss(logits, n_classes, labelled), accuracy)
+    Score { loss: softmax.loss(logits, n_classes, labelled), accuracy }
 }
 
-/// Class probabilities, row-major `[n, n_classes]`.
+/// Class probabilities of every node.
+///
+/// # Shapes
+/// `logits` and the result: row-major `[n, n_classes]`.
 pub(crate) fn softmax(logits: &[f32], n_classes: usize) -> Vec<f32> {
     let mut softmax = Softmax::new(logits, n_classes, 0..logits.len() / n_classes);
     for (row, total) in softmax.terms.chunks_exact_mut(n_classes).zip(&softmax.totals) {

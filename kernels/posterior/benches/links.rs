@@ -1,17 +1,17 @@
-//! Times of what the server computes from claims: `make bench`.
+//! These benchmarks time what the server computes from claims; `make bench` runs them.
 
 use divan::{Bencher, black_box};
 use veilgraph_graph::BitMatrix;
-use veilgraph_posterior::{Atoms, Kernel, LinkEvidence, LinkModel, Posterior, Real, SoftOperator};
+use veilgraph_posterior::{DistinctParameters, LinkEvidence, LinkModel, LogisticKernel, Posterior, Real, SoftOperator};
 
 fn main() {
     divan::main();
 }
 
-/// Nodes of Cora, `LastFM` and Facebook.
+/// Cora, `LastFM` and Facebook have this many nodes.
 const SIZES: [usize; 3] = [2708, 7624, 22470];
 
-/// A posterior with power-law parameters and a share of ones in every report.
+/// Returns a posterior with power-law parameters and a share of ones in every report.
 fn posterior(n: usize, ones_per_1024: u64, in_planes: bool) -> Posterior {
     let random = |i: usize, j: usize| {
         let mut x = (i as u64) << 32 ^ j as u64 ^ 0x9e37_79b9_7f4a_7c15;
@@ -39,29 +39,29 @@ fn posterior(n: usize, ones_per_1024: u64, in_planes: bool) -> Posterior {
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn kernel_sums(bencher: Bencher, n: usize) {
     let beta: Vec<f64> = (0..n).map(|i| -6.0 + 6.0 * ((i + 1) as f64 / n as f64).powi(8)).collect();
-    let atoms = Atoms::new(&beta);
-    bencher.bench_local(|| atoms.sums(Kernel::Logistic, 0.0, black_box(atoms.counts())));
+    let distinct = DistinctParameters::new(&beta);
+    bencher.bench_local(|| distinct.sums(LogisticKernel::Logistic, 0.0, black_box(distinct.counts())));
 }
 
 #[divan::bench(args = SIZES, sample_count = 5)]
 fn sum_of_p_planes(bencher: Bencher, n: usize) {
     let posterior = posterior(n, 296, true);
-    bencher.bench_local(|| posterior.pair_sum(Kernel::Logistic));
+    bencher.bench_local(|| posterior.pair_sum(LogisticKernel::Logistic));
 }
 
-/// Width 16, 47 % ones in every report (0.12 nats on links), 72 % of all pairs claimed.
+/// The width is 16; every report has 47 % ones (0.12 nats on links), and 72 % of all pairs are claimed.
 #[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
 fn soft_on_the_fly<T: Real>(bencher: Bencher, n: usize) {
     soft::<T>(bencher, n, 480, true);
 }
 
-/// The same claims in lists, which are corrections.
+/// The claims are those of `soft_on_the_fly`, in lists, and are corrections.
 #[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
 fn soft_low_rank<T: Real>(bencher: Bencher, n: usize) {
     soft::<T>(bencher, n, 480, false);
 }
 
-/// 3 % ones (3.5 nats on links), where reports change their form: 6 % of all pairs claimed.
+/// Every report has 3 % ones (3.5 nats on links), where reports change their form; 6 % of all pairs are claimed.
 #[divan::bench(types = [f32, f64], args = [2708, 7624], sample_count = 10)]
 fn soft_low_rank_few_claims<T: Real>(bencher: Bencher, n: usize) {
     soft::<T>(bencher, n, 31, false);
@@ -69,6 +69,6 @@ fn soft_low_rank_few_claims<T: Real>(bencher: Bencher, n: usize) {
 
 fn soft<T: Real>(bencher: Bencher, n: usize, ones_per_1024: u64, in_planes: bool) {
     let operator = SoftOperator::<T>::new(&posterior(n, ones_per_1024, in_planes));
-    let x: Vec<T> = (0..n * 16).map(|k| T::of((k % 17) as f64 - 8.0)).collect();
+    let x: Vec<T> = (0..n * 16).map(|k| T::from_f64((k % 17) as f64 - 8.0)).collect();
     bencher.bench_local(|| operator.apply(black_box(&x), 16));
 }

@@ -1,65 +1,79 @@
-//! Which pairs were claimed, by how many of their two nodes, and which are alike.
-
-use std::sync::Arc;
+//! This module holds what is known of each pair: how many of its two nodes claimed it, and how similar they are.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
-use veilgraph_graph::{BitMatrix, Ones};
+use veilgraph_graph::BitMatrix;
 
-use crate::pair_table::{Listed, PairTable};
+use crate::claims::{ClaimPlanes, ClaimTable, Claims};
+use crate::pair_table::{PairTable, nodes_per_block};
 use crate::similar::SimilarPairs;
 
-/// What is known of each pair: who reported it as linked, and how much alike its nodes are.
+/// Holds what is known of each pair: who reported it as linked, and how similar its nodes are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkEvidence {
-    form: Form,
+    claims: ClaimTable,
     similar: SimilarPairs,
 }
 
-/// What is known of a pair.
+/// Says what is known of a pair; the default says that nothing is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// How many of its nodes reported the link: 0, 1 or 2.
+    /// This many of the pair's nodes claimed the link: 0, 1 or 2.
     pub claims: u8,
-    /// Bin of similarity; 0 for the pairs that no similarity tells from each other.
+    /// The pair stands in this bin of similarity, or in bin 0 if no similarity tells it from the others.
     pub bin: u8,
 }
 
-/// Claims: rows of the lower node where they are few, two symmetric planes of bits where they are many.
-#[derive(Clone, Debug, PartialEq)]
-enum Form {
-    Listed(PairTable),
-    Planes { any: Arc<BitMatrix>, both: Arc<BitMatrix> },
-}
-
-/// Partners of a node with their claims, ascending.
-pub enum Claims<'a> {
-    /// From lists.
-    Listed(Listed<'a>),
-    /// From planes: partners, and the words that tell who was claimed twice.
-    Planes(Ones<'a>, &'a [u64]),
-}
-
 impl LinkEvidence {
-    /// Claims alone, from rows `(partner, claims)` of each node `i`: partners ascend and exceed `i`.
+    /// Builds evidence of claims alone from the row `(partner, claims)` of each node `i`; partners ascend and exceed
+    /// `i`.
     ///
     /// # Errors
-    /// When a partner is out of order or range, or claims are neither 1 nor 2; names the pair.
+    /// Fails when a partner is out of order or range, or claims are neither 1 nor 2; the message names the pair.
     pub fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
-        Ok(Self::from_form(Form::Listed(PairTable::from_rows(2, rows)?)))
+        Ok(Self::from_claims(ClaimTable::Listed(PairTable::from_rows(2, rows)?)))
     }
 
-    fn from_form(form: Form) -> Self {
-        let n_nodes = match &form {
-            Form::Listed(table) => table.n_nodes(),
-            Form::Planes { any, .. } => any.n_rows(),
-        };
-        Self { form, similar: SimilarPairs::none(n_nodes) }
+    /// Builds evidence of claims alone from everyone's report as bits: row `i` is what node `i` claims.
+    #[must_use]
+    pub fn from_reports(reports: BitMatrix) -> Self {
+        Self::from_claims(ClaimTable::Planes(ClaimPlanes::from_reports(reports)))
     }
 
-    /// The same claims with these similarities.
+    /// Builds evidence of claims alone.
+    fn from_claims(claims: ClaimTable) -> Self {
+        let similar = SimilarPairs::none(claims.n_nodes());
+        Self { claims, similar }
+    }
+
+    /// Returns the same evidence with its claims in planes of bits.
+    ///
+    /// Sums over pairs run in the order of the table of claims, and their last bits depend on that order. Whoever needs
+    /// the same sums from evidence that was read as from evidence that was just paired asks for the form that it was
+    /// paired in.
+    #[must_use]
+    pub fn into_planes(self) -> Self {
+        if self.planes().is_some() {
+            return self;
+        }
+        let n_nodes = self.n_nodes();
+        let empty = || BitMatrix::from_rows(n_nodes, |_, _| {});
+        let (mut any, mut both) = (empty(), empty());
+        for i in 0..n_nodes {
+            for (j, claims) in self.claims(i) {
+                any.set(i, j);
+                if claims == 2 {
+                    both.set(i, j);
+                }
+            }
+        }
+        let claims = ClaimTable::Planes(ClaimPlanes::from_upper_triangles(any, both));
+        Self { claims, ..self }
+    }
+
+    /// Returns the same claims with these similarities.
     ///
     /// # Errors
-    /// When they speak of different numbers of nodes.
+    /// Fails when the claims and the similarities have different numbers of nodes.
     pub fn with_similar(self, similar: SimilarPairs) -> Result<Self, Invalid> {
         let (n, m) = (self.n_nodes(), similar.n_nodes());
         if n != m {
@@ -68,74 +82,51 @@ impl LinkEvidence {
         Ok(Self { similar, ..self })
     }
 
-    /// Evidence from everyone's report as bits: row `i` is what node `i` claims.
-    #[must_use]
-    pub fn from_reports(reports: BitMatrix) -> Self {
-        let (mut any, mut both) = (reports.transposed(), reports);
-        any.combine(&mut both, |other, own| (own | other, own & other));
-        Self::from_planes(any, both)
-    }
-
-    fn from_planes(any: BitMatrix, both: BitMatrix) -> Self {
-        Self::from_form(Form::Planes { any: Arc::new(any), both: Arc::new(both) })
-    }
-
-    /// Whether this many claimed pairs are kept as planes: these take n²/4 bytes, a listed pair takes 5.
-    fn are_dense(n_nodes: usize, n_pairs: usize) -> bool {
-        5 * n_pairs > n_nodes * n_nodes / 4
-    }
-
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.similar.n_nodes()
     }
 
-    /// Number of claimed pairs.
+    /// Returns the number of claimed pairs.
     #[must_use]
     pub fn n_claimed(&self) -> usize {
-        match &self.form {
-            Form::Listed(table) => table.n_pairs(),
-            Form::Planes { any, .. } => any.count_ones() / 2,
-        }
+        self.claims.n_pairs()
     }
 
-    /// Most pairs of which anything is known: claimed and similar ones.
+    /// Returns a bound on the number of known pairs; it counts twice the pairs that are claimed and similar.
     #[must_use]
     pub fn n_known_at_most(&self) -> usize {
         self.n_claimed() + self.similar.n_pairs()
     }
 
-    /// The planes of pairs claimed at all and of pairs claimed twice, if kept so; both symmetric.
+    /// Returns the planes of claims, or `None` if the claims are listed.
     #[must_use]
-    pub fn planes(&self) -> Option<(&Arc<BitMatrix>, &Arc<BitMatrix>)> {
-        match &self.form {
-            Form::Listed(_) => None,
-            Form::Planes { any, both } => Some((any, both)),
+    pub fn planes(&self) -> Option<&ClaimPlanes> {
+        match &self.claims {
+            ClaimTable::Listed(_) => None,
+            ClaimTable::Planes(planes) => Some(planes),
         }
     }
 
-    /// Similarities of the pairs.
+    /// Returns the similarities of the pairs.
     #[must_use]
     pub fn similar(&self) -> &SimilarPairs {
         &self.similar
     }
 
-    /// Partners above `i` with their claims, ascending.
+    /// Iterates over the claimed partners above `i` with their claims, in ascending order of the partner.
     #[must_use]
     pub fn claims(&self, i: usize) -> Claims<'_> {
-        match &self.form {
-            Form::Listed(table) => Claims::Listed(table.row(i)),
-            Form::Planes { any, both } => Claims::Planes(any.ones_from(i, i + 1), both.row(i)),
-        }
+        self.claims.row(i)
     }
 
-    /// Partners above `i` of which anything is known, ascending.
+    /// Iterates over the partners above `i` of which anything is known, in ascending order.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, Known)> + '_ {
         let (mut claims, mut similar) = (self.claims(i).peekable(), self.similar.row(i).peekable());
         std::iter::from_fn(move || {
-            let next = |pair: Option<&(u32, u8)>| pair.map_or(u32::MAX, |pair| pair.0);
-            let j = next(claims.peek()).min(next(similar.peek()));
+            let partner = |pair: Option<&(u32, u8)>| pair.map_or(u32::MAX, |pair| pair.0);
+            let j = partner(claims.peek()).min(partner(similar.peek()));
             let claims = claims.next_if(|pair| pair.0 == j).map(|pair| pair.1);
             let bin = similar.next_if(|pair| pair.0 == j).map(|pair| pair.1);
             (claims.is_some() || bin.is_some())
@@ -143,43 +134,20 @@ impl LinkEvidence {
         })
     }
 
-    /// All pairs `(i, j)` of which anything is known, sorted.
+    /// Iterates over all pairs `(i, j)` of which anything is known, in ascending order.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, Known)> + '_ {
         (0..self.n_nodes()).flat_map(|i| self.row(i).map(move |(j, known)| (i as u32, j, known)))
     }
 
-    /// What is known of the pair `(i, j)`.
+    /// Returns what is known of the pair `(i, j)`.
     #[must_use]
     pub fn known(&self, i: u32, j: u32) -> Known {
         let (low, high) = (i.min(j) as usize, i.max(j));
-        let claims = match &self.form {
-            Form::Listed(table) => table.code(low, high),
-            Form::Planes { any, both } => u8::from(any.contains(low, high)) + u8::from(both.contains(low, high)),
-        };
-        Known { claims, bin: self.similar.bin(low, high) }
+        Known { claims: self.claims.claims(low, high), bin: self.similar.bin(low, high) }
     }
 }
 
-/// Nodes whose pairs make one row group: some 262,144 pairs, small enough for fast memory.
-pub(crate) fn nodes_per_block(n_nodes: usize, n_pairs: usize) -> usize {
-    ((1 << 18) * n_nodes / n_pairs.max(1)).clamp(1, 65_536)
-}
-
-impl Iterator for Claims<'_> {
-    type Item = (u32, u8);
-
-    fn next(&mut self) -> Option<(u32, u8)> {
-        match self {
-            Self::Listed(pairs) => pairs.next().map(|(&j, &claims)| (j, claims)),
-            Self::Planes(partners, both) => {
-                let j = partners.next()?;
-                Some((j, 1 + (both[j as usize / 64] >> (j % 64) & 1) as u8))
-            }
-        }
-    }
-}
-
-// Post-processing of the noisy reports.
+// The claims are noisy reports and the bins a function of public features, so evidence is post-processing.
 impl Public for LinkEvidence {}
 
 impl Artifact for LinkEvidence {
@@ -211,8 +179,8 @@ impl Artifact for LinkEvidence {
 
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let (n_nodes, n_bins): (usize, u8) = (facts.get("n_nodes")?, facts.get("n_bins")?);
-        let dense = Self::are_dense(n_nodes, facts.get("n_claimed")?);
-        let empty = || BitMatrix::from_rows(if dense { n_nodes } else { 0 }, |_, _| {});
+        let is_dense = ClaimTable::is_dense(n_nodes, facts.get("n_claimed")?);
+        let empty = || BitMatrix::from_rows(if is_dense { n_nodes } else { 0 }, |_, _| {});
         let (mut any, mut both) = (empty(), empty());
         let (mut listed, mut similar) = (PairTable::new(2), PairTable::new(n_bins));
         for block in blocks {
@@ -227,32 +195,29 @@ impl Artifact for LinkEvidence {
                 if bin > 0 {
                     similar.push(i, j, bin)?;
                 }
-                if claims > 0 && !dense {
+                if claims > 0 && !is_dense {
                     listed.push(i, j, claims)?;
                 }
-                if claims > 0 && dense {
+                if claims > 0 && is_dense {
                     any.set(i as usize, j);
                 }
-                if claims == 2 && dense {
+                if claims == 2 && is_dense {
                     both.set(i as usize, j);
                 }
             }
         }
-        listed.fill(n_nodes);
-        similar.fill(n_nodes);
+        listed.complete_rows(n_nodes);
+        similar.complete_rows(n_nodes);
         let similar = SimilarPairs::from_table(similar, n_bins)?;
-        if !dense {
-            return Self::from_form(Form::Listed(listed.checked()?)).with_similar(similar);
-        }
-        // Rows hold the partners above; the others follow by symmetry.
-        for plane in [&mut any, &mut both] {
-            let mut below = plane.transposed();
-            plane.combine(&mut below, |above, below| (above | below, below));
-        }
-        Self::from_planes(any, both).with_similar(similar)
+        let claims = if is_dense {
+            ClaimTable::Planes(ClaimPlanes::from_upper_triangles(any, both))
+        } else {
+            ClaimTable::Listed(listed.checked()?)
+        };
+        Self::from_claims(claims).with_similar(similar)
     }
 
-    /// Two planes of bits, or lists with their offsets, and a list of similar pairs.
+    /// Counts the claims in the form that takes less memory, and the list of similar pairs.
     fn footprint(facts: &Facts) -> Result<u64, Invalid> {
         let (n, claimed, similar): (u64, u64, u64) =
             (facts.get("n_nodes")?, facts.get("n_claimed")?, facts.get("n_similar")?);

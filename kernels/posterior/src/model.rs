@@ -1,48 +1,55 @@
-//! The posterior: parameters of the nodes, and what is known of the pairs.
+//! This module holds the posterior: the parameters of the nodes and bins, and what is known of the pairs.
 
 use rayon::prelude::*;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
 use crate::evidence::{Known, LinkEvidence};
-use crate::kernel_sum::{Atoms, Kernel, range};
+use crate::kernel_sum::{DistinctParameters, least_and_largest};
+use crate::logistic_kernel::LogisticKernel;
 
-/// The parameters of every node and bin of similarity, and the budget that made the bits.
+/// Holds the parameters of every node and of every bin of similarity, and the budget that the bits were sent with.
+///
+/// # Shapes
+/// `degrees` and `beta`: `[n]`; `bin_logits`: `[n_bins]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkModel {
-    /// Degree as the prior used it, in links; 0 without a prior.
+    /// The prior used these degrees, in links; they are 0 without a prior.
     pub degrees: Vec<f64>,
-    /// Parameter of the beta model; 0 without a prior.
+    /// These are the parameters of the beta model; they are 0 without a prior.
     pub beta: Vec<f64>,
-    /// Budget of each bit in nats; 0 when no bits were sent.
+    /// Each bit was sent with this budget in nats; it is 0 when no bits were sent.
     pub epsilon_links: f64,
-    /// Log odds of a link in each bin of similarity, from bin 1 on, beyond those of pairs in none.
+    /// A pair's bin adds these log odds to those of a pair in bin 0; the first entry is that of bin 1.
     pub bin_logits: Vec<f64>,
-    /// Largest relative difference between expected and given degree.
+    /// No expected degree differs from the given one by more than this, relatively.
     pub residual: f64,
-    /// Iterations of the solver.
+    /// The solver took this many iterations.
     pub iterations: u32,
 }
 
-/// Probability of a link for every pair of nodes, held implicitly.
+/// Gives the probability of a link for every pair of nodes without holding them.
+///
+/// # Shapes
+/// `beta`: `[n]`; `evidence_logits`: `[1 + n_bins][3]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     beta: Vec<f64>,
-    /// What a pair's bin and claims add to its log odds.
+    /// A pair's bin and number of claims add these log odds.
     evidence_logits: Vec<[f64; 3]>,
     evidence: LinkEvidence,
 }
 
-/// `1 / (1 + e^{-x})`.
+/// Returns the probability with the log odds `x`: `1 / (1 + e^{-x})`.
 #[must_use]
 pub fn sigmoid(x: f64) -> f64 {
-    Kernel::Logistic.at(x)
+    LogisticKernel::Logistic.at(x)
 }
 
 impl Posterior {
-    /// The posterior of these parameters and this evidence.
+    /// Joins these parameters and this evidence.
     ///
     /// # Errors
-    /// When they speak of different numbers of nodes or bins.
+    /// Fails when the parameters and the evidence have different numbers of nodes or bins.
     pub fn new(model: &LinkModel, evidence: LinkEvidence) -> Result<Self, Invalid> {
         let (n, m) = (model.beta.len(), evidence.n_nodes());
         if n != m {
@@ -56,65 +63,70 @@ impl Posterior {
         Ok(Self { beta: model.beta.clone(), evidence_logits, evidence })
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.beta.len()
     }
 
-    /// Parameter of each node.
+    /// Returns the parameter `β_i` of each node.
     #[must_use]
     pub fn beta(&self) -> &[f64] {
         &self.beta
     }
 
-    /// What is known of the pairs.
+    /// Returns what is known of the pairs.
     #[must_use]
     pub fn evidence(&self) -> &LinkEvidence {
         &self.evidence
     }
 
-    /// What was known of the pairs.
+    /// Gives up the posterior and returns what was known of the pairs.
     #[must_use]
     pub fn into_evidence(self) -> LinkEvidence {
         self.evidence
     }
 
-    /// What is known of a pair, in log odds: `2 (claims − 1) ε_links`, and the log odds of its bin.
+    /// Returns the log odds that evidence adds to a pair: `2 (claims − 1) ε_links` plus the log odds of its bin.
     #[must_use]
     pub fn evidence_logit(&self, known: Known) -> f64 {
         self.evidence_logits[usize::from(known.bin)][usize::from(known.claims)]
     }
 
-    /// Least and largest finite [`Self::evidence_logit`].
+    /// Returns the least and the largest finite [`Self::evidence_logit`].
     #[must_use]
     pub fn evidence_logit_bounds(&self) -> (f64, f64) {
         let finite: Vec<f64> =
             self.evidence_logits.as_flattened().iter().copied().filter(|logit| logit.is_finite()).collect();
-        range(&finite)
+        least_and_largest(&finite)
     }
 
-    /// Log odds of a link between `i` and `j`, given what is known of the pair.
+    /// Returns the log odds of a link between `i` and `j`, given what is known of the pair.
     #[must_use]
     pub fn logit(&self, i: u32, j: u32, known: Known) -> f64 {
         self.beta[i as usize] + self.beta[j as usize] + self.evidence_logit(known)
     }
 
-    /// Probability of a link between two different nodes.
+    /// Returns the probability of a link between two different nodes.
+    ///
+    /// # Source
+    /// Zhu, Tan, Xiao (2023), Blink, section 4: their quotient for the posterior is this logistic function.
     #[must_use]
     pub fn probability(&self, i: u32, j: u32) -> f64 {
         sigmoid(self.logit(i, j, self.evidence.known(i, j)))
     }
 
-    /// `Σ_{i<j} f_ij` for a kernel of the logits, exact up to rounding.
+    /// Returns `Σ_{i<j} k(logit_ij)`, exact up to rounding.
+    ///
+    /// The sum over all pairs as if nothing were known of any is a kernel sum; the known pairs then correct it.
     ///
     /// # Complexity
     /// `O(n · rank + known pairs)`.
     #[must_use]
-    pub fn pair_sum(&self, kernel: Kernel) -> f64 {
+    pub fn pair_sum(&self, kernel: LogisticKernel) -> f64 {
         let base = self.evidence_logit(Known::default());
-        let unknown = Atoms::new(&self.beta).pair_sum(kernel, base);
-        // e^{-s} of a pair is a product of two numbers: no exponential per pair.
+        let as_if_unknown = DistinctParameters::new(&self.beta).pair_sum(kernel, base);
+        // e^{-logit} of a pair is a product of three numbers that are computed once, so no pair needs an exponential.
         let exp_minus_beta: Vec<f64> = self.beta.iter().map(|&b| libm::exp(-b)).collect();
         let exp_minus = |logits: &[f64; 3]| logits.map(|logit| libm::exp(-logit));
         let exp_minus_evidence: Vec<[f64; 3]> = self.evidence_logits.iter().map(exp_minus).collect();
@@ -126,20 +138,29 @@ impl Posterior {
             });
             corrections.sum()
         };
-        // Rows in parallel, their sums in order: the result does not depend on the number of threads.
+        // Rows are computed in parallel and added in order, so the result does not depend on the number of threads.
         let rows: Vec<f64> = (0..self.n_nodes()).into_par_iter().map(row).collect();
-        unknown + rows.into_iter().sum::<f64>()
+        as_if_unknown + rows.into_iter().sum::<f64>()
     }
 }
 
-/// What claims add to the log odds of a pair in no bin, and in each bin.
+/// Returns what 0, 1 and 2 claims add to the log odds of a pair, for bin 0 and then for each further bin.
+///
+/// A node tells the truth about a pair with probability `1 / (1 + e^{-ε_links})`, so each of its two bits moves the log
+/// odds by `ε_links` up or down, and one claim of two says nothing.
+///
+/// # Shapes
+/// `bin_logits`: `[n_bins]`. Returns `[1 + n_bins][3]`.
+///
+/// # Source
+/// Zhu, Tan, Xiao (2023), Blink, section 4.
 #[must_use]
 pub fn evidence_logits(epsilon_links: f64, bin_logits: &[f64]) -> Vec<[f64; 3]> {
     let claims = [-2.0 * epsilon_links, 0.0, 2.0 * epsilon_links];
     std::iter::once(&0.0).chain(bin_logits).map(|bin| claims.map(|claims| claims + bin)).collect()
 }
 
-// Post-processing of the noisy reports.
+// The model is a function of the noisy reports alone, so it is post-processing.
 impl Public for LinkModel {}
 
 impl Artifact for LinkModel {

@@ -1,43 +1,46 @@
-//! The soft graph as an operator: `X -> P X` without the matrix `P`.
+//! This module applies the soft graph as an operator, `X → P X`, without the matrix `P` of probabilities.
 
+mod claim_entries;
 mod corrections;
+mod dense_sums;
 mod low_rank;
 mod on_the_fly;
 mod real;
+mod smooth_part;
 
 use low_rank::LowRank;
 use on_the_fly::OnTheFly;
 
-pub use on_the_fly::dense_sums;
+pub use dense_sums::dense_sums;
 pub use real::Real;
 
 use crate::model::Posterior;
 
-/// `P` as a symmetric operator in the precision `T`, in the form that costs less.
+/// Represents the symmetric operator `P` in the precision `T`, in the form that costs less.
 pub enum SoftOperator<T: Real = f32> {
-    /// Few claims: a smooth part of low rank, corrected at the known pairs.
+    /// Where few pairs are known, `P` is a smooth part of low rank that is corrected at the known pairs.
     LowRank(LowRank<T>),
-    /// Many claims: entries are formed from planes of bits when they are needed and never kept; similar pairs
-    /// are corrected.
+    /// Where many pairs are claimed, the entries of `P` are formed from planes of bits whenever they are needed and are
+    /// never kept; the similar pairs are corrected.
     OnTheFly(OnTheFly<T>),
 }
 
 impl<T: Real> SoftOperator<T> {
-    /// The operator of this posterior.
+    /// Builds the operator of this posterior.
     #[must_use]
     pub fn new(posterior: &Posterior) -> Self {
         match posterior.evidence().planes() {
-            Some((any, both)) if Self::pays_on_the_fly(posterior) => {
-                Self::OnTheFly(OnTheFly::new(posterior, any.clone(), both.clone()))
+            Some(planes) if Self::is_cheaper_on_the_fly(posterior) => {
+                Self::OnTheFly(OnTheFly::new(posterior, planes.clone()))
             }
             _ => Self::LowRank(LowRank::new(posterior)),
         }
     }
 
-    /// Whether forming every entry is cheaper than correcting at the known pairs.
+    /// Returns whether forming every entry is cheaper than correcting at the known pairs.
     ///
-    /// Corrections are also kept within half a gibibyte.
-    fn pays_on_the_fly(posterior: &Posterior) -> bool {
+    /// It is also preferred where the corrections would take more than half a gibibyte.
+    fn is_cheaper_on_the_fly(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_known_at_most();
@@ -45,7 +48,7 @@ impl<T: Real> SoftOperator<T> {
         bytes > MOST_BYTES || T::CORRECTION_COST * corrections as f64 > T::ENTRY_COST * entries as f64
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         match self {
@@ -54,7 +57,8 @@ impl<T: Real> SoftOperator<T> {
         }
     }
 
-    /// Multiplications per column of `x` in [`Self::apply`], in units of one with a sparse matrix.
+    /// Returns what [`Self::apply`] costs per column of `x`, in units of one multiplication with an entry of a sparse
+    /// matrix.
     #[must_use]
     pub fn cost(&self) -> f64 {
         let n = self.n_nodes() as f64;
@@ -64,9 +68,13 @@ impl<T: Real> SoftOperator<T> {
         }
     }
 
-    /// `P x` for a row-major `x` of shape `[n_nodes, width]`; `P` is symmetric, so this is its adjoint too.
+    /// Returns `P x`. Since `P` is symmetric, this is also the product with the adjoint.
     ///
-    /// Entries are within 1e-6 (single precision) or 1e-12 (double) of the sum of their absolute terms.
+    /// Every entry of the product is within 1e-6 (single precision) or 1e-12 (double precision) of the exact one,
+    /// relative to the sum of the absolute values of its terms.
+    ///
+    /// # Shapes
+    /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     ///
     /// # Complexity
     /// `O((n · rank + known pairs) · width)`, or `O(n² · width)` on the fly.

@@ -1,38 +1,53 @@
-//! Pairs of nodes with a small number each.
+//! This module holds a list of pairs of nodes with a small number for each.
 
 use veilgraph_contract::Invalid;
 
-/// Rows of the lower node: partners above it, ascending, each with a code that is not 0.
+/// Lists pairs `(i, j)` with `i < j`, each with a code that is not 0: its number of claims, or its bin.
+///
+/// # Shapes
+/// `offsets`: `[n_rows + 1]`; `partners` and `codes`: `[n_pairs]`, where row `i` takes `offsets[i]..offsets[i + 1]` and
+/// its partners `j` ascend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PairTable {
     offsets: Vec<usize>,
     partners: Vec<u32>,
     codes: Vec<u8>,
-    /// Largest allowed code.
-    most: u8,
+    /// No code is larger than this.
+    largest_code: u8,
 }
 
+/// Iterates over the partners and the codes of a row.
+pub(crate) type ListedRow<'a> = std::iter::Zip<std::slice::Iter<'a, u32>, std::slice::Iter<'a, u8>>;
+
 impl PairTable {
-    /// No rows yet.
-    pub(crate) fn new(most: u8) -> Self {
-        Self { offsets: vec![0], partners: Vec::new(), codes: Vec::new(), most }
+    /// Returns a table without rows.
+    pub(crate) fn new(largest_code: u8) -> Self {
+        Self { offsets: vec![0], partners: Vec::new(), codes: Vec::new(), largest_code }
     }
 
-    pub(crate) fn from_rows(most: u8, rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
-        let mut table = Self::new(most);
+    /// Builds the table from the row `(partner, code)` of each node.
+    ///
+    /// # Errors
+    /// Fails when a partner or a code is out of order or range; the message names the pair.
+    pub(crate) fn from_rows(largest_code: u8, rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
+        let mut table = Self::new(largest_code);
         for (i, row) in rows.into_iter().enumerate() {
             row.into_iter().try_for_each(|(j, code)| table.push(i as u32, j, code))?;
-            table.fill(i + 1);
+            table.complete_rows(i + 1);
         }
         table.checked()
     }
 
-    /// Adds a pair; pairs come in order.
+    /// Adds the pair `(i, j)`, which must come after all earlier ones.
+    ///
+    /// # Errors
+    /// Fails when the pair or its code is out of order or range.
     pub(crate) fn push(&mut self, i: u32, j: u32, code: u8) -> Result<(), Invalid> {
-        let is_early = (i as usize) < self.offsets.len() - 1;
-        self.fill(i as usize);
+        let is_row_complete = (i as usize) < self.offsets.len() - 1;
+        self.complete_rows(i as usize);
         let previous = self.partners[self.offsets[i as usize]..].last();
-        if is_early || j <= i || previous.is_some_and(|&previous| j <= previous) || !(1..=self.most).contains(&code) {
+        let is_in_order = !is_row_complete && i < j && previous.is_none_or(|&previous| previous < j);
+        if !is_in_order || !(1..=self.largest_code).contains(&code) {
             return Err(Invalid(format!("pair ({i}, {j}) with {code} is out of order or range")));
         }
         self.partners.push(j);
@@ -40,13 +55,16 @@ impl PairTable {
         Ok(())
     }
 
-    /// The rows of the first `n_rows` nodes are complete.
-    pub(crate) fn fill(&mut self, n_rows: usize) {
+    /// Declares that the rows of the first `n_rows` nodes will get no more pairs.
+    pub(crate) fn complete_rows(&mut self, n_rows: usize) {
         let n_rows = n_rows.max(self.offsets.len() - 1);
         self.offsets.resize(n_rows + 1, self.partners.len());
     }
 
-    /// The table, if every partner has a row.
+    /// Returns the table if every partner is a node with a row.
+    ///
+    /// # Errors
+    /// Fails when a partner has no row; the message names it.
     pub(crate) fn checked(self) -> Result<Self, Invalid> {
         match self.partners.iter().find(|&&j| j as usize >= self.offsets.len() - 1) {
             Some(j) => Err(Invalid(format!("node {j} does not exist"))),
@@ -54,26 +72,31 @@ impl PairTable {
         }
     }
 
+    /// Returns the number of nodes.
     pub(crate) fn n_nodes(&self) -> usize {
         self.offsets.len() - 1
     }
 
+    /// Returns the number of listed pairs.
     pub(crate) fn n_pairs(&self) -> usize {
         self.partners.len()
     }
 
-    /// Partners and codes of `i`.
-    pub(crate) fn row(&self, i: usize) -> Listed<'_> {
+    /// Iterates over the partners above `i` and their codes, in ascending order of the partner.
+    pub(crate) fn row(&self, i: usize) -> ListedRow<'_> {
         let range = self.offsets[i]..self.offsets[i + 1];
         self.partners[range.clone()].iter().zip(self.codes[range].iter())
     }
 
-    /// Code of the pair `i < j`; 0 if it is not here.
+    /// Returns the code of the pair `i < j`, or 0 if it is not listed.
     pub(crate) fn code(&self, i: usize, j: u32) -> u8 {
         let range = self.offsets[i]..self.offsets[i + 1];
         self.partners[range.clone()].binary_search(&j).map_or(0, |at| self.codes[range.start + at])
     }
 }
 
-/// Partners and codes.
-pub(crate) type Listed<'a> = std::iter::Zip<std::slice::Iter<'a, u32>, std::slice::Iter<'a, u8>>;
+/// Returns how many nodes share one block, the row group of an artifact of pairs: it then has some 262,144 pairs, which
+/// is small enough for fast memory.
+pub(crate) fn nodes_per_block(n_nodes: usize, n_pairs: usize) -> usize {
+    ((1 << 18) * n_nodes / n_pairs.max(1)).clamp(1, 65_536)
+}

@@ -1,102 +1,137 @@
-//! How many pairs are at least as likely as given ones.
+//! This module counts the pairs that are at least as likely as given ones.
 
 use rayon::prelude::*;
 
 use crate::evidence::Known;
 use crate::model::Posterior;
 
-/// For each of the ascending `thresholds`, the number of pairs `i < j` whose logit is at least that.
+/// For each of the ascending `thresholds`, returns the number of pairs `i < j` whose logit is at least that.
+///
+/// # Shapes
+/// `thresholds`: `[k]`, log odds. Returns `[k]`, pairs.
 ///
 /// # Complexity
-/// With planes of evidence, one pass over all pairs; else `O(n)` per threshold and one pass over the
-/// known pairs.
+/// With planes of claims, one pass over all pairs; else `O(n)` per threshold and one pass over the known pairs.
 ///
 /// # Panics
-/// When the thresholds do not ascend.
+/// Panics when the thresholds do not ascend.
 #[must_use]
 pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     assert!(thresholds.is_sorted(), "thresholds ascend");
-    let locate = Locator::new(thresholds);
-    let evidence = posterior.evidence();
+    let locator = Locator::new(thresholds);
     let n_nodes = posterior.n_nodes();
-    let all_pairs = evidence.planes().is_some();
-    // passed[k]: pairs that reach exactly the first k thresholds, as they are and as if nothing were known.
-    let empty = || (vec![0_i64; thresholds.len() + 1], vec![0_i64; thresholds.len() + 1]);
-    let count_row = |(mut passed, mut as_if): (Vec<i64>, Vec<i64>), i: usize| {
-        let lower = i as u32;
-        if all_pairs {
-            let mut next = i as u32 + 1;
-            for (j, known) in evidence.row(i) {
-                (next..j).for_each(|k| passed[locate.passed(posterior.logit(lower, k, Known::default()))] += 1);
-                passed[locate.passed(posterior.logit(lower, j, known))] += 1;
-                next = j + 1;
-            }
-            (next..n_nodes as u32)
-                .for_each(|k| passed[locate.passed(posterior.logit(lower, k, Known::default()))] += 1);
+    let visits_all_pairs = posterior.evidence().planes().is_some();
+    let empty = || ReachedCounts::new(thresholds.len());
+    let count_row = |mut counts: ReachedCounts, i: usize| {
+        if visits_all_pairs {
+            counts.add_all_pairs(posterior, &locator, i as u32);
         } else {
-            for (j, known) in evidence.row(i) {
-                passed[locate.passed(posterior.logit(lower, j, known))] += 1;
-                as_if[locate.passed(posterior.logit(lower, j, Known::default()))] += 1;
-            }
+            counts.add_known_pairs(posterior, &locator, i as u32);
         }
-        (passed, as_if)
+        counts
     };
-    let add = |(mut a, mut b): (Vec<i64>, Vec<i64>), (c, d): (Vec<i64>, Vec<i64>)| {
-        a.iter_mut().zip(c).for_each(|(a, c)| *a += c);
-        b.iter_mut().zip(d).for_each(|(b, d)| *b += d);
-        (a, b)
-    };
-    let (passed, as_if) = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, add);
+    let reached = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, ReachedCounts::plus);
     let sorted_beta = posterior.sorted_beta();
-    let unknown: Vec<u64> = if all_pairs {
+    let as_if_unknown: Vec<u64> = if visits_all_pairs {
         vec![0; thresholds.len()]
     } else {
         thresholds.par_iter().map(|&threshold| posterior.count_as_if_unknown(&sorted_beta, threshold)).collect()
     };
     let mut counts = vec![0; thresholds.len()];
-    let mut reached = 0;
+    let mut change = 0;
     for k in (0..thresholds.len()).rev() {
-        reached += passed[k + 1] - as_if[k + 1];
-        counts[k] = unknown[k].wrapping_add_signed(reached);
+        change += reached.with_evidence[k + 1] - reached.without_evidence[k + 1];
+        counts[k] = as_if_unknown[k].wrapping_add_signed(change);
     }
     counts
 }
 
-/// Finds how many thresholds a logit reaches: a table of cells, then a short search.
+/// Counts visited pairs by the number of thresholds that their logits reach.
+///
+/// The difference of the two counts corrects a count over all pairs as if nothing were known of any.
+///
+/// # Shapes
+/// Both are `[thresholds + 1]`: entry `k` counts the pairs that reach exactly the first `k` thresholds.
+struct ReachedCounts {
+    with_evidence: Vec<i64>,
+    /// The pairs of `with_evidence` are counted here as if nothing were known of them.
+    without_evidence: Vec<i64>,
+}
+
+impl ReachedCounts {
+    /// Returns counts of no pairs.
+    fn new(n_thresholds: usize) -> Self {
+        Self { with_evidence: vec![0; n_thresholds + 1], without_evidence: vec![0; n_thresholds + 1] }
+    }
+
+    /// Counts all pairs of `i` and a later node.
+    fn add_all_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
+        let mut add = |j: u32, known: Known| self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
+        let mut next = i + 1;
+        for (j, known) in posterior.evidence().row(i as usize) {
+            (next..j).for_each(|unknown| add(unknown, Known::default()));
+            add(j, known);
+            next = j + 1;
+        }
+        (next..posterior.n_nodes() as u32).for_each(|unknown| add(unknown, Known::default()));
+    }
+
+    /// Counts the known pairs of `i` and a later node, with and without what is known of them.
+    fn add_known_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
+        for (j, known) in posterior.evidence().row(i as usize) {
+            self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
+            self.without_evidence[locator.n_reached(posterior.logit(i, j, Known::default()))] += 1;
+        }
+    }
+
+    /// Adds the counts of other pairs.
+    fn plus(mut self, other: Self) -> Self {
+        self.with_evidence.iter_mut().zip(other.with_evidence).for_each(|(sum, count)| *sum += count);
+        self.without_evidence.iter_mut().zip(other.without_evidence).for_each(|(sum, count)| *sum += count);
+        self
+    }
+}
+
+/// Finds how many thresholds a logit reaches.
+///
+/// The range of the thresholds is divided into cells, which are equal intervals; a table says how many thresholds lie
+/// below each cell, and only those inside the cell are compared.
 struct Locator<'a> {
     thresholds: &'a [f64],
     least: f64,
-    per_cell: f64,
-    /// Thresholds below each cell.
-    cells: Vec<u32>,
+    cells_per_nat: f64,
+    /// Entry `c` counts the thresholds below cell `c`.
+    n_below_cell: Vec<u32>,
 }
 
 impl<'a> Locator<'a> {
+    /// Builds the table for ascending `thresholds`.
     fn new(thresholds: &'a [f64]) -> Self {
         let finite = || thresholds.iter().copied().filter(|threshold| threshold.is_finite());
-        let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let (least, largest) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
         let n_cells = thresholds.len().next_power_of_two().max(16);
-        let per_cell = if most > least { n_cells as f64 / (most - least) } else { 1.0 };
-        let mut locator = Self { thresholds, least, per_cell, cells: vec![0; n_cells + 1] };
+        let cells_per_nat = if largest > least { n_cells as f64 / (largest - least) } else { 1.0 };
+        let mut locator = Self { thresholds, least, cells_per_nat, n_below_cell: vec![0; n_cells + 1] };
         for &threshold in thresholds {
             let cell = locator.cell(threshold);
-            locator.cells[cell + 1] += 1;
+            locator.n_below_cell[cell + 1] += 1;
         }
-        for k in 0..n_cells {
-            locator.cells[k + 1] += locator.cells[k];
+        for cell in 0..n_cells {
+            locator.n_below_cell[cell + 1] += locator.n_below_cell[cell];
         }
         locator
     }
 
-    /// Cell of a threshold or logit: one formula for both, so that rounding moves them alike.
+    /// Returns the cell of a threshold or of a logit; one formula serves both, so that both are rounded in the same
+    /// way.
     fn cell(&self, x: f64) -> usize {
-        ((x - self.least) * self.per_cell).clamp(0.0, self.cells.len() as f64 - 2.0) as usize
+        ((x - self.least) * self.cells_per_nat).clamp(0.0, self.n_below_cell.len() as f64 - 2.0) as usize
     }
 
-    /// Number of thresholds that `logit` reaches.
-    fn passed(&self, logit: f64) -> usize {
+    /// Returns the number of thresholds that are at most `logit`.
+    fn n_reached(&self, logit: f64) -> usize {
         let cell = self.cell(logit);
-        let (first, last) = (self.cells[cell] as usize, self.cells[cell + 1] as usize);
+        let (first, last) = (self.n_below_cell[cell] as usize, self.n_below_cell[cell + 1] as usize);
         first + self.thresholds[first..last].iter().take_while(|&&threshold| threshold <= logit).count()
     }
 }

@@ -1,10 +1,13 @@
-//! Pairs that the server tells from the others before it sees a report.
+//! This module holds the pairs that the server tells from the others before it sees a report.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-use crate::pair_table::PairTable;
+use crate::pair_table::{PairTable, nodes_per_block};
 
-/// Pairs of nodes that resemble each other, in bins from little (1) to much.
+/// Lists the pairs of nodes that resemble each other, each with its bin.
+///
+/// A bin is a class of pairs that are about equally similar: bin 1 holds the least similar of the listed pairs, and the
+/// last bin the most similar ones. All pairs that are not listed are in bin 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarPairs {
     table: PairTable,
@@ -12,57 +15,62 @@ pub struct SimilarPairs {
 }
 
 impl SimilarPairs {
-    /// Pairs from rows `(partner, bin)` of each node `i`: partners ascend and exceed `i`, bins are in `1..=n_bins`.
+    /// Builds the list from the row `(partner, bin)` of each node `i`; partners ascend and exceed `i`, and bins are in
+    /// `1..=n_bins`.
     ///
     /// # Errors
-    /// When a partner or bin is out of order or range; names the pair.
+    /// Fails when a partner or bin is out of order or range; the message names the pair.
     pub fn from_rows(n_bins: u8, rows: impl IntoIterator<Item = Vec<(u32, u8)>>) -> Result<Self, Invalid> {
         Ok(Self { table: PairTable::from_rows(n_bins, rows)?, n_bins })
     }
 
+    /// Builds the list from a table whose codes are bins.
+    ///
+    /// # Errors
+    /// Fails when a partner has no row; the message names it.
     pub(crate) fn from_table(table: PairTable, n_bins: u8) -> Result<Self, Invalid> {
         Ok(Self { table: table.checked()?, n_bins })
     }
 
-    /// All pairs are alike.
+    /// Returns a list without pairs: every pair is in bin 0.
     #[must_use]
     pub fn none(n_nodes: usize) -> Self {
         let mut table = PairTable::new(0);
-        table.fill(n_nodes);
+        table.complete_rows(n_nodes);
         Self { table, n_bins: 0 }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.table.n_nodes()
     }
 
-    /// Number of bins; pairs that are not listed belong to none.
+    /// Returns the number of bins, without bin 0.
     #[must_use]
     pub fn n_bins(&self) -> u8 {
         self.n_bins
     }
 
-    /// Number of listed pairs.
+    /// Returns the number of listed pairs.
     #[must_use]
     pub fn n_pairs(&self) -> usize {
         self.table.n_pairs()
     }
 
-    /// Partners above `i` with their bins, ascending.
+    /// Iterates over the listed partners above `i` with their bins, in ascending order of the partner.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, u8)> + Clone + '_ {
         self.table.row(i).map(|(&j, &bin)| (j, bin))
     }
 
-    /// Bin of the pair `i < j`; 0 if it is not listed.
+    /// Returns the bin of the pair `i < j`, or 0 if it is not listed.
     #[must_use]
     pub fn bin(&self, i: usize, j: u32) -> u8 {
         self.table.code(i, j)
     }
 }
 
-// A function of features and of labels that the server holds.
+// Similarity is a function of public features and of labels that the server holds.
 impl Public for SimilarPairs {}
 
 impl Artifact for SimilarPairs {
@@ -76,7 +84,7 @@ impl Artifact for SimilarPairs {
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        let nodes = crate::evidence::nodes_per_block(self.n_nodes(), self.n_pairs());
+        let nodes = nodes_per_block(self.n_nodes(), self.n_pairs());
         Box::new((0..self.n_nodes()).step_by(nodes).map(move |first| {
             let (mut lower, mut upper, mut bins) = (Vec::new(), Vec::new(), Vec::new());
             for i in first..(first + nodes).min(self.n_nodes()) {
@@ -106,45 +114,13 @@ impl Artifact for SimilarPairs {
                 table.push(i, j, bin)?;
             }
         }
-        table.fill(facts.get("n_nodes")?);
+        table.complete_rows(facts.get("n_nodes")?);
         Self::from_table(table, n_bins)
     }
 
-    /// A list with its offsets.
+    /// Counts the list with its offsets.
     fn footprint(facts: &Facts) -> Result<u64, Invalid> {
         let (n, pairs): (u64, u64) = (facts.get("n_nodes")?, facts.get("n_pairs")?);
         Ok(pairs.saturating_mul(5).saturating_add(n.saturating_mul(8)))
     }
-}
-
-/// Bin of each cell of pairs with equal score (0: none), and the number of bins: bin 1 and those above hold `most`
-/// pairs at most, each next one and those above fewer by a constant factor, down to `least` pairs.
-#[must_use]
-pub fn bins_of_cells(counts: &[u64], scores: &[f64], most: usize, least: usize, most_bins: u8) -> (Vec<u8>, u8) {
-    let thresholds = bin_thresholds(counts, scores, most, least, most_bins.into());
-    let bin = |&score: &f64| thresholds.partition_point(|&threshold| threshold <= score) as u8;
-    (scores.iter().map(bin).collect(), thresholds.len() as u8)
-}
-
-/// Ascending least scores of the bins.
-pub(crate) fn bin_thresholds(counts: &[u64], scores: &[f64], most: usize, least: usize, most_bins: usize) -> Vec<f64> {
-    /// Each bin holds this many times the pairs of the next.
-    const RATIO: f64 = 1.6;
-    let mut order: Vec<usize> = (0..counts.len()).filter(|&cell| counts[cell] > 0).collect();
-    order.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    let levels = (0..most_bins as i32).map(|bin| (most as f64 / RATIO.powi(bin)) as u64);
-    let levels: Vec<u64> = levels.take_while(|&level| level >= least.max(1) as u64).collect();
-    let mut thresholds: Vec<f64> = Vec::new();
-    let (mut next, mut reached) = (0, 0);
-    for level in levels.into_iter().rev() {
-        while next < order.len() && reached + counts[order[next]] <= level {
-            reached += counts[order[next]];
-            next += 1;
-        }
-        // A level that adds no cell is no bin.
-        let threshold = next.checked_sub(1).map(|last| scores[order[last]]);
-        thresholds.extend(threshold.filter(|threshold| thresholds.last() != Some(threshold)));
-    }
-    thresholds.reverse();
-    thresholds
 }

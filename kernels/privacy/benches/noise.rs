@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
-use veilgraph_privacy::degree_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 
 fn main() {

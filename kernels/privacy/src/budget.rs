@@ -85,7 +85,7 @@ impl DegreeFraction {
     /// A share that depends on the budget alone, never on data: 0.2 nats for the degree, at most 35 % of the whole.
     ///
     /// # Source
-    /// algorithms.md, section G4: simulations of graphs with a public number of nodes and an assumed mean degree give
+    /// docs/benchmarks/degrees.md: simulations of graphs with a public number of nodes and an assumed mean degree give
     /// almost the same nats at every budget, for several shapes and a threefold error in the mean.
     pub const AUTO: Self = Self(Choice::Auto);
 
@@ -94,7 +94,7 @@ impl DegreeFraction {
     pub const AUTO_WITH_BITS: Self = Self(Choice::AutoWithBits);
 
     /// Nine tenths up to 3 nats, a tenth above: what the published search chose for most cells, as a rule that costs
-    /// nothing (specs, section 1).
+    /// nothing because it looks at no data.
     pub const PUBLIC_RULE: Self = Self(Choice::PublicRule);
 
     /// Whole budget in nats from which on the bits alone do better.

@@ -1,17 +1,15 @@
 //! What may leave a node, and at what price?
 //!
-//! *Invariant:* noise that protects is integer and exact; every mechanism states its cost as a pure
-//! function of its parameters. This crate knows no server, no file and no network.
+//! *Invariant:* noise that protects is integer and exact; every cost is a pure function of parameters. This crate knows
+//! no mechanism by name, no server, no file and no network.
 
 mod budget;
-pub mod degree_noise;
-mod mechanism;
+pub mod composition;
+pub mod count_noise;
+pub mod discrete_laplace;
 pub mod randomized_response;
-mod release;
 mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
-pub use degree_noise::DegreeNoise;
-pub use mechanism::Mechanism;
-pub use release::{Relation, Release};
+pub use count_noise::DegreeNoise;
 pub use reports::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks, ReportFacts, ReportedOnes};

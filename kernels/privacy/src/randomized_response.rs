@@ -94,7 +94,7 @@ impl RandomizedResponse {
             let mut row = vec![0; self.n_nodes.div_ceil(64)];
             self.noisy_bits(node, neighbours, rng, &mut row);
             let mut list = Vec::with_capacity(row.iter().map(|word| word.count_ones() as usize).sum());
-            list.extend(Ones::of(&row));
+            list.extend(Ones::in_row(&row));
             return list;
         };
         let mut flips = Vec::new();

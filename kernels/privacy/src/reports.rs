@@ -3,24 +3,25 @@
 mod counts;
 mod degrees;
 mod entries;
+mod groups;
 mod links;
 
 use veilgraph_contract::{Facts, Invalid, Randomness};
 
 use crate::budget::Budget;
-use crate::degree_noise::DegreeNoise;
-use crate::mechanism::Mechanism;
+use crate::count_noise::DegreeNoise;
 
-pub use counts::{Groups, NoisyCounts};
+pub use counts::NoisyCounts;
 pub use degrees::NoisyDegrees;
 pub use entries::NoisyEntries;
+pub use groups::Groups;
 pub use links::{NoisyLinks, ReportedOnes};
 
 /// Under which mechanism and budget the reports were made. The server learns it from the reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportFacts {
-    /// How links are protected.
-    pub mechanism: Mechanism,
+    /// Name of the mechanism that protects the links. It is there for people; no code decides by it.
+    pub mechanism: String,
     /// Whole budget of a node, in nats per list bit.
     pub epsilon: f64,
     /// What an undirected link costs, in nats: it may stand in two lists.
@@ -46,7 +47,7 @@ impl ReportFacts {
     /// As facts of an artifact.
     fn to_facts(&self) -> Facts {
         Facts::default()
-            .with("mechanism", self.mechanism)
+            .with("mechanism", &self.mechanism)
             .with("epsilon", self.epsilon)
             .with("epsilon_edge", self.epsilon_edge)
             .with("degree_fraction", self.degree_fraction)

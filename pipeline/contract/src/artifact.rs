@@ -50,14 +50,6 @@ pub struct Facts(pub BTreeMap<String, String>);
 #[error("{0}")]
 pub struct Invalid(pub String);
 
-/// A file that belongs to an artifact and is not a table (weights of a network).
-pub struct Attachment {
-    /// File name inside the entry.
-    pub name: &'static str,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-}
-
 /// A value with a public columnar form.
 ///
 /// `blocks` and `from_blocks` are inverse to each other. A block becomes one row group, so a large
@@ -71,6 +63,8 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     const ZONE: Zone;
     /// Names and types of the columns; a public contract.
     const COLUMNS: &'static [(&'static str, ColumnType)];
+    /// Name of a file beside the table that holds what is no table (weights of a network).
+    const ATTACHMENT: Option<&'static str> = None;
 
     /// What the rows cannot say.
     fn facts(&self) -> Facts;
@@ -81,6 +75,19 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     /// # Errors
     /// When the rows or facts break an invariant of the type; the message names the row.
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid>;
+    /// Rebuilds the value from its rows and the file beside them.
+    ///
+    /// An artifact whose values stand in the attachment overrides this; its `from_blocks` is then an error.
+    ///
+    /// # Errors
+    /// Those of `from_blocks`, or an attachment that is absent or broken.
+    fn from_parts(
+        facts: &Facts,
+        blocks: &mut dyn Iterator<Item = Vec<Column>>,
+        _attachment: Option<&[u8]>,
+    ) -> Result<Self, Invalid> {
+        Self::from_blocks(facts, blocks)
+    }
     /// Bytes that the value takes in memory, where they may grow with the square of the nodes.
     ///
     /// # Errors
@@ -88,8 +95,8 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     fn footprint(_facts: &Facts) -> Result<u64, Invalid> {
         Ok(0)
     }
-    /// A file beside the table.
-    fn attachment(&self) -> Option<Attachment> {
+    /// The file beside the table, called [`Self::ATTACHMENT`].
+    fn attachment(&self) -> Option<Vec<u8>> {
         None
     }
 }

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::artifact::{Artifact, Attachment, Column, Facts, Invalid};
-use crate::side::{Owner, ReadableBy, Side};
+use crate::artifact::{Artifact, Column, Facts, Invalid};
+use crate::side::{Owner, ReadableBy, Side, Zone};
 
 /// Reads artifacts that the runner points at.
 pub trait Loader {
@@ -37,7 +37,7 @@ pub trait Saver {
         &mut self,
         facts: &Facts,
         blocks: &mut dyn Iterator<Item = Vec<Column>>,
-        attachment: Option<Attachment>,
+        attachment: Option<Vec<u8>>,
     ) -> Result<(), Self::Error>;
 }
 
@@ -49,10 +49,34 @@ pub struct RawFile {
     pub bytes: Vec<u8>,
 }
 
+/// What fits into a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Name of the artifact.
+    pub artifact: &'static str,
+    /// Where it lives: owner data never fits into a slot for what the server may see.
+    pub zone: Zone,
+    /// How many.
+    pub arity: Arity,
+}
+
+/// How many artifacts a slot takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// One.
+    One,
+    /// One or none.
+    Optional,
+    /// One of every run that feeds the stage, such as one per trial.
+    Many,
+    /// The files of the user.
+    Files,
+}
+
 /// One slot of a stage's inputs: an artifact, an optional one, or one per trial.
 pub trait Input<S: Side>: Sized {
-    /// Name of the artifact.
-    const NAME: &'static str;
+    /// What fits into it.
+    fn slot() -> Slot;
     /// Fills the slot.
     ///
     /// # Errors
@@ -61,7 +85,9 @@ pub trait Input<S: Side>: Sized {
 }
 
 impl<S: Side, A: ReadableBy<S>> Input<S> for A {
-    const NAME: &'static str = A::NAME;
+    fn slot() -> Slot {
+        Slot { artifact: A::NAME, zone: A::ZONE, arity: Arity::One }
+    }
     fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
         match handles {
             [handle] => loader.load(handle),
@@ -71,7 +97,9 @@ impl<S: Side, A: ReadableBy<S>> Input<S> for A {
 }
 
 impl<S: Side, A: ReadableBy<S>> Input<S> for Option<A> {
-    const NAME: &'static str = A::NAME;
+    fn slot() -> Slot {
+        Slot { artifact: A::NAME, zone: A::ZONE, arity: Arity::Optional }
+    }
     fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
         match handles {
             [] => Ok(None),
@@ -82,14 +110,18 @@ impl<S: Side, A: ReadableBy<S>> Input<S> for Option<A> {
 }
 
 impl<S: Side, T: ReadableBy<S>> Input<S> for Vec<T> {
-    const NAME: &'static str = T::NAME;
+    fn slot() -> Slot {
+        Slot { artifact: T::NAME, zone: T::ZONE, arity: Arity::Many }
+    }
     fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
         handles.iter().map(|handle| loader.load(handle)).collect()
     }
 }
 
 impl Input<Owner> for Vec<RawFile> {
-    const NAME: &'static str = "raw";
+    fn slot() -> Slot {
+        Slot { artifact: "raw", zone: Zone::Owner, arity: Arity::Files }
+    }
     fn read<L: Loader>(loader: &L, handles: &[L::Handle]) -> Result<Self, L::Error> {
         handles.iter().map(|handle| loader.raw(handle)).collect()
     }
@@ -97,8 +129,8 @@ impl Input<Owner> for Vec<RawFile> {
 
 /// All slots of a stage.
 pub trait Inputs<S: Side>: Sized {
-    /// Names of the slots.
-    fn names() -> Vec<&'static str>;
+    /// The slots, in order.
+    fn slots() -> Vec<Slot>;
     /// Fills the slots in order.
     ///
     /// # Errors
@@ -133,6 +165,9 @@ impl<A: Artifact> Streamed<A> {
 }
 
 impl<A: Artifact> Output for Streamed<A> {
+    fn slot() -> Slot {
+        <A as Output>::slot()
+    }
     fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
         saver.save::<A>(&self.facts, &mut (0..self.n_blocks).map(&self.make), None)
     }
@@ -140,6 +175,8 @@ impl<A: Artifact> Output for Streamed<A> {
 
 /// One output: an artifact, or one that the data may not have.
 pub trait Output {
+    /// What it is.
+    fn slot() -> Slot;
     /// Writes it.
     ///
     /// # Errors
@@ -148,12 +185,18 @@ pub trait Output {
 }
 
 impl<A: Artifact> Output for A {
+    fn slot() -> Slot {
+        Slot { artifact: A::NAME, zone: A::ZONE, arity: Arity::One }
+    }
     fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
         saver.save::<A>(&self.facts(), &mut self.blocks(), self.attachment())
     }
 }
 
 impl<A: Artifact> Output for Option<A> {
+    fn slot() -> Slot {
+        Slot { artifact: A::NAME, zone: A::ZONE, arity: Arity::Optional }
+    }
     fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
         self.as_ref().map_or(Ok(()), |artifact| artifact.write(saver))
     }
@@ -161,6 +204,8 @@ impl<A: Artifact> Output for Option<A> {
 
 /// All outputs of a stage.
 pub trait Outputs {
+    /// What they are, in order.
+    fn slots() -> Vec<Slot>;
     /// Writes them.
     ///
     /// # Errors
@@ -171,14 +216,17 @@ pub trait Outputs {
 macro_rules! tuples {
     ($($slot:ident $index:tt),+) => {
         impl<S: Side, $($slot: Input<S>),+> Inputs<S> for ($($slot,)+) {
-            fn names() -> Vec<&'static str> {
-                vec![$($slot::NAME),+]
+            fn slots() -> Vec<Slot> {
+                vec![$($slot::slot()),+]
             }
             fn read<L: Loader>(loader: &L, slots: &[Vec<L::Handle>]) -> Result<Self, L::Error> {
                 Ok(($($slot::read(loader, slots.get($index).map_or(&[], Vec::as_slice))?,)+))
             }
         }
         impl<$($slot: Output),+> Outputs for ($($slot,)+) {
+            fn slots() -> Vec<Slot> {
+                vec![$($slot::slot()),+]
+            }
             fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
                 $(self.$index.write(saver)?;)+
                 Ok(())

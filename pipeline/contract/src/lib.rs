@@ -5,11 +5,13 @@
 mod artifact;
 mod inputs;
 mod random;
+mod release;
 mod side;
 mod stage;
 
-pub use artifact::{Artifact, Attachment, Column, ColumnType, Facts, Invalid, take};
-pub use inputs::{Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Streamed};
+pub use artifact::{Artifact, Column, ColumnType, Facts, Invalid, take};
+pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Slot, Streamed};
 pub use random::{Randomness, StageRng};
+pub use release::{Cost, Relation, Release, Subject, Trust};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
-pub use stage::{Progress, Stage, Watcher};
+pub use stage::{Draws, NoParams, Progress, Stage, Watcher};

@@ -1,11 +1,11 @@
 //! Who may read what: the trust boundary as types.
 
-use crate::artifact::{Artifact, Attachment, Column, ColumnType, Facts, Invalid};
+use crate::artifact::{Artifact, Column, ColumnType, Facts, Invalid};
 
 /// Where an artifact lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
-    /// Raw data, held by the nodes.
+    /// Raw data, held by the nodes or by a trusted curator.
     Owner,
     /// What the untrusted server sees.
     Server,
@@ -34,7 +34,7 @@ pub trait Side {
     const NAME: &'static str;
 }
 
-/// The nodes, each with its own list.
+/// Whoever holds raw data: the nodes, each with its own list, or a trusted curator.
 pub enum Owner {}
 /// The untrusted server.
 pub enum Server {}
@@ -118,6 +118,7 @@ macro_rules! wrapped {
             const NAME: &'static str = $name;
             const ZONE: Zone = $zone;
             const COLUMNS: &'static [(&'static str, ColumnType)] = T::COLUMNS;
+            const ATTACHMENT: Option<&'static str> = T::ATTACHMENT;
             fn facts(&self) -> Facts {
                 self.0.facts()
             }
@@ -127,10 +128,17 @@ macro_rules! wrapped {
             fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
                 T::from_blocks(facts, blocks).map($wrapper)
             }
+            fn from_parts(
+                facts: &Facts,
+                blocks: &mut dyn Iterator<Item = Vec<Column>>,
+                attachment: Option<&[u8]>,
+            ) -> Result<Self, Invalid> {
+                T::from_parts(facts, blocks, attachment).map($wrapper)
+            }
             fn footprint(facts: &Facts) -> Result<u64, Invalid> {
                 T::footprint(facts)
             }
-            fn attachment(&self) -> Option<Attachment> {
+            fn attachment(&self) -> Option<Vec<u8>> {
                 self.0.attachment()
             }
         }

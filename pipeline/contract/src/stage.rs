@@ -1,17 +1,24 @@
 //! A stage: a pure function from artifacts and parameters to artifacts.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::inputs::{Inputs, Outputs};
 use crate::random::StageRng;
+use crate::release::Release;
 use crate::side::Side;
 
 /// One step of the pipeline. It reads no file, clock or environment.
+///
+/// A stage (`STAGE`) may have several functions (`TASK`): `privatize` has one for each mechanism. The key of a result
+/// holds both names, so that two functions never take each other's results for their own.
 pub trait Stage {
-    /// Name of the stage, its crate, its config table, its Make target and its folder.
-    const NAME: &'static str;
-    /// Whether the result depends on the random streams (then seed and trial are part of the key).
-    const RANDOM: bool;
+    /// Name of the stage: of its folder of artifacts and of its Make target.
+    const STAGE: &'static str;
+    /// Name of this function among those of its stage.
+    const TASK: &'static str;
+    /// When this function draws random numbers. Seed and trial are part of the key accordingly.
+    const DRAWS: Draws;
     /// Who runs it.
     type Side: Side;
     /// Its config table.
@@ -23,6 +30,13 @@ pub trait Stage {
     /// Why it can fail.
     type Error: std::error::Error + Send + Sync + 'static;
 
+    /// What one run releases about protected data; nothing for post-processing. It is known from the parameters alone,
+    /// so that it can be charged before any data is read.
+    #[must_use]
+    fn releases(_: &Self::Params) -> Vec<Release> {
+        Vec::new()
+    }
+
     /// Computes the outputs.
     ///
     /// # Errors
@@ -33,6 +47,22 @@ pub trait Stage {
         rng: &StageRng,
         progress: &Progress,
     ) -> Result<Self::Outputs, Self::Error>;
+}
+
+/// The parameters of a stage function that reads none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
+/// When a stage function draws random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draws {
+    /// Never: the result is a function of inputs and parameters.
+    Never,
+    /// Once for all trials of an experiment: the seed is part of the key.
+    OncePerExperiment,
+    /// Anew in every trial: seed and trial are part of the key.
+    EveryTrial,
 }
 
 /// Who watches a stage run, and keeps what a long run must not lose.

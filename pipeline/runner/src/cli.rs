@@ -47,11 +47,14 @@ pub(crate) enum Command {
         #[arg(long)]
         remove: bool,
     },
-    /// Remove entries that the last run of no config uses.
+    /// Remove entries that no config used in its last run. Releases of deployments and the ledger always stay.
     Gc {
         /// Only say what would be removed.
         #[arg(long)]
         dry_run: bool,
+        /// Remove the entries that runs use as well, with the names of the runs and the reports.
+        #[arg(long)]
+        all: bool,
     },
     /// Print the privacy ledger: what was released, and what it cost.
     Ledger {
@@ -120,7 +123,7 @@ pub(crate) struct RunArguments {
     #[arg(required = true, value_name = "CONFIG")]
     pub configs: Vec<PathBuf>,
     /// Stop after this stage.
-    #[arg(long, value_parser = crate::tasks::STAGES)]
+    #[arg(long, value_parser = crate::task::STAGES)]
     pub until: Option<String>,
     /// Folder of the datasets (default: the config's own folder).
     #[arg(long, env = "DATA_DIR")]

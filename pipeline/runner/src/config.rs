@@ -1,21 +1,23 @@
-//! An experiment: one TOML file, overlaid by `--set`, expanded into cells.
+//! An experiment: one TOML file, overlaid by `--set`. The tables of stages stay untyped here; whoever needs one asks for
+//! it by its path.
 
+mod alternatives;
 mod overlay;
 mod profile;
 mod source;
+pub(crate) mod sweep;
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use toml::Table;
+use toml::{Table, Value};
 use veilgraph_contract::Randomness;
 use veilgraph_privacy::Epsilon;
 
-use crate::datasets;
-use overlay::{axes, overlay, plain, with};
+use crate::nearest::nearest;
+use crate::task::STAGES;
+use overlay::overlay;
 use profile::Profile;
-pub(crate) use source::nearest;
 use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.
@@ -23,7 +25,7 @@ use source::{Source, typed};
 #[error("{0}")]
 pub(crate) struct ConfigError(pub String);
 
-/// A parsed config; the tables of the stages are typed when they are expanded into cells.
+/// A parsed config.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub name: String,
@@ -34,21 +36,25 @@ pub(crate) struct Config {
     pub metrics: Vec<MetricGroup>,
     pub profile: Profile,
     pub privacy: Privacy,
-    pub ingest: Table,
-    pub privatize: Table,
-    pub similarity: Table,
-    pub estimate: Table,
-    pub construct: Table,
-    pub train: Table,
+    /// The tables of the stages.
+    pub tables: Table,
     /// Folder of published figures and splits.
     pub published: Option<PathBuf>,
-    /// Name of the `[[compare]]` table that is laid over the others: scores are told apart by it.
+    /// Name of the `[[compare]]` table that is laid over the others.
     pub alternative: Option<String>,
     /// What names of runs begin with: the alternative, or the cell of a profile.
     pub label: Vec<String>,
     source: Source,
-    /// Everything but `[[compare]]`, and those tables.
-    whole: (Table, Vec<Table>),
+    whole: Whole,
+}
+
+/// The file before an alternative is laid over it.
+#[derive(Debug, Clone)]
+struct Whole {
+    /// Everything but `[[compare]]`.
+    table: Table,
+    /// The tables `[[compare]]`.
+    alternatives: Vec<Table>,
 }
 
 /// Which scores `[evaluate] metrics` asks for.
@@ -83,17 +89,11 @@ pub(crate) enum Holding {
     /// Everybody, the server too.
     #[default]
     Public,
-    /// Its owners alone: no stage of the server reads it.
+    /// Its owners alone: no file of it lies where the server can read.
     Withheld,
 }
 
-/// Tables that are laid over the others, one at a time.
-#[derive(Deserialize)]
-struct Alternatives {
-    compare: Vec<Table>,
-}
-
-/// The file as a whole; stage tables stay untyped.
+/// What is said of the experiment as a whole, beside the tables of stages.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outline {
@@ -108,27 +108,11 @@ struct Outline {
     #[serde(default)]
     privacy: Privacy,
     #[serde(default)]
-    ingest: Table,
-    #[serde(default)]
-    privatize: PrivatizeTables,
-    #[serde(default)]
-    similarity: Table,
-    #[serde(default)]
-    estimate: Table,
-    #[serde(default)]
-    construct: Table,
-    #[serde(default)]
-    train: Table,
-    #[serde(default)]
     evaluate: EvaluateTable,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct PrivatizeTables {
-    #[serde(default)]
-    links: Table,
-}
+/// Fields of [`Outline`].
+const OUTLINE: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "privacy", "evaluate"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,13 +138,6 @@ fn default_trials() -> u32 {
     1
 }
 
-/// One combination of swept values: its label parts, and the typed table.
-#[derive(Clone)]
-pub(crate) struct Cell<P> {
-    pub label: Vec<String>,
-    pub params: P,
-}
-
 impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
     pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
@@ -171,24 +148,29 @@ impl Config {
     }
 
     fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
-        let source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
+        let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
         let mut table: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
-        let mut source = source;
         for set in sets {
             source.overlaid.push(overlay(&mut table, set)?);
         }
-        let alternatives = match table.remove("compare") {
-            None => Vec::new(),
-            Some(tables) => {
-                let tables = Table::from_iter([("compare".to_owned(), tables)]);
-                typed::<Alternatives>(tables, "", &source)?.compare
-            }
-        };
+        let alternatives = alternatives::taken_from(&mut table, &source)?;
         Self::from_table(table, alternatives, source)
     }
 
     fn from_table(table: Table, alternatives: Vec<Table>, source: Source) -> Result<Self, ConfigError> {
-        let outline: Outline = typed(table.clone(), "", &source)?;
+        let (head, tables): (Table, Table) =
+            table.clone().into_iter().partition(|(key, _)| OUTLINE.contains(&key.as_str()));
+        for (key, value) in &tables {
+            if !STAGES.contains(&key.as_str()) {
+                let known: Vec<&str> = OUTLINE.iter().chain(&STAGES).copied().collect();
+                let hint = nearest(key, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+                return Err(source.at(key, &format!("unknown field `{key}`{hint}")));
+            }
+            if !value.is_table() {
+                return Err(source.at(key, &format!("`{key}` is a table; write [{key}]")));
+            }
+        }
+        let outline: Outline = typed(head, "", &source)?;
         if outline.trials == 0 {
             return Err(source.at("trials", "trials must be at least 1"));
         }
@@ -214,17 +196,12 @@ impl Config {
             metrics: outline.evaluate.metrics,
             profile: outline.profile,
             privacy: outline.privacy,
-            ingest: outline.ingest,
-            privatize: outline.privatize.links,
-            similarity: outline.similarity,
-            estimate: outline.estimate,
-            construct: outline.construct,
-            train: outline.train,
+            tables,
             published: None,
             alternative: None,
             label: Vec::new(),
             source,
-            whole: (table, alternatives),
+            whole: Whole { table, alternatives },
         })
     }
 
@@ -243,42 +220,27 @@ impl Config {
         self.source.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// The cells of a stage's table: one for each combination of its lists.
-    ///
-    /// `grid` names the fields whose lists belong to one cell.
-    pub(crate) fn cells<P: DeserializeOwned>(
-        &self,
-        name: &str,
-        table: &Table,
-        grid: &[&str],
-    ) -> Result<Vec<Cell<P>>, ConfigError> {
-        let mut cells = vec![(Vec::new(), table.clone())];
-        for (path, values) in axes(table, grid) {
-            if values.is_empty() {
-                return Err(self.source.at(&format!("{name}.{}", path.join(".")), "an empty list sweeps over nothing"));
+    /// The table at a dotted path; empty if it is not there.
+    pub(crate) fn table(&self, path: &str) -> Table {
+        let mut table = &self.tables;
+        for part in path.split('.') {
+            match table.get(part) {
+                Some(Value::Table(inner)) => table = inner,
+                _ => return Table::new(),
             }
-            cells = cells
-                .into_iter()
-                .flat_map(|(label, table)| {
-                    let path = path.clone();
-                    values.iter().map(move |value| {
-                        let mut label: Vec<String> = label.clone();
-                        // No `=`: Polars would take `trial=0` in a path for a partition and add a column.
-                        label.push(format!("{}-{}", path[path.len() - 1], plain(value)));
-                        (label, with(table.clone(), &path, value.clone()))
-                    })
-                })
-                .collect();
         }
-        let cells = cells.into_iter().map(|(label, mut table)| {
-            if name == "ingest" {
-                // Only now is every dataset a name of its own: a sweep may list several.
-                table = datasets::resolved(table, self.published.as_deref())
-                    .map_err(|problem| self.source.at("ingest.dataset", &problem))?;
-            }
-            Ok(Cell { label, params: typed(table, name, &self.source)? })
-        });
-        cells.collect()
+        table.clone()
+    }
+
+    /// The same config without one field of a table.
+    pub(crate) fn without_field(&self, table: &str, field: &str) -> Self {
+        let mut config = self.clone();
+        let mut inner = Some(&mut config.tables);
+        for part in table.split('.') {
+            inner = inner.and_then(|tables| tables.get_mut(part)).and_then(Value::as_table_mut);
+        }
+        inner.and_then(|table| table.remove(field));
+        config
     }
 
     /// An error about a field of this config.

@@ -7,36 +7,36 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
-use crate::config::nearest;
+use crate::nearest::nearest;
 
 const KNOWN: &str = include_str!("../../../configs/datasets.toml");
 
-/// A dataset of `configs/datasets.toml`.
+/// A dataset that `configs/datasets.toml` describes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dataset {
-    /// What it is.
+    /// What the dataset is.
     pub about: String,
-    /// Licence of the data.
+    /// The licence of the data.
     pub licence: String,
-    /// Fields of `[ingest]` that it stands for.
+    /// The fields of `[ingest]` that its name stands for.
     pub ingest: Table,
-    /// Files with their checksums.
+    /// The files by name, with their checksums.
     #[serde(default)]
     pub files: BTreeMap<String, FileSource>,
 }
 
-/// A file of a dataset.
+/// Where a file of a dataset comes from, and how it is recognized.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileSource {
-    /// SHA-256 as hexadecimal text.
+    /// The SHA-256 of the file as hexadecimal text.
     pub sha256: String,
-    /// Where its original host has it, if it is hosted in this form.
+    /// The address at its original host, if the file is hosted in this form.
     pub url: Option<String>,
 }
 
-/// All datasets by name.
+/// All known datasets by name.
 pub(crate) fn all() -> BTreeMap<String, Dataset> {
     toml::from_str(KNOWN).unwrap_or_else(|error| unreachable!("a test reads configs/datasets.toml: {error}"))
 }
@@ -51,10 +51,20 @@ pub(crate) fn named(name: &str) -> Result<Dataset, String> {
     })
 }
 
+/// Fields of `[ingest]` that say which files a graph is read from.
+const OWN_FILES: [&str; 6] = ["edges", "archive", "name", "features", "labels", "format"];
+
 /// The `[ingest]` table with a dataset's name replaced by what it stands for; the table's own fields win.
 ///
 /// `split = "published"` becomes the file of the folder `published`, or the default split where it holds none.
+///
+/// # Errors
+/// When the name is unknown, or when it is known and stands beside files that are not those of the dataset.
 pub(crate) fn resolved(mut ingest: Table, published: Option<&Path>) -> Result<Table, String> {
+    let own_files: Vec<&str> = OWN_FILES.into_iter().filter(|field| ingest.contains_key(*field)).collect();
+    if let Some(name) = ingest.get("dataset").and_then(Value::as_str) {
+        refuse_own_files(name, &ingest, &own_files)?;
+    }
     if ingest.get("split").is_some_and(|split| split.as_str() == Some("published")) {
         let file = format!("split_{}.txt", ingest.get("dataset").and_then(Value::as_str).unwrap_or("synthetic"));
         if published.is_some_and(|folder| folder.join(&file).exists()) {
@@ -64,9 +74,8 @@ pub(crate) fn resolved(mut ingest: Table, published: Option<&Path>) -> Result<Ta
             ingest.remove("split");
         }
     }
-    let own_files = ["format", "edges", "archive"].iter().any(|field| ingest.contains_key(*field));
     let name = match ingest.get("dataset") {
-        Some(Value::String(name)) if name != "synthetic" && !own_files => name.clone(),
+        Some(Value::String(name)) if name != "synthetic" && own_files.is_empty() => name.clone(),
         _ => return Ok(ingest),
     };
     for (field, value) in named(&name)?.ingest {
@@ -75,7 +84,22 @@ pub(crate) fn resolved(mut ingest: Table, published: Option<&Path>) -> Result<Ta
     Ok(ingest)
 }
 
-/// SHA-256 as hexadecimal text.
+/// Tables would show one's own graph under the name of another, beside the figures published for that one.
+fn refuse_own_files(name: &str, ingest: &Table, own_files: &[&str]) -> Result<(), String> {
+    let is_synthetic = |field: &str| ingest.get(field).and_then(Value::as_str) == Some("synthetic");
+    let beside: Vec<String> = own_files
+        .iter()
+        .filter(|&&field| !(name == "synthetic" && field == "format" && is_synthetic("format")))
+        .map(|field| format!("`{field}`"))
+        .collect();
+    if beside.is_empty() || !(name == "synthetic" || all().contains_key(name)) {
+        return Ok(());
+    }
+    let beside = beside.join(" and ");
+    Err(format!("`{name}` is a known dataset; give your own files another name, or remove {beside}"))
+}
+
+/// The SHA-256 of `bytes` as hexadecimal text.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -91,5 +115,41 @@ mod tests {
             let files = params.files().expect(&name);
             assert!(files.iter().all(|file| dataset.files.contains_key(file)), "{name}: {files:?}");
         }
+    }
+
+    fn resolve(table: &str) -> Result<Table, String> {
+        resolved(table.parse().expect("TOML"), None)
+    }
+
+    #[test]
+    fn a_known_name_beside_own_files_is_refused() {
+        for (table, beside) in [
+            ("dataset = \"cora\"\nedges = \"mine.csv\"", "`edges`"),
+            ("dataset = \"lastfm\"\nlabels = \"l.csv\"", "`labels`"),
+            ("dataset = \"lastfm\"\nfeatures = \"f.csv\"", "`features`"),
+            ("dataset = \"cora_ml\"\narchive = \"a.npz\"", "`archive`"),
+            ("dataset = \"cora\"\nname = \"citeseer\"", "`name`"),
+            ("dataset = \"cora\"\nformat = \"synthetic\"", "`format`"),
+            ("dataset = \"synthetic\"\nedges = \"e.csv\"\nlabels = \"l.csv\"", "`edges` and `labels`"),
+            ("dataset = \"synthetic\"\nformat = \"edges\"", "`format`"),
+        ] {
+            let problem = resolve(table).expect_err(table);
+            let remedy = format!("give your own files another name, or remove {beside}");
+            assert!(problem.contains("is a known dataset") && problem.ends_with(&remedy), "{table}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_known_name_keeps_its_files_and_the_fields_that_say_how_to_use_them() {
+        let cora = resolve("dataset = \"cora\"\nbinarize = true\nfolder = \"elsewhere\"").expect("valid");
+        assert_eq!((cora["name"].as_str(), cora["folder"].as_str()), (Some("cora"), Some("elsewhere")));
+        assert_eq!(cora["binarize"].as_bool(), Some(true));
+        for own in ["edges = \"e.csv\"", "labels = \"l.csv\"", "format = \"synthetic\""] {
+            let table = format!("dataset = \"mine\"\n{own}");
+            assert_eq!(resolve(&table), Ok(table.parse().expect("TOML")), "one's own name stands for nothing");
+        }
+        let synthetic = "dataset = \"synthetic\"\nformat = \"synthetic\"";
+        assert_eq!(resolve(synthetic), Ok(synthetic.parse().expect("TOML")));
+        assert!(resolve("dataset = \"corra\"").expect_err("unknown").contains("did you mean `cora`"));
     }
 }

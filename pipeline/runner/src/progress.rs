@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use crate::engine::Status;
 use crate::remaining::Remaining;
-use crate::tasks::{STAGES, Task};
+use crate::task::{STAGES, Status, Task};
 
 /// Where a run says what it does.
 pub(crate) struct Display {
@@ -44,7 +43,7 @@ impl Display {
 
     /// A task is `done` of `total` steps far.
     pub(crate) fn step(&self, task: &Task, done: u64, total: u64) {
-        self.bar.set_message(format!("{} {} {done}/{total}", task.runnable.stage(), task.label));
+        self.bar.set_message(format!("{} {} {done}/{total}", task.stage, task.label()));
         self.bar.tick();
     }
 
@@ -52,7 +51,7 @@ impl Display {
     pub(crate) fn finished(&self, task: &Task, status: &Status) {
         self.bar.inc(1);
         self.say_what_is_left(task, status);
-        let stage = task.runnable.stage();
+        let stage = task.stage;
         let line = match status {
             Status::Fresh => {
                 *self.fresh.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
@@ -63,7 +62,7 @@ impl Display {
             Status::MayRun => "would run, unless its inputs stay as they are".to_owned(),
             Status::Elsewhere => return,
         };
-        self.line(&format!("{stage:<10} {:<40} {line}", task.label));
+        self.line(&format!("{stage:<10} {:<40} {line}", task.label()));
     }
 
     /// Says what was fresh in an experiment.

@@ -36,7 +36,7 @@ pub(crate) struct Setting {
 /// One published score, with the standard deviation over trials.
 #[derive(Clone, Debug)]
 struct Score {
-    cell: Cell,
+    cell: PublishedCell,
     metric: &'static str,
     mean: f64,
     standard_deviation: f64,
@@ -44,7 +44,7 @@ struct Score {
 
 /// What a score is about. An empty text or no fraction stands for any.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cell {
+pub(crate) struct PublishedCell {
     pub dataset: String,
     pub mechanism: String,
     pub variant: String,
@@ -127,7 +127,7 @@ impl Published {
         anyhow::ensure!(folder.is_dir(), "{}: no such folder; name one with published_*.csv", folder.display());
         let settings: Vec<Setting> = rows(folder, "published_best_hp.csv")?;
         let mut scores = Vec::new();
-        let mut add = |cell: Cell, metric, mean, standard_deviation| {
+        let mut add = |cell: PublishedCell, metric, mean, standard_deviation| {
             scores.push(Score { cell, metric, mean, standard_deviation });
         };
         for row in rows::<AccuracyRow>(folder, "published_accuracy.csv")? {
@@ -136,31 +136,58 @@ impl Published {
             // A perceptron sends nothing, hence spends nothing.
             let epsilon = if mechanism == "no-links" { 0.0 } else { eps };
             let mechanism = mechanism.to_owned();
-            add(Cell { dataset, mechanism, variant, model, epsilon, degree_fraction: None }, "accuracy", mean, std);
+            add(
+                PublishedCell { dataset, mechanism, variant, model, epsilon, degree_fraction: None },
+                "accuracy",
+                mean,
+                std,
+            );
         }
         for row in rows::<MaeRow>(folder, "published_mae.csv")? {
             let method = if row.method == "blink" { "blink" } else { "baseline" };
             let Some((mechanism, _)) = named(method, &row.method, "", row.eps) else { continue };
             let metric = if mechanism == "blink" { "mae" } else { "graph_mae" };
             let fraction = (mechanism == "blink").then_some(0.1);
-            let cell = Cell { dataset: row.dataset, mechanism: mechanism.into(), epsilon: row.eps, ..Cell::default() };
-            add(Cell { degree_fraction: fraction, ..cell }, metric, row.mae_mean, row.mae_std);
+            let cell = PublishedCell {
+                dataset: row.dataset,
+                mechanism: mechanism.into(),
+                epsilon: row.eps,
+                ..PublishedCell::default()
+            };
+            add(PublishedCell { degree_fraction: fraction, ..cell }, metric, row.mae_mean, row.mae_std);
         }
         for row in rows::<DensityRow>(folder, "published_density.csv")? {
-            let cell = Cell { mechanism: "blink".into(), variant: "hard".into(), epsilon: row.eps, ..Cell::default() };
-            let cell = Cell { dataset: row.dataset, degree_fraction: Some(0.1), ..cell };
+            let cell = PublishedCell {
+                mechanism: "blink".into(),
+                variant: "hard".into(),
+                epsilon: row.eps,
+                ..PublishedCell::default()
+            };
+            let cell = PublishedCell { dataset: row.dataset, degree_fraction: Some(0.1), ..cell };
             add(cell.clone(), "graph_entries", row.ahat_l1_mean, row.ahat_l1_std);
             add(cell, "graph_true_positives", row.tp_mean, row.tp_std);
         }
         for row in rows::<FractionRow>(folder, "published_delta.csv")? {
             let FractionRow { variant, dataset, model, eps, delta, acc_mean, acc_std } = row;
-            let cell = Cell { dataset, mechanism: "blink".into(), variant, model, epsilon: eps, ..Cell::default() };
-            add(Cell { degree_fraction: Some(delta), ..cell }, "accuracy", acc_mean, acc_std);
+            let cell = PublishedCell {
+                dataset,
+                mechanism: "blink".into(),
+                variant,
+                model,
+                epsilon: eps,
+                ..PublishedCell::default()
+            };
+            add(PublishedCell { degree_fraction: Some(delta), ..cell }, "accuracy", acc_mean, acc_std);
         }
         for row in rows::<AblationRow>(folder, "published_ablation.csv")? {
             let fraction = if row.ablation == "evidence" { Some(0.0) } else { row.delta.parse().ok() };
-            let cell = Cell { dataset: row.dataset, mechanism: "blink".into(), epsilon: row.eps, ..Cell::default() };
-            add(Cell { degree_fraction: fraction, ..cell }, "mae", row.mae_mean, row.mae_std);
+            let cell = PublishedCell {
+                dataset: row.dataset,
+                mechanism: "blink".into(),
+                epsilon: row.eps,
+                ..PublishedCell::default()
+            };
+            add(PublishedCell { degree_fraction: fraction, ..cell }, "mae", row.mae_mean, row.mae_std);
         }
         anyhow::ensure!(
             !scores.is_empty() || !settings.is_empty(),
@@ -172,7 +199,7 @@ impl Published {
 
     /// Mean and standard deviation of a score of this cell, if somebody published one. An accuracy at a certain fraction is
     /// not compared with one at whatever fraction was best.
-    pub(crate) fn score(&self, cell: &Cell, metric: &str) -> Option<(f64, f64)> {
+    pub(crate) fn score(&self, cell: &PublishedCell, metric: &str) -> Option<(f64, f64)> {
         let fits = |theirs: &str, ours: &str| theirs.is_empty() || theirs == ours;
         let same = |score: &&Score| {
             score.metric == metric
@@ -192,7 +219,7 @@ impl Published {
     }
 
     /// The hyperparameters that were chosen for this cell.
-    pub(crate) fn setting(&self, cell: &Cell) -> Option<&Setting> {
+    pub(crate) fn setting(&self, cell: &PublishedCell) -> Option<&Setting> {
         self.settings.iter().find(|setting| {
             let Setting { method, variant_or_baseline, model, eps, .. } = setting;
             named(method, variant_or_baseline, model, *eps).is_some_and(|(mechanism, variant)| {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::Status;
-use crate::tasks::Task;
+use crate::task::{Status, Task};
 
 /// What is left of each kind of task, and what such tasks have cost so far.
 #[derive(Default)]
@@ -28,7 +27,7 @@ impl Remaining {
         let mut remaining = Self { kinds: BTreeMap::new(), jobs: jobs.max(1) as f64 };
         for task in tasks {
             let kind = remaining.kinds.entry(kind(task)).or_default();
-            kind.stage = task.runnable.stage();
+            kind.stage = task.stage;
             kind.left += 1;
         }
         remaining
@@ -81,5 +80,5 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// Tasks that differ in nothing but their trial cost about the same.
 fn kind(task: &Task) -> String {
-    format!("{} {}", task.runnable.stage(), task.cell())
+    format!("{} {}", task.stage, task.cell)
 }

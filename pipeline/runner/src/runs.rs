@@ -9,13 +9,12 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veilgraph_store::Store;
 
-use crate::engine::{Done, Status};
-use crate::tasks::Task;
+use crate::task::{Done, Status, Task};
 
 /// Which entries the last run of a config used.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunRecord {
-    /// Stage and label to key.
+    /// Stage to key, by stage function and label.
     entries: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -31,15 +30,20 @@ impl RunRecord {
         serde_json::from_slice(&text).with_context(|| format!("{}: damaged; remove it and run again", path.display()))
     }
 
-    /// Key of the entry that the run `label` of `stage` used.
-    pub(crate) fn key(&self, stage: &str, label: &str) -> Option<&str> {
-        self.entries.get(stage)?.get(label).map(String::as_str)
+    /// Key of the entry that a run called `label` of the task's stage function used.
+    pub(crate) fn key(&self, task: &Task, label: &str) -> Option<&str> {
+        self.entries.get(task.stage)?.get(&recorded_name(task, label)).map(String::as_str)
     }
 
     /// Stage and key of every entry.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().flat_map(|(stage, labels)| labels.values().map(move |key| (stage.as_str(), key.as_str())))
     }
+}
+
+/// What a run is called in the record: functions of one stage share labels.
+fn recorded_name(task: &Task, label: &str) -> String {
+    format!("{} {label}", task.function)
 }
 
 /// Folder of the readable names of the config `name`.
@@ -67,8 +71,14 @@ pub(crate) fn leftovers(store: &Store) -> impl Iterator<Item = PathBuf> {
         .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
 }
 
-/// Writes the readable names of a finished run, and a line to its log.
-pub(crate) fn publish(store: &Store, name: &str, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
+/// Writes the readable names of a finished run, a line to its log, and what `add` puts beside them.
+pub(crate) fn publish(
+    store: &Store,
+    name: &str,
+    tasks: &[Task],
+    done: &[Done],
+    add: impl FnOnce(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let place = folder(store, name);
     let wrong = || {
         format!(
@@ -82,13 +92,15 @@ pub(crate) fn publish(store: &Store, name: &str, tasks: &[Task], done: &[Done]) 
     let mut record = RunRecord::load(store, name).unwrap_or_default();
     for (task, done) in tasks.iter().zip(done) {
         let Some(entry) = &done.entry else { continue };
-        let stage = task.runnable.stage();
-        record.entries.entry(stage.to_owned()).or_default().insert(task.label.clone(), entry.manifest.key.clone());
-        let labelled = draft.join(stage).join(&task.label);
-        fs::create_dir_all(&labelled).with_context(wrong)?;
-        for output in entry.manifest.outputs.values() {
-            let inside = entry.path(output).strip_prefix(store.root()).map(Path::to_owned).with_context(wrong)?;
-            symlink(Path::new("../../../..").join(inside), labelled.join(&output.file)).with_context(wrong)?;
+        for label in &task.labels {
+            let of_stage = record.entries.entry(task.stage.to_owned()).or_default();
+            of_stage.insert(recorded_name(task, label), entry.manifest.key.clone());
+            let labelled = draft.join(task.stage).join(label);
+            fs::create_dir_all(&labelled).with_context(wrong)?;
+            for output in entry.manifest.outputs.values() {
+                let inside = entry.path(output).strip_prefix(store.root()).map(Path::to_owned).with_context(wrong)?;
+                link(&Path::new("../../../..").join(inside), &labelled.join(&output.file)).with_context(wrong)?;
+            }
         }
     }
     fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?).with_context(wrong)?;
@@ -97,12 +109,22 @@ pub(crate) fn publish(store: &Store, name: &str, tasks: &[Task], done: &[Done]) 
         fs::copy(&log, draft.join("log.jsonl")).with_context(wrong)?;
     }
     append_log(&draft.join("log.jsonl"), tasks, done).with_context(wrong)?;
+    add(&draft)?;
     let _ = fs::remove_dir_all(&place);
     match fs::rename(&draft, &place) {
         // Another run of the same config published in between: its names are as good as ours.
         Err(_) if place.is_dir() => fs::remove_dir_all(&draft).with_context(wrong),
         other => other.with_context(wrong),
     }
+}
+
+/// A readable name for a file. Where an earlier function of the stage wrote an artifact of that name, the later one's is
+/// meant: what it wrote replaces the other on this way through the experiment.
+fn link(to: &Path, name: &Path) -> std::io::Result<()> {
+    if name.is_symlink() {
+        fs::remove_file(name)?;
+    }
+    symlink(to, name)
 }
 
 /// What keys must not know: time, machine, version, durations.
@@ -114,7 +136,7 @@ fn append_log(path: &Path, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> 
         .zip(done)
         .filter_map(|(task, done)| match &done.status {
             Status::Ran { why, took } => Some(serde_json::json!({
-                "stage": task.runnable.stage(), "label": task.label, "seconds": took.as_secs_f64(), "why": why,
+                "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(), "why": why,
             })),
             _ => None,
         })

@@ -8,7 +8,7 @@ use veilgraph_contract::Watcher;
 use veilgraph_store::Checkpoints;
 
 use crate::progress::Display;
-use crate::tasks::Task;
+use crate::task::Task;
 
 /// Watches one task.
 pub(crate) struct TaskWatcher<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct TaskWatcher<'a> {
 impl<'a> TaskWatcher<'a> {
     /// Watches `task`, which may save each of its states every `interval`.
     pub(crate) fn new(display: &'a Display, task: &'a Task, checkpoints: Checkpoints, interval: Duration) -> Self {
-        let checkpoints = (task.runnable.side() == "server").then_some(checkpoints);
+        let checkpoints = (task.side == "server").then_some(checkpoints);
         Self { display, task, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
     }
 
@@ -45,7 +45,7 @@ impl Watcher for TaskWatcher<'_> {
 
     fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.checkpoints.as_ref()?.load(name)?;
-        tracing::info!("{} {}: {name} goes on from its checkpoint", self.task.runnable.stage(), self.task.label);
+        tracing::info!("{} {}: {name} goes on from its checkpoint", self.task.stage, self.task.label());
         Some(state)
     }
 

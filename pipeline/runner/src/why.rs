@@ -1,4 +1,4 @@
-//! Why a stage runs.
+//! Why a task runs.
 
 use serde_json::Value;
 use veilgraph_store::Recipe;
@@ -7,6 +7,10 @@ use veilgraph_store::Recipe;
 pub(crate) fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
     let Some(before) = before else { return vec!["it never ran".to_owned()] };
     let mut reasons = Vec::new();
+    if before.task != now.task {
+        let name = |recipe: &Recipe| recipe.task.clone().unwrap_or_else(|| "none".to_owned());
+        reasons.push(format!("its function changed {} -> {}", name(before), name(now)));
+    }
     if before.layout != now.layout {
         reasons.push("the layout of the store changed".to_owned());
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use veilgraph_contract::{Artifact, Attachment, Column, Facts, Saver, Zone};
+use veilgraph_contract::{Artifact, Column, Facts, Saver, Zone};
 
 use crate::entry::{APART, Entry, MANIFEST, Store};
 use crate::error::StoreError;
@@ -22,6 +22,7 @@ pub struct Draft {
     key: String,
     folder: PathBuf,
     outputs: BTreeMap<String, OutputRecord>,
+    is_release: bool,
     _lock: KeyLock,
 }
 
@@ -39,7 +40,12 @@ impl Draft {
         files::remove_folder(&folder)?;
         files::create_folder(&folder, true)?;
         let key = recipe.key();
-        Ok(Self { store, recipe, key, folder, outputs: BTreeMap::new(), _lock: lock })
+        Ok(Self { store, recipe, key, folder, outputs: BTreeMap::new(), is_release: false, _lock: lock })
+    }
+
+    /// Says whether the entry holds a release of protected data.
+    pub fn is_release(&mut self, is_release: bool) {
+        self.is_release = is_release;
     }
 
     /// Publishes the entry: private files first, the manifest with the rest last.
@@ -49,7 +55,8 @@ impl Draft {
     pub fn publish(mut self) -> Result<Entry, StoreError> {
         let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
         let outputs = std::mem::take(&mut self.outputs);
-        let manifest = Manifest { key: key.clone(), recipe: self.recipe.clone(), outputs, checksum: String::new() };
+        let (recipe, is_release) = (self.recipe.clone(), self.is_release);
+        let manifest = Manifest { key: key.clone(), recipe, outputs, is_release, checksum: String::new() };
         let main = self.folder.join("main");
         files::create_folder(&main, false)?;
         files::write_synced(&main.join(MANIFEST), &manifest.to_bytes(), false)?;
@@ -111,7 +118,7 @@ impl Saver for StoreSaver<'_> {
         &mut self,
         facts: &Facts,
         blocks: &mut dyn Iterator<Item = Vec<Column>>,
-        attachment: Option<Attachment>,
+        attachment: Option<Vec<u8>>,
     ) -> Result<(), StoreError> {
         let draft = &mut *self.draft;
         let file = format!("{}.parquet", A::NAME);
@@ -126,7 +133,7 @@ impl Saver for StoreSaver<'_> {
         ]);
         let write = |sink: &mut BufWriter<NewFile>| table::write_table::<A>(facts, blocks, &metadata, sink);
         draft.add(A::ZONE, A::NAME, file, write, StoreError::parquet)?;
-        if let Some(Attachment { name, bytes }) = attachment {
+        if let Some((name, bytes)) = A::ATTACHMENT.zip(attachment) {
             let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
             draft.add(A::ZONE, name, name.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
         }

@@ -1,7 +1,7 @@
 //! Entries: found by key, read with their digest checked.
 
 use std::fs::{self, File};
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use veilgraph_contract::{Artifact, Invalid, Zone};
@@ -10,20 +10,18 @@ use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
-use crate::manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};
+use crate::manifest::{Manifest, OutputRecord, Recipe};
 use crate::memory::MemoryLimit;
 use crate::table::Table;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
-/// Holds the version of the layout of the store.
-const LAYOUT: &str = "layout";
 /// Private data live below these, apart from what the server may see.
 pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 
 /// A folder of entries.
 #[derive(Clone, Debug)]
 pub struct Store {
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 /// What stands where an entry should stand.
@@ -50,23 +48,6 @@ impl Store {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
-    }
-
-    /// The same, after a look at its layout.
-    ///
-    /// # Errors
-    /// When a newer version wrote it: nothing there is touched.
-    pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let store = Self::new(root);
-        let path = store.root.join(LAYOUT);
-        match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(store),
-            Err(error) => Err(StoreError::io("read", &path, error)),
-            Ok(text) => match text.trim().parse::<u32>() {
-                Ok(version) if version <= LAYOUT_VERSION => Ok(store),
-                _ => Err(StoreError::Layout { path, found: text.trim().to_owned() }),
-            },
-        }
     }
 
     /// Its folder.
@@ -136,6 +117,19 @@ impl Store {
         found.filter_map(Result::transpose).collect()
     }
 
+    /// Whether an entry holds a release of protected data.
+    ///
+    /// # Errors
+    /// When a folder or manifest is unreadable.
+    pub fn has_releases(&self) -> Result<bool, StoreError> {
+        // In layout 1 every entry of `privatize` was one, but for the mechanism that sends nothing.
+        let is_release = |manifest: &Manifest| {
+            let sends = manifest.recipe.params.get("mechanism").is_none_or(|mechanism| mechanism != "no-links");
+            manifest.is_release || (manifest.recipe.task.is_none() && manifest.recipe.stage == "privatize" && sends)
+        };
+        Ok(self.entries()?.iter().any(|entry| is_release(&entry.manifest)))
+    }
+
     /// Stage and key of everything that stands where entries stand, whole or damaged.
     ///
     /// # Errors
@@ -152,24 +146,12 @@ impl Store {
         Ok(keys)
     }
 
-    /// A keyed digest of private bytes, as hexadecimal text.
-    ///
-    /// # Errors
-    /// When the secret of the store cannot be read or made.
-    pub fn keyed_digest(&self, bytes: &[u8]) -> Result<String, StoreError> {
-        Ok(blake3::keyed_hash(&self.secret()?, bytes).to_hex().to_string())
-    }
-
     /// Waits for the right to make the entry of this recipe.
     ///
     /// # Errors
     /// When the store is not writable.
     pub fn lock(&self, recipe: &Recipe) -> Result<KeyLock, StoreError> {
-        let path = self.root.join(LAYOUT);
-        if !path.exists() {
-            files::create_folder(&self.root, false)?;
-            files::write_whole(&path, format!("{LAYOUT_VERSION}\n").as_bytes(), false)?;
-        }
+        self.write_layout()?;
         KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()))
     }
 
@@ -189,36 +171,6 @@ impl Store {
     pub fn remove(&self, stage: &str, key: &str) -> Result<(), StoreError> {
         files::remove_folder(&self.folder("server", stage, key))?;
         APART.iter().try_for_each(|zone| files::remove_folder(&self.folder(zone.name(), stage, key)))
-    }
-
-    /// The secret that keys digests of private data; made at first use.
-    fn secret(&self) -> Result<[u8; 32], StoreError> {
-        let folder = self.root.join("owner");
-        let path = folder.join(".key");
-        if !path.exists() {
-            files::create_folder(&folder, true)?;
-            let _lock = KeyLock::acquire(&self.root.join("locks"), "secret")?;
-            if !path.exists() {
-                let mut secret = [0; 32];
-                let no_entropy = |error: getrandom::Error| StoreError::io("draw a secret for", &path, error.into());
-                getrandom::fill(&mut secret).map_err(no_entropy)?;
-                files::write_whole(&path, &secret, true)?;
-            }
-        }
-        files::refuse_if_open(&folder)?;
-        let bytes = files::read(&path)?;
-        bytes
-            .try_into()
-            .map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
-    }
-
-    /// Hasher for the files of a zone, keyed if the zone is private.
-    pub(crate) fn hasher(&self, zone: &str) -> Result<blake3::Hasher, StoreError> {
-        if APART.iter().any(|apart| apart.name() == zone) {
-            Ok(blake3::Hasher::new_keyed(&self.secret()?))
-        } else {
-            Ok(blake3::Hasher::new())
-        }
     }
 }
 
@@ -248,7 +200,17 @@ impl Entry {
         let corrupt = |invalid: Invalid| StoreError::Corrupt { path: path.clone(), problem: invalid.0 };
         let table = Table::open::<A>(self.check(output)?).map_err(corrupt)?;
         memory.check::<A>(table.facts(), &path)?;
-        table.read().map_err(corrupt)
+        let attachment = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name));
+        let attachment = attachment.map(|output| self.bytes(output)).transpose()?;
+        table.read(attachment.as_deref()).map_err(corrupt)
+    }
+
+    /// The bytes of a file, if they are what the manifest says.
+    fn bytes(&self, output: &OutputRecord) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = Vec::new();
+        let read = self.check(output)?.read_to_end(&mut bytes);
+        read.map_err(|error| StoreError::io("read", &self.path(output), error))?;
+        Ok(bytes)
     }
 
     /// Opens a file, if it is what the manifest says.

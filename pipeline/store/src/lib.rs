@@ -7,9 +7,11 @@ mod draft;
 mod entry;
 mod error;
 mod files;
+mod layout;
 mod lock;
 mod manifest;
 mod memory;
+mod secret;
 mod table;
 
 pub use checkpoints::Checkpoints;

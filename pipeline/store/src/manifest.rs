@@ -6,26 +6,40 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Version of the layout of the store; part of every key.
-pub const LAYOUT_VERSION: u32 = 1;
+pub const LAYOUT_VERSION: u32 = 2;
 
-/// Everything that a stage run depends on.
+/// Everything that a run of a stage function depends on.
+///
+/// | in the key | why |
+/// |---|---|
+/// | stage and task | two functions never take each other's results for their own |
+/// | side | the same function on another side reads other zones |
+/// | code and dependencies | an edited function runs again, and so does one whose packages changed |
+/// | params, seed, trial | they decide the result; seed and trial only where the function draws |
+/// | inputs, by content | an input that is made anew with the same bytes changes nothing |
+///
+/// Not in the key: names of configs, labels, paths, times, the machine, and the number of threads. In recipes of deployed
+/// releases a constant stands for code and dependencies, because nobody can draw such a release again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Version of the layout of the store.
     pub layout: u32,
     /// Name of the stage.
     pub stage: String,
+    /// Name of the function among those of its stage. Entries of layout 1 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// Who runs it.
     pub side: String,
-    /// Digest of the workspace crates that the stage is made of.
+    /// Digest of the workspace crates that the function is made of.
     pub code: String,
     /// Digest of the reachable part of `Cargo.lock`.
     pub dependencies: String,
-    /// The stage's config table, with defaults filled in.
+    /// The parameters that the function reads, with defaults filled in.
     pub params: Value,
-    /// Seed of the experiment, for stages that draw.
+    /// Seed of the experiment, for functions that draw.
     pub seed: Option<u64>,
-    /// Trial, for stages that draw.
+    /// Trial, for functions that draw in every trial.
     pub trial: Option<u32>,
     /// Digests of what each slot was filled with.
     pub inputs: BTreeMap<String, Vec<String>>,
@@ -53,6 +67,9 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// Files by artifact name.
     pub outputs: BTreeMap<String, OutputRecord>,
+    /// Whether the entry holds a release of protected data, so that a ledger must exist beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_release: bool,
     /// blake3 of the manifest with an empty checksum; filled in when it is written.
     pub checksum: String,
 }

@@ -1,41 +1,36 @@
 use proptest::prelude::*;
-use veilgraph_contract::{Artifact, Randomness};
-use veilgraph_graph::{BitMatrix, Links};
-use veilgraph_posterior::LinkEvidence;
+use veilgraph_contract::{Artifact, NoParams, Progress, Randomness, Stage, StageRng};
+use veilgraph_graph::{BitMatrix, Construction, Links, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability};
 use veilgraph_privacy::{
-    Budget, DegreeFraction, DegreeNoise, Epsilon, Groups, Mechanism, NoisyCounts, NoisyDegrees, NoisyEntries,
-    NoisyLinks, ReportFacts,
+    Budget, DegreeNoise, Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks, ReportFacts,
 };
 
 use super::*;
-
-fn params(variant: Construction) -> Params {
-    Params { variant, edge_multiple: 1.0, edge_model: EdgeModel::default() }
-}
 
 fn listed(graph: &WeightedGraph) -> Vec<(u32, u32, f32)> {
     graph.links().collect()
 }
 
-fn build(model: &LinkModel, evidence: &LinkEvidence, variant: Construction) -> Vec<(u32, u32, f32)> {
+fn build(model: &LinkModel, evidence: &LinkEvidence, variant: Variant) -> Vec<(u32, u32, f32)> {
     build_more(model, evidence, variant, 1.0)
 }
 
 fn build_more(
     model: &LinkModel,
     evidence: &LinkEvidence,
-    variant: Construction,
+    variant: Variant,
     edge_multiple: f64,
 ) -> Vec<(u32, u32, f32)> {
     let rng = StageRng::new(0, "construct", 0);
     let inputs = (model.clone(), evidence.clone());
-    let params = Params { edge_multiple, ..params(variant) };
+    let params = Params { variant, edge_multiple };
     listed(&Construct::run(inputs, &params, &rng, &Progress::none()).expect("valid").0)
 }
 
 /// The reference's dense code: all n² entries, k-th largest, ties kept.
-fn dense(posterior: &Posterior, variant: Construction, multiple: f64) -> Vec<(u32, u32, f32)> {
+fn dense(posterior: &Posterior, variant: Variant, multiple: f64) -> Vec<(u32, u32, f32)> {
     let n = posterior.n_nodes() as u32;
     let mut all = Vec::new();
     for i in 0..n {
@@ -43,7 +38,7 @@ fn dense(posterior: &Posterior, variant: Construction, multiple: f64) -> Vec<(u3
             all.push((i, j, posterior.probability(i, j)));
         }
     }
-    let least = if variant == Construction::Hard {
+    let least = if variant == Variant::Hard {
         0.5
     } else {
         let mut entries: Vec<f64> = all.iter().map(|entry| entry.2).collect();
@@ -53,7 +48,7 @@ fn dense(posterior: &Posterior, variant: Construction, multiple: f64) -> Vec<(u3
     };
     let upper = all.into_iter().filter(|&(i, j, _)| i < j);
     match variant {
-        Construction::Hard => upper.filter(|entry| entry.2 > least).map(|(i, j, _)| (i, j, 1.0)).collect(),
+        Variant::Hard => upper.filter(|entry| entry.2 > least).map(|(i, j, _)| (i, j, 1.0)).collect(),
         _ => upper.filter(|entry| entry.2 >= least).map(|(i, j, p)| (i, j, p as f32)).collect(),
     }
 }
@@ -91,12 +86,12 @@ proptest! {
         let evidence = if n.is_multiple_of(2) { planes(&evidence) } else { evidence };
         let model = LinkModel { degrees: vec![0.0; beta.len()], beta, epsilon_links: epsilon, ..LinkModel::default() };
         let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
-        for variant in [Construction::Hard, Construction::Hybrid] {
+        for variant in [Variant::Hard, Variant::Hybrid] {
             prop_assert_eq!(build(&model, &evidence, variant), dense(&posterior, variant, 1.0));
         }
-        let more = build_more(&model, &evidence, Construction::Hybrid, 2.5);
-        prop_assert_eq!(more, dense(&posterior, Construction::Hybrid, 2.5));
-        prop_assert!(build(&model, &evidence, Construction::Soft).is_empty());
+        let more = build_more(&model, &evidence, Variant::Hybrid, 2.5);
+        prop_assert_eq!(more, dense(&posterior, Variant::Hybrid, 2.5));
+        prop_assert!(build(&model, &evidence, Variant::Soft).is_empty());
     }
 }
 
@@ -109,8 +104,8 @@ fn a_huge_budget_gives_the_graph() {
     for epsilon_links in [54.0, f64::INFINITY] {
         let model = LinkModel { degrees: vec![1.0; 5], beta: beta.clone(), epsilon_links, ..LinkModel::default() };
         let truth = [(0, 1, 1.0), (0, 3, 1.0), (2, 4, 1.0)];
-        assert_eq!(build(&model, &evidence, Construction::Hard), truth);
-        assert_eq!(build(&model, &evidence, Construction::Hybrid), truth);
+        assert_eq!(build(&model, &evidence, Variant::Hard), truth);
+        assert_eq!(build(&model, &evidence, Variant::Hybrid), truth);
     }
 }
 
@@ -119,53 +114,48 @@ fn a_multiple_that_is_no_positive_number_is_refused() {
     let evidence = LinkEvidence::from_rows(vec![vec![(1, 2)], vec![]]).expect("valid");
     let model = LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, ..LinkModel::default() };
     for edge_multiple in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let params = Params { edge_multiple, ..params(Construction::Hybrid) };
+        let params = Params { variant: Variant::Hybrid, edge_multiple };
         let inputs = (model.clone(), evidence.clone());
         let found = Construct::run(inputs, &params, &StageRng::new(0, "construct", 0), &Progress::none());
         assert!(matches!(found, Err(Error::EdgeMultiple(_))), "{edge_multiple}");
     }
 }
 
-fn facts(mechanism: Mechanism, epsilon: f64) -> ReportFacts {
-    let (whole, fraction) = (Epsilon::try_from(epsilon).expect("valid"), DegreeFraction::try_from(0.1).expect("valid"));
-    let budget: Budget = mechanism.budget(whole, fraction);
+/// Facts of reports at `epsilon`, a tenth of which is spent on degrees if they are sent.
+fn facts(epsilon: f64, sends_degrees: bool) -> ReportFacts {
+    let fraction = if sends_degrees { 0.1 } else { 0.0 };
     ReportFacts {
-        mechanism,
-        epsilon: budget.links + budget.degree,
-        epsilon_edge: mechanism.reports_per_link() * epsilon,
-        degree_fraction: if mechanism.sends_degree() { 0.1 } else { 0.0 },
-        budget,
+        mechanism: "test".to_owned(),
+        epsilon,
+        epsilon_edge: 2.0 * epsilon,
+        degree_fraction: fraction,
+        budget: Budget { links: (1.0 - fraction) * epsilon, degree: fraction * epsilon },
         degree_noise: DegreeNoise::Laplace,
         randomness: Randomness::Seeded,
     }
 }
 
-fn from_reports(
-    mechanism: Mechanism,
-    epsilon: f64,
-    lists: &[Vec<u32>],
-    degrees: Option<f64>,
-    seed: u64,
-) -> WeightedGraph {
-    let facts = facts(mechanism, epsilon);
+const DIRECTED: BitsParams = BitsParams { keep: Keep::Directed, learned: false };
+const MIRRORED: BitsParams = BitsParams { keep: Keep::Mirrored, learned: false };
+const THINNED: BitsParams = BitsParams { keep: Keep::Thinned, learned: false };
+
+fn from_lists(params: BitsParams, epsilon: f64, lists: &[Vec<u32>], degree: Option<f64>, seed: u64) -> WeightedGraph {
+    let facts = facts(epsilon, degree.is_some());
     let links = NoisyLinks::from_lists(facts.clone(), lists).expect("valid");
-    let degrees = match degrees {
-        Some(degree) => NoisyDegrees::from_nodes(facts, &vec![Some(degree); lists.len()]),
-        None => NoisyDegrees::none(facts, lists.len()),
-    };
+    let degrees = degree.map(|degree| NoisyDegrees::from_nodes(facts, &vec![Some(degree); lists.len()]));
     let rng = StageRng::new(seed, "construct", 0);
-    let run = ConstructFromReports::run((links, degrees), &params(Construction::Given), &rng, &Progress::none());
-    run.expect("valid").0
+    ConstructFromBits::run((links, degrees), &params, &rng, &Progress::none()).expect("valid").0
 }
 
 #[test]
 fn reported_links_keep_their_direction_unless_the_mechanism_mirrors_them() {
     let lists = [vec![2], vec![0], vec![0, 1]];
-    let graph = from_reports(Mechanism::RandomizedResponse, 6.0, &lists, None, 1);
+    let graph = from_lists(DIRECTED, 6.0, &lists, None, 1);
     assert!(graph.directed && listed(&graph) == [(0, 2, 1.0), (1, 0, 1.0), (2, 0, 1.0), (2, 1, 1.0)]);
-    let graph = from_reports(Mechanism::SymmetricRandomizedResponse, 6.0, &lists, None, 1);
+    let graph = from_lists(MIRRORED, 6.0, &lists, None, 1);
     assert!(!graph.directed && listed(&graph) == [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]);
-    assert_eq!(from_reports(Mechanism::Solitude, 6.0, &lists, None, 1).construction, Construction::Learned);
+    let learned = BitsParams { learned: true, ..DIRECTED };
+    assert_eq!(from_lists(learned, 6.0, &lists, None, 1).construction, Construction::Learned);
 }
 
 /// Bits and lists of the same reports give the same graph.
@@ -178,16 +168,14 @@ fn dense_reports_stay_bits() {
         bits.set(i, j as u32);
     }
     let lists: Vec<Vec<u32>> = (0..90).map(|node| bits.ones(node).collect()).collect();
-    for mechanism in [Mechanism::RandomizedResponse, Mechanism::SymmetricRandomizedResponse] {
-        let facts = facts(mechanism, 1.0);
-        let reports =
-            (NoisyLinks::from_bits(facts.clone(), bits.clone()).expect("valid"), NoisyDegrees::none(facts, 90));
+    for params in [DIRECTED, MIRRORED] {
+        let facts = facts(1.0, false);
+        let reports = (NoisyLinks::from_bits(facts, bits.clone()).expect("valid"), None);
         let rng = StageRng::new(1, "construct", 0);
-        let (dense,) =
-            ConstructFromReports::run(reports, &params(Construction::Given), &rng, &Progress::none()).expect("valid");
+        let (dense,) = ConstructFromBits::run(reports, &params, &rng, &Progress::none()).expect("valid");
         assert!(matches!(dense.links, Links::Bits(_)));
-        let sparse = from_reports(mechanism, 1.0, &lists, None, 1);
-        assert_eq!(listed(&dense), listed(&sparse), "{mechanism}");
+        let sparse = from_lists(params, 1.0, &lists, None, 1);
+        assert_eq!(listed(&dense), listed(&sparse), "{params:?}");
         assert_eq!(dense.n_entries(), sparse.n_entries());
         for graph in [dense, sparse] {
             assert_eq!(WeightedGraph::from_blocks(&graph.facts(), &mut graph.blocks()).expect("round trip"), graph);
@@ -195,11 +183,11 @@ fn dense_reports_stay_bits() {
     }
 }
 
-/// Specs, section 2: kept links have the degree as their mean, where nothing is clipped. Chance of a false alarm: 1e-3.
+/// Kept links have the degree as their mean, where nothing is clipped. Chance of a false alarm: 1e-3.
 #[test]
 fn thinning_keeps_as_many_links_as_the_degree_says() {
     let (n, degree, epsilon) = (2000_u32, 40_u32, 4.0);
-    let response = RandomizedResponse::new(facts(Mechanism::DegreePreserving, epsilon).budget.links, n as usize);
+    let response = RandomizedResponse::new(facts(epsilon, true).budget.links, n as usize);
     let rng = StageRng::new(8, "privatize", 0);
     let truth = |node: u32| {
         let mut list: Vec<u32> = (1..=degree).map(|step| (node + step * 37) % n).collect();
@@ -208,31 +196,30 @@ fn thinning_keeps_as_many_links_as_the_degree_says() {
     };
     let lists: Vec<Vec<u32>> =
         (0..n).map(|node| response.noisy_list(node, &truth(node), &mut rng.stream("links", node.into()))).collect();
-    let graph = from_reports(Mechanism::DegreePreserving, epsilon, &lists, Some(f64::from(degree)), 2);
+    let graph = from_lists(THINNED, epsilon, &lists, Some(f64::from(degree)), 2);
     let mean = graph.n_entries() as f64 / f64::from(n);
     // The number kept by a node has a variance of at most its mean.
     assert!((mean - f64::from(degree)).abs() < 3.3 * (f64::from(degree) / f64::from(n)).sqrt(), "{mean}");
-    assert!(from_reports(Mechanism::DegreePreserving, epsilon, &lists, Some(-5.0), 2).n_entries() == 0);
+    assert!(from_lists(THINNED, epsilon, &lists, Some(-5.0), 2).n_entries() == 0);
 }
 
 #[test]
 fn a_sampling_rate_is_a_share_even_for_absurd_degrees() {
     let flip = flip_probability(0.9);
     for degree in [f64::MIN, -1e4, -1.0, 0.0, 1.0, 3.9, 1e4, f64::MAX] {
-        let share = reported::sampling_rate(degree, flip, 2707.0);
+        let share = bits::sampling_rate(degree, flip, 2707.0);
         assert!((0.0..=1.0).contains(&share) && (degree > 0.0 || share == 0.0), "{degree}: {share}");
     }
-    assert_eq!(reported::sampling_rate(5.0, 0.0, 100.0), 1.0, "without noise all are kept");
+    assert_eq!(bits::sampling_rate(5.0, 0.0, 100.0), 1.0, "without noise all are kept");
 }
 
 #[test]
 fn the_largest_entries_are_linked_as_many_as_their_sum_says() {
     let pairs = vec![(0, 3, 1.5, 1.0), (1, 2, 1.0, 0.5), (0, 1, 0.75, 0.75), (2, 3, 0.0, 0.25)];
     let build = |sum: f64| {
-        let entries = NoisyEntries { facts: facts(Mechanism::LocalDpGcn, 2.0), n_nodes: 4, sum, pairs: pairs.clone() };
+        let entries = NoisyEntries { facts: facts(2.0, false), n_nodes: 4, sum, pairs: pairs.clone() };
         let rng = StageRng::new(0, "construct", 0);
-        ConstructFromEntries::run((entries,), &params(Construction::Given), &rng, &Progress::none())
-            .map(|graph| listed(&graph.0))
+        ConstructFromEntries::run((entries,), &NoParams {}, &rng, &Progress::none()).map(|graph| listed(&graph.0))
     };
     assert!(build(-3.0).expect("valid").is_empty() && build(0.9).expect("valid").is_empty());
     assert_eq!(build(2.0).expect("valid"), [(0, 3, 1.0)]);
@@ -245,9 +232,9 @@ fn the_largest_entries_are_linked_as_many_as_their_sum_says() {
 fn counts_are_kept_by_the_links_that_are_drawn() {
     let n = 600;
     let one = Groups { of: vec![0; n], n_groups: 1 };
-    let counts = NoisyCounts { facts: facts(Mechanism::LdpGen, 2.0), n_groups: 1, counts: vec![6.0; n] };
+    let counts = NoisyCounts { facts: facts(2.0, false), n_groups: 1, counts: vec![6.0; n] };
     for (edge_model, expected) in [(EdgeModel::PublishedCode, 3.0), (EdgeModel::ChungLu, 6.0)] {
-        let params = Params { edge_model, ..params(Construction::Given) };
+        let params = CountsParams { edge_model };
         let inputs = (vec![one.clone(), one.clone()], counts.clone());
         let rng = StageRng::new(3, "construct", 0);
         let (graph,) = ConstructFromCounts::run(inputs, &params, &rng, &Progress::none()).expect("valid");
@@ -256,4 +243,12 @@ fn counts_are_kept_by_the_links_that_are_drawn() {
         // The published weight halves the links of a node: its group is counted twice in the denominator.
         assert!((mean - expected).abs() < 3.3 * (2.0 * expected / n as f64).sqrt() + 0.02, "{edge_model:?}: {mean}");
     }
+}
+
+#[test]
+fn a_graph_without_degrees_cannot_be_thinned_and_one_without_links_has_none() {
+    let links = NoisyLinks::from_lists(facts(4.0, false), &[vec![1], vec![0], vec![]]).expect("valid");
+    let rng = StageRng::new(1, "construct", 0);
+    let error = ConstructFromBits::run((links, None), &THINNED, &rng, &Progress::none()).expect_err("refused");
+    assert!(error.to_string().contains("noisy_degrees"), "{error}");
 }

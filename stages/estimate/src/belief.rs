@@ -1,19 +1,28 @@
-//! From degrees and evidence to the posterior.
+//! This module goes from degrees and evidence to the posterior.
 
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::beta_model::{Fitted, fit, fit_posterior};
+use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
 use crate::newton::Goal;
-use crate::similarity::{Bins, Reports, learn};
-use crate::{Error, Params, triangles};
+use crate::triangles::{self, CrossedBin};
+use crate::{Error, Params};
 
-/// Pairs with common neighbours that are told from others: at most this share of all, and at most this many.
+/// At most this share of all pairs is told from the others by common neighbours.
 const SHARE: f64 = 0.05;
+/// At most this many pairs are told from the others by common neighbours.
 const MOST_PAIRS: usize = 1 << 21;
+/// The sums of the posterior's rows come so near to the degrees.
+const MATCHED: Goal = Goal { residual: 1e-5, most_steps: 100 };
 
-/// The posterior under which the nodes have these degrees.
+/// Finds the posterior under which the nodes have these degrees: its parameters, and the evidence with the final bins.
+///
+/// `one_sided` are the nodes that sent nothing.
+///
+/// # Shapes
+/// `degrees`: `[n]`, links.
 pub(crate) fn believe(
     degrees: &[f64],
     evidence: LinkEvidence,
@@ -22,9 +31,9 @@ pub(crate) fn believe(
     params: &Params,
     progress: &Progress,
 ) -> Result<(LinkModel, LinkEvidence), Error> {
-    /// Enough to count common neighbours by.
+    /// A rough match suffices to count common neighbours.
     const ROUGH: Goal = Goal { residual: 1e-2, most_steps: 100 };
-    let reports = Reports { degrees, epsilon_links, one_sided, ridge: params.ridge };
+    let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge: params.ridge };
     let model = |belief: Belief| {
         let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, .. } = belief;
         tracing::debug!(iterations, residual, ?bin_logits, "fitted");
@@ -32,46 +41,48 @@ pub(crate) fn believe(
     };
     let prior = fit(degrees, params.solver, params.ridge, progress)?;
     let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new() };
-    let bins = Bins::free(evidence.similar().n_bins());
+    let bins = BinOddsModel::free(evidence.similar().n_bins());
     if !params.finds_triangles(epsilon_links) {
-        let belief = update(start, &reports, &evidence, &bins, params.match_degrees.then_some(MATCHED), progress)?;
+        let belief = update(start, &inputs, &evidence, &bins, params.match_degrees.then_some(MATCHED), progress)?;
         return Ok((model(belief), evidence));
     }
-    let belief = update(start, &reports, &evidence, &bins, Some(ROUGH), progress)?;
+    let belief = update(start, &inputs, &evidence, &bins, Some(ROUGH), progress)?;
     let first = Posterior::new(&model(belief.clone()), evidence)?;
     let crossed = triangles::cross(&first, degrees, SHARE, MOST_PAIRS)?;
-    let bins = bins_beside(&crossed.parts, &belief.bin_logits);
+    let bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
     let evidence = first.into_evidence().with_similar(crossed.pairs)?;
-    let belief = update(belief, &reports, &evidence, &bins, Some(MATCHED), progress)?;
+    let belief = update(belief, &inputs, &evidence, &bins, Some(MATCHED), progress)?;
     Ok((model(belief), evidence))
 }
 
-/// How near the posterior's row sums come to the degrees.
-const MATCHED: Goal = Goal { residual: 1e-5, most_steps: 100 };
-
-/// What is believed of nodes and bins.
+/// Holds what is believed of nodes and bins.
 #[derive(Clone)]
 struct Belief {
     prior: Fitted,
     posterior: Fitted,
+    /// The log odds of each bin, from bin 1 on.
     bin_logits: Vec<f64>,
 }
 
-/// Learns the log odds of the bins, and matches the degrees to `goal` if there is one.
+/// Learns the log odds of the bins; then, if there is a `goal`, matches the posterior's degrees to it.
+///
+/// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
+/// odds `(2 claims − 1) ε_links`, not `2 (claims − 1) ε_links`. Adding `ε_links` to the parameter of a missing node
+/// turns the second into the first, and into 0 for a pair of two missing nodes.
 fn update(
     start: Belief,
-    reports: &Reports,
+    inputs: &FitInputs,
     evidence: &LinkEvidence,
-    bins: &Bins,
+    bins: &BinOddsModel,
     goal: Option<Goal>,
     progress: &Progress,
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
     let Belief { mut prior, mut posterior, mut bin_logits } = start;
-    if !bins.part.is_empty() {
-        (prior, bin_logits) = learn(prior, reports, &similar, bins, progress);
+    if !bins.learned_index.is_empty() {
+        LearnedOdds { prior, bin_logits } = learn_bin_odds(prior, inputs, &similar, bins, progress);
     }
-    let Reports { degrees, epsilon_links, one_sided, ridge } = *reports;
+    let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
     match goal {
         Some(goal) if epsilon_links.is_finite() => {
             let known = KnownPairs::posterior(&similar, epsilon_links, &bin_logits);
@@ -80,21 +91,23 @@ fn update(
         }
         _ => {
             posterior = prior.clone();
-            // Half the evidence about a missing node was never sent. With `2 (claims − 1) ε` for two reports
-            // and `(2 claims − 1) ε` for one, adding ε to its parameter turns the first into the second, and
-            // into 0 between two missing nodes. Matching finds that by itself.
+            // Matching finds these parameters by itself; without it they are moved here.
             one_sided.iter().for_each(|&node| posterior.beta[node as usize] += epsilon_links);
         }
     }
     Ok(Belief { prior, posterior, bin_logits })
 }
 
-/// Bins of features with the log odds that they have, crossed with bins of common neighbours that are to be learned.
-fn bins_beside(parts: &[[u8; 2]], feature_logits: &[f64]) -> Bins {
-    let position = |bin: u8| bin.checked_sub(1).map(usize::from);
-    Bins {
-        fixed: parts.iter().map(|&[own, _]| position(own).map_or(0.0, |own| feature_logits[own])).collect(),
-        part: parts.iter().map(|&[_, near]| position(near)).collect(),
-        n_parts: parts.iter().map(|&[_, near]| usize::from(near)).max().unwrap_or(0),
+/// Keeps the log odds that are known of the bins of features, and lets all bins with the same bin of common neighbours
+/// learn their log odds together.
+///
+/// # Shapes
+/// `crossed`: one entry for each bin of pairs; `feature_logits`: `[bins of features]`; both from bin 1 on.
+fn learn_neighbour_bins(crossed: &[CrossedBin], feature_logits: &[f64]) -> BinOddsModel {
+    let index = |bin: u8| bin.checked_sub(1).map(usize::from);
+    BinOddsModel {
+        fixed_logits: crossed.iter().map(|bin| index(bin.features).map_or(0.0, |at| feature_logits[at])).collect(),
+        learned_index: crossed.iter().map(|bin| index(bin.neighbours)).collect(),
+        n_learned: crossed.iter().map(|bin| usize::from(bin.neighbours)).max().unwrap_or(0),
     }
 }

@@ -1,60 +1,61 @@
-//! The beta model: parameters under which every node expects the degree it was given.
+//! This module fits the beta model: it finds parameters under which every node expects the degree it was given.
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::Progress;
-use veilgraph_posterior::{Atoms, Kernel};
+use veilgraph_posterior::{DistinctParameters, LogisticKernel};
 
 use crate::known_pairs::KnownPairs;
-use crate::newton::{Goal, Problem, newton, sparse_limit};
+use crate::newton::{Goal, Problem, Solution, newton, sparse_limit};
 
-/// How the beta model is fitted.
+/// Says how the beta model is fitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// Inexact Newton with a line search: converges whenever a fit exists.
+    /// Newton's method with a line search converges whenever a fit exists.
     #[default]
     Newton,
-    /// Exactly 200 undamped iterations from zero, as the published code runs them. They do not
-    /// converge (reference.md, section 2) and serve to reproduce published figures.
+    /// The published iteration is run exactly 200 times from zero and without damping, as the published code does. It
+    /// does not converge and serves to reproduce published figures.
     #[serde(rename = "fixed-point-200")]
     FixedPoint200,
 }
 
-/// A fitted beta model.
+/// Holds a fitted beta model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// Parameter of each node.
+    /// Each node has this parameter, `[n]`.
     pub beta: Vec<f64>,
-    /// Largest difference between expected and given degree, relative to the given one.
+    /// No expected degree differs from the given one by more than this, relative to the given one.
     pub residual: f64,
-    /// Iterations used.
+    /// The fit took this many iterations.
     pub iterations: u32,
 }
 
-/// Why there is no fit.
+/// Says why there is no fit.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
-    /// The degrees lie outside the interior of the polytope of degree sequences.
+    /// The degrees lie outside the interior of the polytope of degree sequences. The fields say how many of the largest
+    /// degrees ask for too much, and for how many link ends too many.
     #[error(
         "no beta model has these degrees: the {0} largest ask for {1:.3} more link ends than the graph can hold; \
          set a positive [estimate] ridge, or spend more on degrees"
     )]
     NoFit(usize, f64),
-    /// Newton's method stopped short.
+    /// Newton's method stopped before it reached the degrees; these are the relative residual and its node.
     #[error("the beta model did not converge: relative residual {0:e} at node {1}; set a positive [estimate] ridge")]
     Residual(f64, usize),
 }
 
-/// Parameters `b` with `Σ_{j≠i} σ(b_i + b_j) = degrees_i` for every node.
+/// Finds the parameters `b` with `Σ_{j≠i} σ(b_i + b_j) = degrees_i` for every node `i`.
 ///
 /// # Shapes
 /// `degrees`: `[n]`, links, in `[1, n − 2]`.
 ///
 /// # Errors
-/// When no such parameters exist and `ridge` is zero.
+/// Fails when no such parameters exist and `ridge` is zero.
 ///
 /// # Complexity
-/// Near-linear in the number of distinct degrees per iteration.
+/// Every iteration is near-linear in the number of distinct degrees.
 ///
 /// # Source
 /// Zhu, Tan, Xiao (2023), Blink, equations 8 to 10; Chatterjee, Diaconis, Sly (2011), theorem 1.5.
@@ -63,37 +64,36 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
         check_existence(degrees)?;
     }
     // Equal degrees have equal parameters, so the model has one unknown per distinct degree.
-    let groups = Atoms::new(degrees);
-    let (values, iterations) = match solver {
-        Solver::Newton => {
-            newton(&Problem::prior(&groups, ridge), groups.moved(sparse_limit(&groups)), Goal::EXACT, progress)
-        }
-        Solver::FixedPoint200 => (fixed_point(&groups, 200, progress), 200),
+    let groups = DistinctParameters::new(degrees);
+    let problem = Problem::prior(&groups, ridge);
+    let Solution { parameters, iterations } = match solver {
+        Solver::Newton => newton(&problem, groups.with_values(sparse_limit(&groups)), Goal::EXACT, progress),
+        Solver::FixedPoint200 => Solution { parameters: fixed_point(&groups, 200, progress), iterations: 200 },
     };
-    let moved = groups.moved(values);
-    let (worst, residual) = Problem::prior(&groups, ridge).worst(&moved);
-    if solver == Solver::Newton && (residual > 1e-6 || residual.is_nan()) {
-        let node = groups.group().iter().position(|&group| group as usize == worst).unwrap_or(0);
-        return Err(FitError::Residual(residual, node));
+    let fitted = groups.with_values(parameters);
+    let worst = problem.worst(&fitted);
+    if solver == Solver::Newton && (worst.residual > 1e-6 || worst.residual.is_nan()) {
+        let node = groups.group_of_node().iter().position(|&group| group as usize == worst.group).unwrap_or(0);
+        return Err(FitError::Residual(worst.residual, node));
     }
-    let beta = groups.group().iter().map(|&group| moved.values()[group as usize]).collect();
-    Ok(Fitted { beta, residual, iterations })
+    let beta = groups.group_of_node().iter().map(|&group| fitted.values()[group as usize]).collect();
+    Ok(Fitted { beta, residual: worst.residual, iterations })
 }
 
-/// Parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where `l_ij` is
-/// what is known of the pair. Newton's method begins at `start`.
+/// Finds the parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where
+/// `l_ij` are the log odds that evidence adds to the pair. Newton's method begins at `start`.
 ///
-/// Given the degrees, these are the probabilities of maximum entropy; the beta model gives the degrees to the
-/// prior instead, from which the evidence then drifts away.
+/// Given the degrees and the evidence, these are the independent links of maximum entropy relative to the evidence. The
+/// beta model gives the degrees to the prior instead, and the degrees of the posterior then differ from them.
+///
+/// # Shapes
+/// `degrees` and `start`: `[n]`.
 ///
 /// # Errors
-/// When no such parameters exist, or they are not found, and `ridge` is zero.
+/// Fails when no such parameters exist, or they are not found, and `ridge` is zero.
 ///
 /// # Complexity
-/// As [`fit`], plus a pass over the known pairs for each product with the Hessian.
-///
-/// # Source
-/// algorithms.md, section G3.
+/// The cost is that of [`fit`], and every product with the Hessian takes a pass over the known pairs.
 pub(crate) fn fit_posterior(
     degrees: &[f64],
     start: Vec<f64>,
@@ -103,23 +103,26 @@ pub(crate) fn fit_posterior(
     progress: &Progress,
 ) -> Result<Fitted, FitError> {
     // Every node has evidence of its own, so each is a group.
-    let nodes = Atoms::apart(start);
+    let nodes = DistinctParameters::one_per_node(start);
     let problem = Problem::with_known(degrees, nodes.counts(), known, ridge);
-    let (beta, iterations) = newton(&problem, nodes.moved(nodes.values().to_vec()), goal, progress);
-    let (node, residual) = problem.worst(&nodes.moved(beta.clone()));
-    if residual > goal.residual.max(1e-4) || residual.is_nan() {
-        return Err(FitError::Residual(residual, node));
+    let Solution { parameters: beta, iterations } =
+        newton(&problem, nodes.with_values(nodes.values().to_vec()), goal, progress);
+    let worst = problem.worst(&nodes.with_values(beta.clone()));
+    if worst.residual > goal.residual.max(1e-4) || worst.residual.is_nan() {
+        return Err(FitError::Residual(worst.residual, worst.group));
     }
-    Ok(Fitted { beta, residual, iterations })
+    Ok(Fitted { beta, residual: worst.residual, iterations })
 }
 
-/// A fit exists iff every set of the largest degrees asks for less than the graph can hold
-/// (Erdős–Gallai, strictly).
+/// Checks that a fit exists: every set of the largest degrees asks for fewer link ends than the graph can hold.
+///
+/// # Source
+/// Erdős and Gallai (1960), with a strict inequality; Chatterjee, Diaconis, Sly (2011), theorem 1.5.
 fn check_existence(degrees: &[f64]) -> Result<(), FitError> {
     let mut sorted = degrees.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     let n = sorted.len();
-    // suffix[i] = Σ_{j ≥ i} sorted_j, to sum min(d, k) beyond the largest k.
+    // suffix[i] = Σ_{j ≥ i} sorted_j gives the sums of min(d, k) beyond the largest k.
     let mut suffix = vec![0.0; n + 1];
     for i in (0..n).rev() {
         suffix[i] = suffix[i + 1] + sorted[i];
@@ -136,17 +139,23 @@ fn check_existence(degrees: &[f64]) -> Result<(), FitError> {
     Ok(())
 }
 
-/// The published iteration `b_i <- ln d_i − ln Σ_{j≠i} 1 / (e^{-b_j} + e^{b_i})`, from zero.
-fn fixed_point(groups: &Atoms, iterations: u32, progress: &Progress) -> Vec<f64> {
-    let mut b = groups.moved(vec![0.0; groups.values().len()]);
+/// Runs the published iteration `b_i <- ln d_i − ln Σ_{j≠i} 1 / (e^{-b_j} + e^{b_i})` from zero.
+///
+/// # Shapes
+/// Returns `[groups]`; the values of `groups` are the degrees.
+///
+/// # Source
+/// Zhu, Tan, Xiao (2023), Blink, equations 8 to 10; Chatterjee, Diaconis, Sly (2011), theorem 1.5.
+fn fixed_point(groups: &DistinctParameters, iterations: u32, progress: &Progress) -> Vec<f64> {
+    let mut b = groups.with_values(vec![0.0; groups.values().len()]);
     for iteration in 0..iterations {
         progress.report(u64::from(iteration), u64::from(iterations));
-        let sums = b.sums(Kernel::Logistic, 0.0, groups.counts());
+        let sums = b.sums(LogisticKernel::Logistic, 0.0, groups.counts());
         let next = sums.into_iter().zip(b.values()).zip(groups.values()).map(|((sum, &b), &degree)| {
-            // The kernel sum carries the factor e^{b_i} that the iteration does not have.
-            libm::log(degree) - libm::log((sum - Kernel::Logistic.at(2.0 * b)) * libm::exp(-b))
+            // Unlike the sum of the iteration, a kernel sum has the factor e^{b_i}.
+            libm::log(degree) - libm::log((sum - LogisticKernel::Logistic.at(2.0 * b)) * libm::exp(-b))
         });
-        b = groups.moved(next.collect());
+        b = groups.with_values(next.collect());
     }
     b.values().to_vec()
 }

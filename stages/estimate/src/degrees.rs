@@ -1,4 +1,4 @@
-//! From noisy degrees to the degrees that the prior is fitted to.
+//! This module goes from noisy degrees to the degrees that the prior is fitted to.
 
 mod bits;
 
@@ -8,24 +8,28 @@ use veilgraph_privacy::NoisyDegrees;
 
 use bits::{Noise, Observed};
 
-/// How the server reads noisy degrees.
+/// Says how the server reads noisy degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Degrees {
-    /// Moved into `[1, n − 2]`, as the paper does. Where noise is large this pulls many degrees up to 1
+    /// Degrees are moved into `[1, n − 2]`, as the paper does. Where noise is large this pulls many degrees up to 1,
     /// and their sum far up.
     #[default]
     Clipped,
-    /// What each degree is on average, given its report and the distribution of all degrees, which is
-    /// estimated from the reports themselves.
+    /// Each degree is replaced by its mean, given its report and the distribution of all degrees, which is estimated
+    /// from the reports themselves.
     EmpiricalBayes,
-    /// The same, given also in how many pairs both nodes claim a link. Needs no report of a degree. To be used
-    /// with `match`: the prior would count these claims a second time.
+    /// Each degree is replaced by its mean, given also in how many of the node's pairs both nodes claim a link. No
+    /// report of a degree is needed. It should be used with `match`, because otherwise the evidence counts these claims
+    /// a second time.
     #[serde(rename = "empirical-bayes+bits")]
     EmpiricalBayesBits,
 }
 
-/// Degrees of all nodes, inside `(0, n − 2]`; missing nodes have the mean of the others.
+/// Returns the degrees of all nodes, inside `(0, n − 2]`; missing nodes get the mean of the others.
+///
+/// # Shapes
+/// Returns `[n_nodes]`, links.
 pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees) -> Vec<f64> {
     let most = (reports.n_nodes - 2) as f64;
     let sent: Vec<f64> = match how {
@@ -43,7 +47,11 @@ pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees
     used
 }
 
-/// Degrees from reports and double claims; nodes that sent nothing have the mean of the others.
+/// Returns the degrees that follow from reports and double claims; nodes that sent nothing get the mean of the others.
+/// A double claim is a pair that both of its nodes reported as linked.
+///
+/// # Shapes
+/// Returns `[n_nodes]`, links.
 fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<f64> {
     let mut double_claims = vec![0; reports.n_nodes];
     for i in 0..reports.n_nodes {
@@ -53,13 +61,13 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<
         }
     }
     let budget = reports.facts.budget;
-    let noise = Noise { epsilon: [budget.links, budget.degree], n_nodes: reports.n_nodes };
-    let of = |node: usize, report| Observed { report, double_claims: double_claims[node] };
+    let noise = Noise { epsilon_links: budget.links, epsilon_degree: budget.degree, n_nodes: reports.n_nodes };
+    let observe = |node: usize, report| Observed { report, double_claims: double_claims[node] };
     let (nodes, observed): (Vec<usize>, Vec<Observed>) = if reports.were_sent() {
         let sent = reports.senders.iter().zip(&reports.degrees);
-        sent.map(|(&node, &report)| (node as usize, of(node as usize, Some(report)))).unzip()
+        sent.map(|(&node, &report)| (node as usize, observe(node as usize, Some(report)))).unzip()
     } else {
-        (0..reports.n_nodes).map(|node| (node, of(node, None))).unzip()
+        (0..reports.n_nodes).map(|node| (node, observe(node, None))).unzip()
     };
     let means = bits::posterior_means(&observed, noise, most);
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
@@ -68,20 +76,26 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<
     used
 }
 
-/// A beta model has no node of degree zero.
+/// No degree is smaller, because a beta model has no node of degree zero.
 const LEAST: f64 = 1e-2;
 
-/// `E[d | report]` for each report, under the distribution of degrees that makes all reports likeliest.
+/// Returns `E[d | report]` for each report, under the distribution of degrees that makes all reports likeliest.
 ///
-/// The distribution is a mixture of point masses on a grid of integers, fitted by expectation maximization
-/// (Kiefer and Wolfowitz 1956; Laird 1978). Post-processing: it costs no budget.
+/// The distribution is a mixture of point masses on a grid of integers and is fitted by expectation maximization. A
+/// report is its degree plus Laplace noise, so it has the likelihood `e^{-ε |report − d|}` up to a factor.
+///
+/// # Shapes
+/// `reports`: `[reports]`, links. Returns `[reports]`, links.
+///
+/// # Privacy
+/// The reports are all that is read, so this is post-processing and costs no budget.
 ///
 /// # Complexity
-/// `O(reports log reports)`, and `O(distinct reports + grid)` for each of some hundred iterations: sums of
+/// `O(reports log reports)`, and `O(distinct reports + grid)` for each of 300 iterations, because sums of
 /// `e^{-ε |x − y|}` are running sums.
 ///
 /// # Source
-/// algorithms.md, section G1.
+/// Kiefer, Wolfowitz (1956) and Laird (1978), nonparametric maximum likelihood of a mixing distribution.
 fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
     const ITERATIONS: usize = 300;
     if epsilon.is_infinite() || reports.is_empty() {
@@ -90,9 +104,9 @@ fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
     let mut distinct = reports.to_vec();
     distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
-    let place = |report: f64| distinct.partition_point(|&x| x < report);
+    let place_of = |report: f64| distinct.partition_point(|&x| x < report);
     let mut counts = vec![0.0; distinct.len()];
-    reports.iter().for_each(|&report| counts[place(report)] += 1.0);
+    reports.iter().for_each(|&report| counts[place_of(report)] += 1.0);
     let grid = grid(distinct.last().map_or(1.0, |&last| last.clamp(1.0, most)), epsilon);
     let mut mass = vec![1.0 / grid.len() as f64; grid.len()];
     for _ in 0..ITERATIONS {
@@ -104,23 +118,33 @@ fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
     let likelihood = laplace_sums(&grid, &mass, &distinct, epsilon);
     let weighted: Vec<f64> = mass.iter().zip(&grid).map(|(mass, degree)| mass * degree).collect();
     let sums = laplace_sums(&grid, &weighted, &distinct, epsilon);
-    reports.iter().map(|&report| place(report)).map(|at| sums[at] / likelihood[at]).collect()
+    reports.iter().map(|&report| place_of(report)).map(|at| sums[at] / likelihood[at]).collect()
 }
 
-/// Integers from 0 to `most`, each at first, then in steps of 6 % that stay below half the noise.
+/// Returns integers from 0 to about `most`: every one at first, then in steps of 6 % that stay below half the scale of
+/// the noise.
 fn grid(most: f64, epsilon: f64) -> Vec<f64> {
     let step = |degree: f64| (0.06 * degree).min(0.5 / epsilon).floor().max(1.0);
     let degrees = std::iter::successors(Some(0.0), |&degree| Some(degree + step(degree)));
     degrees.take_while(|&degree| degree <= most + step(most)).collect()
 }
 
-/// `Σ_k weights_k e^{-ε |to − from_k|}` for each `to`; both lists ascend.
+/// Returns `Σ_k weights_k e^{-ε |to_l − from_k|}` for each `l`; both lists ascend.
+///
+/// A first pass sums over the points at or below each `to_l`, and a second pass, downwards, over those above it.
+///
+/// # Shapes
+/// `from` and `weights`: `[k]`; `to`: `[l]`. Returns `[l]`.
 fn laplace_sums(from: &[f64], weights: &[f64], to: &[f64], epsilon: f64) -> Vec<f64> {
     let decay = |distance: f64| libm::exp(-epsilon * distance);
     let mut sums = vec![0.0; to.len()];
+    // `running` is the sum at the point `at`. Before any point was added it is 0 and `at` is infinitely far away; it
+    // must then not be multiplied by the decay, which is NaN for ε = 0, where it is e^{-0 · ∞}.
     let (mut running, mut at, mut next) = (0.0, f64::NEG_INFINITY, 0);
     for (sum, &point) in sums.iter_mut().zip(to) {
-        running *= if running == 0.0 { 0.0 } else { decay(point - at) };
+        if running != 0.0 {
+            running *= decay(point - at);
+        }
         while next < from.len() && from[next] <= point {
             running += weights[next] * decay(point - from[next]);
             next += 1;
@@ -129,7 +153,9 @@ fn laplace_sums(from: &[f64], weights: &[f64], to: &[f64], epsilon: f64) -> Vec<
     }
     let (mut running, mut at, mut next) = (0.0, f64::INFINITY, from.len());
     for (sum, &point) in sums.iter_mut().zip(to).rev() {
-        running *= if running == 0.0 { 0.0 } else { decay(at - point) };
+        if running != 0.0 {
+            running *= decay(at - point);
+        }
         while next > 0 && from[next - 1] > point {
             next -= 1;
             running += weights[next] * decay(from[next] - point);

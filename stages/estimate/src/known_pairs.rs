@@ -1,83 +1,127 @@
-//! Pairs of which the server knows more than their nodes' parameters, and what that adds to sums over pairs.
+//! This module holds the pairs of which the server knows more than their nodes' parameters, and how they change sums
+//! over all pairs.
+//!
+//! A pair is known if somebody claimed it (reported it as linked) or if it stands in a bin, a class of pairs that the
+//! server tells from the others.
 
 use rayon::prelude::*;
-use veilgraph_posterior::{Kernel, LinkEvidence, dense_sums, evidence_logits};
+use veilgraph_posterior::{LinkEvidence, LogisticKernel, dense_sums, evidence_logits};
 
-/// Claimed and similar pairs with what they add to the log odds.
+/// Holds the known pairs with what they add to the log odds.
 pub(crate) struct KnownPairs<'a> {
-    /// Claims, where they count.
+    /// The claims are absent where the reports are not looked at.
     evidence: Option<&'a LinkEvidence>,
     similar: &'a SimilarClaims<'a>,
     epsilon_links: f64,
-    /// Of every bin (from 0, the pairs in none) and number of claims.
+    /// A pair adds these log odds by its bin (bin 0 holds the pairs in no bin) and its number of claims,
+    /// `[1 + n_bins][3]`.
     logits: Vec<[f64; 3]>,
 }
 
-/// Similar pairs by rows of the lower node, each with its claims: looked up once.
+/// Lists the pairs in bins with their claims, which are so looked up only once.
+///
+/// # Shapes
+/// `offsets`: `[n + 1]`; `pairs`: `[similar pairs]`, where the row of node `i` takes `offsets[i]..offsets[i + 1]`.
 pub(crate) struct SimilarClaims<'a> {
     evidence: &'a LinkEvidence,
     offsets: Vec<usize>,
-    /// Partner, bin, claims.
-    pairs: Vec<(u32, u8, u8)>,
+    pairs: Vec<SimilarClaim>,
+}
+
+/// Describes a pair of the row's node and a later one.
+struct SimilarClaim {
+    partner: u32,
+    bin: u8,
+    claims: u8,
 }
 
 impl<'a> SimilarClaims<'a> {
+    /// Looks up the claims of all pairs in bins.
     pub(crate) fn new(evidence: &'a LinkEvidence) -> Self {
         let mut similar = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(evidence.similar().n_pairs()) };
         for i in 0..evidence.n_nodes() {
             let row = evidence.similar().row(i);
-            similar.pairs.extend(row.map(|(j, bin)| (j, bin, evidence.known(i as u32, j).claims)));
+            similar.pairs.extend(row.map(|(partner, bin)| {
+                let claims = evidence.known(i as u32, partner).claims;
+                SimilarClaim { partner, bin, claims }
+            }));
             similar.offsets.push(similar.pairs.len());
         }
         similar
     }
 
-    fn row(&self, i: usize) -> &[(u32, u8, u8)] {
+    /// Returns the pairs of `i` and a later node.
+    fn row(&self, i: usize) -> &[SimilarClaim] {
         &self.pairs[self.offsets[i]..self.offsets[i + 1]]
     }
 }
 
+/// Holds two sums over the pairs of each bin, or over the bins that share learned log odds.
+pub(crate) struct BinSums {
+    /// `Σ P`: this many links are expected.
+    pub links: Vec<f64>,
+    /// `Σ P (1 − P)`: this is the slope of `links` by the log odds of the bin.
+    pub doubt: Vec<f64>,
+}
+
+impl BinSums {
+    /// Applies `function` to both sums.
+    pub(crate) fn map(self, function: impl Fn(Vec<f64>) -> Vec<f64>) -> Self {
+        Self { links: function(self.links), doubt: function(self.doubt) }
+    }
+}
+
 impl<'a> KnownPairs<'a> {
-    /// What is known before the reports are seen.
+    /// Returns what is known before the reports are looked at: the bins.
     pub(crate) fn prior(similar: &'a SimilarClaims<'a>, bin_logits: &[f64]) -> Self {
         Self { evidence: None, similar, epsilon_links: 0.0, logits: evidence_logits(0.0, bin_logits) }
     }
 
-    /// What is known after.
+    /// Returns what is known after the reports were looked at: the bins and the claims.
     pub(crate) fn posterior(similar: &'a SimilarClaims<'a>, epsilon_links: f64, bin_logits: &[f64]) -> Self {
         let logits = evidence_logits(epsilon_links, bin_logits);
         Self { evidence: Some(similar.evidence), similar, epsilon_links, logits }
     }
 
-    /// `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` by the claims alone, where they are many.
-    pub(crate) fn dense_sums(&self, kernel: Kernel, b: &[f64], v: &[f64]) -> Option<Vec<f64>> {
+    /// Returns `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for every node `i`, where the log odds `l_ij` are those of the claims
+    /// alone; it returns `None` where few pairs were claimed, or the claims are not looked at.
+    ///
+    /// # Shapes
+    /// `b` and `v`: `[n]`. Returns `[n]`.
+    pub(crate) fn dense_sums(&self, kernel: LogisticKernel, b: &[f64], v: &[f64]) -> Option<Vec<f64>> {
         dense_sums(self.evidence?, self.epsilon_links, kernel, b, v)
     }
 
-    /// Claims that are listed, if they count.
-    fn listed(&self) -> Option<&'a LinkEvidence> {
+    /// Returns the claims if they are looked at and listed.
+    fn listed_claims(&self) -> Option<&'a LinkEvidence> {
         self.evidence.filter(|evidence| evidence.planes().is_none())
     }
 
-    /// Log odds of the other pairs, beyond those of their nodes.
+    /// Returns what a pair of which nothing is known adds to its nodes' log odds: without a claim, links are less
+    /// likely.
     pub(crate) fn base(&self) -> f64 {
         self.logits[0][0]
     }
 
-    fn exp_minus(&self) -> Vec<[f64; 3]> {
+    /// Returns `e^{-l}` of all log odds.
+    fn exp_minus_logits(&self) -> Vec<[f64; 3]> {
         self.logits.iter().map(|logits| logits.map(|logit| libm::exp(-logit))).collect()
     }
 
-    /// The symmetric matrix `k(b_i + b_j + l_ij) − k(b_i + b_j + base)` over the known pairs; over similar pairs alone, and
-    /// beyond their claims, where [`Self::dense_sums`] counts those. Slopes are kept, in single
-    /// precision, where they are few enough: one Newton step multiplies by them many times.
-    pub(crate) fn changes(&self, kernel: Kernel, b: &[f64]) -> Changes<'_> {
+    /// Returns the symmetric matrix `k(b_i + b_j + l_ij) − k(b_i + b_j + base)` over the known pairs. Where
+    /// [`Self::dense_sums`] counts the claims, the matrix is `k(b_i + b_j + l_ij) − k(b_i + b_j + l'_ij)` over the
+    /// pairs in bins, with the log odds `l'_ij` of the claims alone.
+    ///
+    /// Slopes are kept, in single precision, where they are few enough, because one Newton step multiplies by them many
+    /// times.
+    pub(crate) fn changes(&self, kernel: LogisticKernel, b: &[f64]) -> Changes<'_> {
         const MOST_KEPT: usize = 1 << 24;
-        // e^{-s} of a pair is a product of two numbers: no exponential per pair.
+        // e^{-logit} of a pair is a product of three numbers that are computed once, so no pair needs an exponential.
         let exp_minus_b: Vec<f64> = b.iter().map(|&b| libm::exp(-b)).collect();
-        let mut changes = Changes { known: self, kernel, exp_minus_b, exp_minus: self.exp_minus(), kept: None };
-        let n_claimed = self.listed().map_or(0, LinkEvidence::n_claimed);
-        if kernel == Kernel::LogisticSlope && n_claimed + self.similar.pairs.len() <= MOST_KEPT {
+        let exp_minus_logits = self.exp_minus_logits();
+        let mut changes = Changes { known: self, kernel, exp_minus_b, exp_minus_logits, kept: None };
+        let n_claimed = self.listed_claims().map_or(0, LinkEvidence::n_claimed);
+        if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.pairs.len() <= MOST_KEPT {
             let row = |i: usize| {
                 let mut row = Vec::new();
                 changes.visit(i, |j, change| row.push((j, change as f32)));
@@ -88,87 +132,96 @@ impl<'a> KnownPairs<'a> {
         changes
     }
 
-    /// Expected links among the similar pairs of each bin, and how they change with its log odds: `Σ P` and
-    /// `Σ P (1 − P)`, from bin 1 on.
-    pub(crate) fn expected_links(&self, b: &[f64]) -> [Vec<f64>; 2] {
+    /// Sums the probabilities of the pairs in each bin, and their slopes.
+    ///
+    /// # Shapes
+    /// `b`: `[n]`. Both sums are `[n_bins]`, from bin 1 on.
+    pub(crate) fn bin_sums(&self, b: &[f64]) -> BinSums {
         let n_bins = self.logits.len() - 1;
         let exp_minus_b: Vec<f64> = b.iter().map(|&b| libm::exp(-b)).collect();
-        let exp_minus = self.exp_minus();
-        let piece = |piece: usize| {
+        let exp_minus_logits = self.exp_minus_logits();
+        let sums_of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; 2 * n_bins];
-            for i in (piece..b.len()).step_by(PIECES) {
-                for &(j, bin, claims) in self.similar.row(i) {
-                    let product = exp_minus_b[i] * exp_minus_b[j as usize];
-                    let of = product * exp_minus[usize::from(bin)][usize::from(claims)];
-                    sums[usize::from(bin) - 1] += Kernel::Logistic.from_exp_minus(of);
-                    sums[n_bins + usize::from(bin) - 1] += Kernel::LogisticSlope.from_exp_minus(of);
+            for i in (stripe..b.len()).step_by(STRIPES) {
+                for &SimilarClaim { partner, bin, claims } in self.similar.row(i) {
+                    let product = exp_minus_b[i] * exp_minus_b[partner as usize];
+                    let exp_minus = product * exp_minus_logits[usize::from(bin)][usize::from(claims)];
+                    sums[usize::from(bin) - 1] += LogisticKernel::Logistic.from_exp_minus(exp_minus);
+                    sums[n_bins + usize::from(bin) - 1] += LogisticKernel::LogisticSlope.from_exp_minus(exp_minus);
                 }
             }
             sums
         };
-        let mut links = in_order((0..PIECES).into_par_iter().map(piece).collect());
-        let slopes = links.split_off(n_bins);
-        [links, slopes]
+        let mut links = sum_in_order((0..STRIPES).into_par_iter().map(sums_of_stripe).collect());
+        let doubt = links.split_off(n_bins);
+        BinSums { links, doubt }
     }
 }
 
-/// What known pairs change in sums of a kernel over all pairs.
+/// Represents the symmetric matrix of [`KnownPairs::changes`], by which known pairs change sums of a kernel over all
+/// pairs.
 pub(crate) struct Changes<'a> {
     known: &'a KnownPairs<'a>,
-    kernel: Kernel,
+    kernel: LogisticKernel,
     exp_minus_b: Vec<f64>,
-    exp_minus: Vec<[f64; 3]>,
-    /// Partners above each node with their entries.
+    exp_minus_logits: Vec<[f64; 3]>,
+    /// If the entries are kept, the row of each node holds its later partners with their entries.
     kept: Option<Vec<Vec<(u32, f32)>>>,
 }
 
 impl Changes<'_> {
-    /// Calls `add(j, entry)` for the known partners above `i`; a pair that is claimed and similar comes twice.
+    /// Calls `add(j, entry)` for the known partners `j` above `i`. A pair that is claimed and in a bin comes twice:
+    /// once with the change by its claims, and once with the further change by its bin.
     #[inline]
     fn visit(&self, i: usize, mut add: impl FnMut(u32, f64)) {
-        let Self { known, kernel, exp_minus_b, exp_minus, .. } = self;
+        let Self { known, kernel, exp_minus_b, exp_minus_logits, .. } = self;
         let mut change = |j: u32, from: f64, to: f64| {
             let product = exp_minus_b[i] * exp_minus_b[j as usize];
             add(j, kernel.from_exp_minus(product * to) - kernel.from_exp_minus(product * from));
         };
-        for (j, claims) in known.listed().into_iter().flat_map(|evidence| evidence.claims(i)) {
-            change(j, exp_minus[0][0], exp_minus[0][usize::from(claims)]);
+        for (j, claims) in known.listed_claims().into_iter().flat_map(|evidence| evidence.claims(i)) {
+            change(j, exp_minus_logits[0][0], exp_minus_logits[0][usize::from(claims)]);
         }
-        for &(j, bin, claims) in known.similar.row(i) {
-            change(j, exp_minus[0][usize::from(claims)], exp_minus[usize::from(bin)][usize::from(claims)]);
+        for &SimilarClaim { partner, bin, claims } in known.similar.row(i) {
+            let (bin, claims) = (usize::from(bin), usize::from(claims));
+            change(partner, exp_minus_logits[0][claims], exp_minus_logits[bin][claims]);
         }
     }
 
-    /// The matrix times `v`.
+    /// Returns the matrix times `v`.
+    ///
+    /// # Shapes
+    /// `v`: `[n]`. Returns `[n]`.
     pub(crate) fn times(&self, v: &[f64]) -> Vec<f64> {
-        let piece = |piece: usize| {
+        let product_of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; v.len()];
-            for i in (piece..v.len()).step_by(PIECES) {
-                let mut own = 0.0;
+            for i in (stripe..v.len()).step_by(STRIPES) {
+                let mut sum_of_row = 0.0;
                 let mut add = |j: u32, change: f64| {
-                    own += change * v[j as usize];
+                    sum_of_row += change * v[j as usize];
                     sums[j as usize] += change * v[i];
                 };
                 match &self.kept {
                     Some(rows) => rows[i].iter().for_each(|&(j, change)| add(j, change.into())),
                     None => self.visit(i, add),
                 }
-                sums[i] += own;
+                sums[i] += sum_of_row;
             }
             sums
         };
-        in_order((0..PIECES).into_par_iter().map(piece).collect())
+        sum_in_order((0..STRIPES).into_par_iter().map(product_of_stripe).collect())
     }
 }
 
-/// Pieces of the nodes, whose sums are added in order: the result does not depend on the number of threads.
-/// Rows hold partners above, so every piece takes every sixteenth node: they are equally long.
-const PIECES: usize = 16;
+/// A stripe is every sixteenth node. Rows hold the later partners only, so stripes have about equally many pairs, and
+/// their sums are added in order, so the result does not depend on the number of threads.
+const STRIPES: usize = 16;
 
-fn in_order(pieces: Vec<Vec<f64>>) -> Vec<f64> {
-    let add = |mut total: Vec<f64>, piece: Vec<f64>| {
-        total.iter_mut().zip(piece).for_each(|(total, sum)| *total += sum);
+/// Adds vectors of equal length in their order.
+fn sum_in_order(stripes: Vec<Vec<f64>>) -> Vec<f64> {
+    let add = |mut total: Vec<f64>, stripe: Vec<f64>| {
+        total.iter_mut().zip(stripe).for_each(|(total, sum)| *total += sum);
         total
     };
-    pieces.into_iter().reduce(add).unwrap_or_default()
+    stripes.into_iter().reduce(add).unwrap_or_default()
 }

@@ -2,28 +2,36 @@
 
 mod belief;
 mod beta_model;
+mod bin_odds;
 mod degrees;
-mod groups;
 mod k_means;
 mod known_pairs;
+mod ldpgen;
 mod newton;
 mod pairing;
 mod params;
-mod similarity;
 mod triangles;
 
-use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
-pub use groups::{GroupAtRandom, GroupByCounts};
+pub use ldpgen::{GroupAtRandom, GroupByCounts};
 pub use pairing::pair_claims;
 pub use params::{Method, MissingNodes, Params, Prior};
 
+/// Turns the lists that the nodes sent into claims about pairs. It depends on the release alone, so it is done once for
+/// each release, however often the release is read.
+pub struct PairReports;
+
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
 pub struct Estimate;
+
+/// The same, where pairs are told apart by bins: by how similar their nodes are, or how many likely neighbours they have
+/// in common.
+pub struct EstimateWithBins;
 
 /// Why the reports admit no posterior.
 #[derive(Debug, thiserror::Error)]
@@ -69,40 +77,81 @@ pub enum Error {
     Invalid(#[from] Invalid),
 }
 
-impl Stage for Estimate {
-    const NAME: &'static str = "estimate";
-    const RANDOM: bool = false;
+impl Stage for PairReports {
+    const STAGE: &'static str = "estimate";
+    const TASK: &'static str = "pair";
+    const DRAWS: Draws = Draws::Never;
     type Side = Server;
-    type Params = Params;
-    /// Similar pairs are given where the prior uses them.
-    type Inputs = (NoisyLinks, NoisyDegrees, Option<SimilarPairs>);
-    type Outputs = (LinkModel, LinkEvidence);
+    type Params = NoParams;
+    type Inputs = (NoisyLinks, NoisyDegrees);
+    type Outputs = (LinkEvidence,);
     type Error = Error;
 
-    fn run(
-        (links, degrees, similar): Self::Inputs,
-        params: &Params,
-        _: &StageRng,
-        progress: &Progress,
-    ) -> Result<Self::Outputs, Error> {
+    fn run((links, degrees): Self::Inputs, _: &NoParams, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         if links.facts != degrees.facts {
             return Err(Error::Mismatch(format!("{:?} and {:?}", links.facts, degrees.facts)));
         }
         if links.n_nodes() != degrees.n_nodes {
             return Err(Error::Mismatch(format!("{} and {} nodes", links.n_nodes(), degrees.n_nodes)));
         }
-        if !(params.ridge >= 0.0 && params.ridge.is_finite()) {
-            return Err(Error::Ridge(params.ridge));
+        let missing = degrees.missing();
+        if let Some(node) = missing.iter().find(|&&node| links.ones(node as usize).next().is_some()) {
+            return Err(Error::Mismatch(format!("node {node} reported links and no degree")));
         }
-        let epsilon_links = links.facts.budget.links;
-        let missing = missing(&links, &degrees, params.missing_nodes)?;
-        let evidence = pair_claims(links)?;
+        Ok((pair_claims(links)?,))
+    }
+}
+
+impl Stage for Estimate {
+    const STAGE: &'static str = "estimate";
+    const TASK: &'static str = "posterior";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Server;
+    type Params = Params;
+    type Inputs = (LinkEvidence, NoisyDegrees);
+    type Outputs = (LinkModel,);
+    type Error = Error;
+
+    fn run(
+        (evidence, degrees): Self::Inputs,
+        params: &Params,
+        rng: &StageRng,
+        progress: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let (model, _) = EstimateWithBins::run((evidence, degrees, None), params, rng, progress)?;
+        Ok((model,))
+    }
+}
+
+impl Stage for EstimateWithBins {
+    const STAGE: &'static str = "estimate";
+    const TASK: &'static str = "posterior-with-bins";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Server;
+    type Params = Params;
+    /// Similar pairs are given where the prior uses them and the server holds features.
+    type Inputs = (LinkEvidence, NoisyDegrees, Option<SimilarPairs>);
+    /// The evidence says into which bin each pair falls.
+    type Outputs = (LinkModel, LinkEvidence);
+    type Error = Error;
+
+    fn run(
+        (evidence, degrees, similar): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        progress: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        params.check()?;
+        if evidence.n_nodes() != degrees.n_nodes {
+            return Err(Error::Mismatch(format!("{} and {} nodes", evidence.n_nodes(), degrees.n_nodes)));
+        }
+        let epsilon_links = degrees.facts.budget.links;
+        // In the form in which the reports were paired, so that sums come out the same to the last bit.
+        let evidence = if NoisyLinks::are_dense(epsilon_links) { evidence.into_planes() } else { evidence };
+        let missing = missing(&degrees, params.missing_nodes)?;
         let knows_degrees = degrees.were_sent() || params.degrees == Degrees::EmpiricalBayesBits;
         if params.match_degrees && !knows_degrees {
             return Err(Error::NothingToMatch);
-        }
-        if params.triangles && !params.match_degrees {
-            return Err(Error::TrianglesUnmatched);
         }
         if !knows_degrees {
             // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
@@ -122,16 +171,15 @@ impl Stage for Estimate {
 }
 
 /// Nodes that sent nothing, if they are allowed.
-fn missing(links: &NoisyLinks, degrees: &NoisyDegrees, allowed: MissingNodes) -> Result<Vec<u32>, Error> {
+fn missing(degrees: &NoisyDegrees, allowed: MissingNodes) -> Result<Vec<u32>, Error> {
     let missing = degrees.missing();
-    if let Some(&node) = missing.iter().find(|&&node| links.ones(node as usize).next().is_some()) {
-        return Err(Error::Mismatch(format!("node {node} reported links and no degree")));
-    }
     match (missing.first(), allowed) {
         (Some(&node), MissingNodes::Refuse) => {
             Err(Error::MissingNode { node, count: missing.len(), n_nodes: degrees.n_nodes })
         }
-        (Some(_), MissingNodes::OneSided) if links.facts.budget.links.is_infinite() => Err(Error::MissingWithoutNoise),
+        (Some(_), MissingNodes::OneSided) if degrees.facts.budget.links.is_infinite() => {
+            Err(Error::MissingWithoutNoise)
+        }
         _ => Ok(missing),
     }
 }

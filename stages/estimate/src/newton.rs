@@ -1,40 +1,50 @@
-//! Newton's method for parameters with given expected degrees, with or without evidence.
+//! This module finds parameters with given expected degrees by Newton's method, with or without evidence.
+//!
+//! The log-likelihood `Σ_i d_i b_i − Σ_{i<j} ln(1 + e^{b_i + b_j + l_ij}) − ½ ridge Σ_i b_i²` is concave; its gradient
+//! is the given minus the expected degree. Nodes with equal degrees and equal evidence form a group and have equal
+//! parameters, so every vector has one entry for each group.
 
 use veilgraph_contract::Progress;
-use veilgraph_posterior::{Atoms, Kernel};
+use veilgraph_posterior::{DistinctParameters, LogisticKernel};
 
 use crate::known_pairs::{Changes, KnownPairs};
 
-/// Most that a parameter may change in one step, in nats.
+/// No parameter changes by more than this in one step, in nats.
 const LONGEST_STEP: f64 = 5.0;
 
-/// The fitting problem over groups of nodes with equal degrees and equal evidence.
+/// States which expected degrees the groups shall have.
+///
+/// # Shapes
+/// `degrees` and `counts`: `[groups]`, the degree and the number of nodes of each group.
 pub(crate) struct Problem<'a> {
     degrees: &'a [f64],
     counts: &'a [f64],
     ridge: f64,
-    /// What is known of the pairs; without it every pair has the log odds of its nodes alone.
+    /// Without known pairs, every pair has the log odds of its nodes alone.
     known: Option<&'a KnownPairs<'a>>,
 }
 
 impl<'a> Problem<'a> {
-    /// The beta model of these degrees.
-    pub(crate) fn prior(groups: &'a Atoms, ridge: f64) -> Self {
+    /// Asks for the beta model of these degrees, which are the values of `groups`.
+    pub(crate) fn prior(groups: &'a DistinctParameters, ridge: f64) -> Self {
         Self { degrees: groups.values(), counts: groups.counts(), ridge, known: None }
     }
 
-    /// These degrees with what is known of the pairs, one group per node.
+    /// Asks for these degrees, given what is known of the pairs; every node is a group of its own.
     pub(crate) fn with_known(degrees: &'a [f64], counts: &'a [f64], known: &'a KnownPairs<'a>, ridge: f64) -> Self {
         Self { degrees, counts, ridge, known: Some(known) }
     }
 
-    /// Log odds of the pairs of which nothing is known, beyond those of their nodes.
+    /// Returns what a pair of which nothing is known adds to the log odds of its nodes.
     fn shift(&self) -> f64 {
         self.known.map_or(0.0, KnownPairs::base)
     }
 
-    /// `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for one node of each group.
-    fn sums(&self, kernel: Kernel, b: &Atoms, v: &[f64], changes: Option<&Changes>) -> Vec<f64> {
+    /// Returns `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for one node `i` of each group.
+    ///
+    /// # Shapes
+    /// `v`: `[groups]`. Returns `[groups]`.
+    fn sums(&self, kernel: LogisticKernel, b: &DistinctParameters, v: &[f64], changes: Option<&Changes>) -> Vec<f64> {
         let dense = self.known.and_then(|known| known.dense_sums(kernel, b.values(), v));
         let mut sums = dense.unwrap_or_else(|| {
             let weights: Vec<f64> = self.counts.iter().zip(v).map(|(count, v)| count * v).collect();
@@ -50,47 +60,67 @@ impl<'a> Problem<'a> {
         sums
     }
 
-    /// What known pairs change, if there are any.
-    fn changes(&self, kernel: Kernel, b: &Atoms) -> Option<Changes<'_>> {
+    /// Returns how known pairs change sums, if there are known pairs.
+    fn changes(&self, kernel: LogisticKernel, b: &DistinctParameters) -> Option<Changes<'_>> {
         self.known.map(|known| known.changes(kernel, b.values()))
     }
 
-    /// Given minus expected degree of one node of each group (minus the ridge's pull).
-    fn gradient(&self, b: &Atoms) -> Vec<f64> {
-        let changes = self.changes(Kernel::Logistic, b);
-        let sums = self.sums(Kernel::Logistic, b, &vec![1.0; self.degrees.len()], changes.as_ref());
+    /// Returns, for one node of each group, the given minus the expected degree, minus the pull of the ridge.
+    fn gradient(&self, b: &DistinctParameters) -> Vec<f64> {
+        let changes = self.changes(LogisticKernel::Logistic, b);
+        let sums = self.sums(LogisticKernel::Logistic, b, &vec![1.0; self.degrees.len()], changes.as_ref());
         let rows = sums.into_iter().zip(b.values()).zip(self.degrees);
         rows.map(|((sum, &b), degree)| degree - sum - self.ridge * b).collect()
     }
 
-    /// The group whose expected degree is relatively farthest from the given one, and how far.
-    pub(crate) fn worst(&self, b: &Atoms) -> (usize, f64) {
+    /// Finds the group whose expected degree is relatively farthest from the given one.
+    pub(crate) fn worst(&self, b: &DistinctParameters) -> WorstFit {
         let gap = self.gradient(b).into_iter().zip(self.degrees).map(|(gap, degree)| (gap / degree).abs());
-        gap.enumerate().fold((0, 0.0), |worst, (group, gap)| if gap <= worst.1 { worst } else { (group, gap) })
+        let start = WorstFit { group: 0, residual: 0.0 };
+        let worse = |worst: WorstFit, (group, residual): (usize, f64)| {
+            if residual <= worst.residual { worst } else { WorstFit { group, residual } }
+        };
+        gap.enumerate().fold(start, worse)
     }
 
-    /// Diagonal of the negative Hessian, per node of each group.
-    fn diagonal(&self, b: &Atoms, changes: Option<&Changes>) -> Vec<f64> {
-        let sums = self.sums(Kernel::LogisticSlope, b, &vec![1.0; self.degrees.len()], changes);
+    /// Returns the diagonal of the negative Hessian, for one node of each group.
+    fn diagonal(&self, b: &DistinctParameters, changes: Option<&Changes>) -> Vec<f64> {
+        let sums = self.sums(LogisticKernel::LogisticSlope, b, &vec![1.0; self.degrees.len()], changes);
         sums.into_iter().map(|sum| sum + self.ridge).collect()
     }
 
-    /// Negative Hessian times a vector that is constant on groups.
-    fn hessian_times(&self, b: &Atoms, changes: Option<&Changes>, diagonal: &[f64], v: &[f64]) -> Vec<f64> {
-        let sums = self.sums(Kernel::LogisticSlope, b, v, changes);
+    /// Returns the negative Hessian times `v`.
+    ///
+    /// # Shapes
+    /// `diagonal` and `v`: `[groups]`. Returns `[groups]`.
+    fn hessian_times(
+        &self,
+        b: &DistinctParameters,
+        changes: Option<&Changes>,
+        diagonal: &[f64],
+        v: &[f64],
+    ) -> Vec<f64> {
+        let sums = self.sums(LogisticKernel::LogisticSlope, b, v, changes);
         sums.into_iter().zip(diagonal).zip(v).map(|((sum, d), v)| sum + d * v).collect()
     }
 
-    /// Inner product over nodes of two vectors over groups.
+    /// Returns the inner product over all nodes of two vectors that are constant on groups.
+    ///
+    /// # Shapes
+    /// `a` and `b`: `[groups]`.
     fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
         self.counts.iter().zip(a).zip(b).map(|((count, a), b)| count * a * b).sum()
     }
 
-    /// Solves `H s = gradient` by conjugate gradients, preconditioned with `D + D Dᵀ / ΣD`, the
-    /// Hessian of the sparse limit.
-    fn newton_step(&self, b: &Atoms, gradient: &[f64], tolerance: f64) -> Vec<f64> {
+    /// Solves `H s = gradient` for the negative Hessian `H` by conjugate gradients. They are preconditioned with the
+    /// negative Hessian of a sparse graph, `diag(D) + D Dᵀ / ΣD`, where `D` is the diagonal of `H`; its inverse follows
+    /// from the formula of Sherman and Morrison.
+    ///
+    /// # Shapes
+    /// `gradient`: `[groups]`. Returns `[groups]`.
+    fn newton_step(&self, b: &DistinctParameters, gradient: &[f64], tolerance: f64) -> Vec<f64> {
         const MAX_STEPS: usize = 60;
-        let changes = self.changes(Kernel::LogisticSlope, b);
+        let changes = self.changes(LogisticKernel::LogisticSlope, b);
         let changes = changes.as_ref();
         let diagonal = self.diagonal(b, changes);
         let total: f64 = self.counts.iter().zip(&diagonal).map(|(count, d)| count * d).sum();
@@ -125,28 +155,51 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Where Newton's method starts for a prior: the sparse limit `ln d − ½ ln Σd`.
-pub(crate) fn sparse_limit(groups: &Atoms) -> Vec<f64> {
+/// Returns where Newton's method starts for a prior: `b = ln d − ½ ln Σd`, with which a sparse graph has the degrees
+/// `d`.
+///
+/// # Source
+/// Chung, Lu (2002), Connected components in random graphs with given expected degree sequences.
+pub(crate) fn sparse_limit(groups: &DistinctParameters) -> Vec<f64> {
     let total: f64 = groups.values().iter().zip(groups.counts()).map(|(degree, count)| degree * count).sum();
     groups.values().iter().map(|degree| libm::log(*degree) - 0.5 * libm::log(total)).collect()
 }
 
-/// When Newton's method has arrived.
+/// Says when Newton's method has arrived.
 #[derive(Clone, Copy)]
 pub(crate) struct Goal {
-    /// Largest relative difference between expected and given degree.
+    /// It has arrived when no expected degree differs from the given one by more than this, relatively.
     pub residual: f64,
-    /// Steps after which it stops anyway.
+    /// It stops anyway after this many steps.
     pub most_steps: u32,
 }
 
 impl Goal {
-    /// As exact as sums allow; the steps suffice for every problem that has a solution.
+    /// This is as exact as the rounding of sums allows, and the steps suffice for every problem that has a solution.
     pub(crate) const EXACT: Self = Self { residual: 1e-10, most_steps: 100 };
 }
 
-/// Inexact Newton on the concave log-likelihood, from `start`; the parameters and the iterations.
-pub(crate) fn newton(problem: &Problem, start: Atoms, goal: Goal, progress: &Progress) -> (Vec<f64>, u32) {
+/// Says which group fits worst.
+#[derive(Clone, Copy)]
+pub(crate) struct WorstFit {
+    pub group: usize,
+    /// This is the relative difference between its expected and its given degree.
+    pub residual: f64,
+}
+
+/// Holds where Newton's method stopped.
+pub(crate) struct Solution {
+    /// The parameter of each group, `[groups]`.
+    pub parameters: Vec<f64>,
+    pub iterations: u32,
+}
+
+/// Maximizes the concave log-likelihood by Newton's method, from `start` on; the linear systems are solved as exactly
+/// as the distance to the goal deserves.
+///
+/// # Source
+/// Dembo, Eisenstat, Steihaug (1982), Inexact Newton methods.
+pub(crate) fn newton(problem: &Problem, start: DistinctParameters, goal: Goal, progress: &Progress) -> Solution {
     let most_steps = goal.most_steps;
     let mut b = start;
     let mut gradient = problem.gradient(&b);
@@ -154,19 +207,19 @@ pub(crate) fn newton(problem: &Problem, start: Atoms, goal: Goal, progress: &Pro
         progress.report(u64::from(iteration), u64::from(most_steps));
         let worst = gradient.iter().zip(problem.degrees).map(|(g, d)| (g / d).abs()).fold(0.0, f64::max);
         if worst <= goal.residual {
-            return (b.values().to_vec(), iteration);
+            return Solution { parameters: b.values().to_vec(), iterations: iteration };
         }
         let step = problem.newton_step(&b, &gradient, (0.1 * worst).clamp(1e-10, 1e-2));
         let slope = problem.dot(&gradient, &step);
-        // Far from the optimum the quadratic model promises too much, and sums over a wide range lose digits.
+        // Far from the optimum a full step is too long, and with parameters over a wide range sums lose digits.
         let longest = step.iter().fold(0.0, |longest: f64, s| longest.max(s.abs()));
         let mut length = (LONGEST_STEP / longest).min(1.0);
-        // The log-likelihood is concave: a step is too long once its slope has turned clearly downhill.
+        // The log-likelihood is concave, so a step is too long once the slope along it has turned clearly downhill.
         let accepted = loop {
-            let moved = b.moved(b.values().iter().zip(&step).map(|(b, s)| b + length * s).collect());
-            let moved_gradient = problem.gradient(&moved);
-            if problem.dot(&moved_gradient, &step) >= -0.5 * slope {
-                break Some((moved, moved_gradient));
+            let next = b.with_values(b.values().iter().zip(&step).map(|(b, s)| b + length * s).collect());
+            let next_gradient = problem.gradient(&next);
+            if problem.dot(&next_gradient, &step) >= -0.5 * slope {
+                break Some((next, next_gradient));
             }
             length /= 2.0;
             if length < 1e-12 {
@@ -174,9 +227,9 @@ pub(crate) fn newton(problem: &Problem, start: Atoms, goal: Goal, progress: &Pro
             }
         };
         match accepted {
-            Some((moved, moved_gradient)) => (b, gradient) = (moved, moved_gradient),
-            None => return (b.values().to_vec(), iteration),
+            Some((next, next_gradient)) => (b, gradient) = (next, next_gradient),
+            None => return Solution { parameters: b.values().to_vec(), iterations: iteration },
         }
     }
-    (b.values().to_vec(), most_steps)
+    Solution { parameters: b.values().to_vec(), iterations: most_steps }
 }

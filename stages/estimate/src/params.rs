@@ -2,17 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Degrees, Solver};
+use crate::{Degrees, Error, Solver};
 
 /// How reports are read, every choice made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Table")]
 pub struct Params {
+    /// The choice that decided what the table does not say.
+    pub method: Method,
     /// What is believed before the bits are seen.
     pub prior: Prior,
     /// How noisy degrees are read.
     pub degrees: Degrees,
-    /// Whether the degrees are those of the posterior; else of the prior, from which the evidence drifts away.
+    /// If true, parameters are chosen so that the expected degree of every node, after its bits were seen, is its
+    /// estimated degree. If false, as in the paper, only the prior has these degrees, and those of the posterior differ.
     #[serde(rename = "match")]
     pub match_degrees: bool,
     /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from
@@ -49,7 +52,7 @@ struct Table {
 }
 
 /// A choice of everything else in `[estimate]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// As the paper does.
@@ -91,6 +94,7 @@ impl From<Table> for Params {
             Method::Best => (Prior::BetaModelFeatures, Degrees::EmpiricalBayesBits),
         };
         Self {
+            method: table.method,
             prior: table.prior.unwrap_or(prior),
             degrees: table.degrees.unwrap_or(degrees),
             match_degrees: table.match_degrees.unwrap_or(is_best),
@@ -103,6 +107,26 @@ impl From<Table> for Params {
 }
 
 impl Params {
+    /// Whether pairs may be told apart by bins (of similarity, of common neighbours).
+    #[must_use]
+    pub fn uses_bins(&self) -> bool {
+        self.uses_features() || self.triangles
+    }
+
+    /// Whether every field makes sense by itself and with the others.
+    ///
+    /// # Errors
+    /// When the ridge is no number of at least 0, or common neighbours are to be counted without matching.
+    pub fn check(&self) -> Result<(), Error> {
+        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
+            return Err(Error::Ridge(self.ridge));
+        }
+        if self.triangles && !self.match_degrees {
+            return Err(Error::TrianglesUnmatched);
+        }
+        Ok(())
+    }
+
     /// Whether similar pairs are read.
     #[must_use]
     pub fn uses_features(&self) -> bool {

@@ -1,6 +1,6 @@
 use veilgraph_contract::{Progress, Randomness};
 use veilgraph_posterior::Posterior;
-use veilgraph_privacy::{Budget, DegreeNoise, Mechanism, ReportFacts};
+use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 
 use super::*;
 use crate::beta_model::fit_posterior;
@@ -10,7 +10,7 @@ use crate::newton::Goal;
 fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
     let degree = degree_fraction * epsilon;
     ReportFacts {
-        mechanism: Mechanism::Blink,
+        mechanism: "blink".to_owned(),
         epsilon,
         epsilon_edge: 2.0 * epsilon,
         degree_fraction,
@@ -25,8 +25,16 @@ fn sent(facts: &ReportFacts, degrees: &[f64]) -> NoisyDegrees {
     NoisyDegrees::from_nodes(facts.clone(), &degrees.iter().copied().map(Some).collect::<Vec<_>>())
 }
 
+/// Pairs the reports and reads them.
+fn estimate(links: NoisyLinks, degrees: NoisyDegrees, params: &Params) -> Result<(LinkModel, LinkEvidence), Error> {
+    let rng = StageRng::new(0, "estimate", 0);
+    let (evidence,) = PairReports::run((links, degrees.clone()), &NoParams {}, &rng, &Progress::none())?;
+    EstimateWithBins::run((evidence, degrees, None), params, &rng, &Progress::none())
+}
+
 fn params() -> Params {
     Params {
+        method: Method::Published,
         prior: Prior::BetaModel,
         degrees: Degrees::Clipped,
         match_degrees: false,
@@ -37,7 +45,7 @@ fn params() -> Params {
     }
 }
 
-/// Skewed degrees of a sparse graph, many of them equal.
+/// Returns skewed degrees of a sparse graph, many of which are equal.
 fn degrees(n: u32) -> Vec<f64> {
     (0..n).map(|i| (1.0 + 40.0 / (1.0 + f64::from(i % 97))).round()).collect()
 }
@@ -81,7 +89,7 @@ fn two_hundred_fixed_point_steps_equal_the_dense_ones() {
     assert!(fitted.residual > 1e-3, "the published iteration has not converged: {}", fitted.residual);
 }
 
-/// Ten nodes, two of degree 8 and eight of degree 1: inside the box, outside the polytope (specs, section 1).
+/// Ten nodes have two degrees of 8 and eight degrees of 1: these lie inside the box and outside the polytope.
 #[test]
 fn degrees_without_a_fit_are_refused_and_a_ridge_helps() {
     let given = [8.0, 8.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -98,16 +106,14 @@ fn claims_are_counted_per_pair() {
     assert_eq!(claims, [(0, 1, 2), (0, 3, 2), (2, 3, 1)]);
 }
 
-/// The closed form against Bayes' rule written out with likelihoods.
+/// The closed form equals Bayes' rule written out with likelihoods.
 #[test]
 fn the_posterior_is_bayes_rule() {
     let epsilon = 2.0;
     let lists = vec![vec![1, 2], vec![0, 3], vec![3], vec![1], vec![]];
     let links = NoisyLinks::from_lists(facts(epsilon, 0.1), &lists).expect("valid");
     let given = sent(&links.facts, &[2.2, 1.7, 1.1, -4.0, 90.0]);
-    let rng = StageRng::new(0, "estimate", 0);
-    let (model, evidence) =
-        Estimate::run((links.clone(), given, None), &params(), &rng, &Progress::none()).expect("valid reports");
+    let (model, evidence) = estimate(links.clone(), given, &params()).expect("valid reports");
     assert_eq!(model.degrees, [2.2, 1.7, 1.1, 1.0, 3.0], "clipped to [1, n - 2]");
     let posterior = Posterior::new(&model, evidence).expect("same size");
     let flip = 1.0 / (1.0 + (0.9 * epsilon).exp());
@@ -127,38 +133,34 @@ fn the_posterior_is_bayes_rule() {
 fn without_degrees_the_prior_is_a_fair_coin() {
     let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
     let none = NoisyDegrees::none(links.facts.clone(), 3);
-    let rng = StageRng::new(0, "estimate", 0);
-    let (model, _) = Estimate::run((links, none, None), &params(), &rng, &Progress::none()).expect("valid");
+    let (model, _) = estimate(links, none, &params()).expect("valid");
     assert_eq!(model.beta, [0.0; 3]);
 }
 
 #[test]
 fn reports_of_two_releases_are_refused() {
     let links = NoisyLinks::from_lists(facts(2.0, 0.1), &[vec![1], vec![0], vec![]]).expect("valid");
-    let rng = StageRng::new(0, "estimate", 0);
     let other = sent(&facts(3.0, 0.1), &[1.0; 3]);
-    let error = Estimate::run((links.clone(), other, None), &params(), &rng, &Progress::none()).expect_err("mismatch");
+    let error = estimate(links.clone(), other, &params()).expect_err("mismatch");
     assert!(error.to_string().contains("different releases"), "{error}");
     let fewer = sent(&facts(2.0, 0.1), &[1.0; 4]);
-    let error = Estimate::run((links, fewer, None), &params(), &rng, &Progress::none()).expect_err("mismatch");
+    let error = estimate(links, fewer, &params()).expect_err("mismatch");
     assert!(error.to_string().contains("3 and 4 nodes"), "{error}");
 }
 
-/// Bayes' rule written out for nodes 3 and 4 missing: one bit tells of a pair with one of them, none of both.
+/// The posterior equals Bayes' rule written out for nodes 3 and 4 missing: a pair with one of them has one bit, and the
+/// pair of both has none.
 #[test]
 fn claims_about_missing_nodes_are_one_sided() {
     let epsilon: f64 = 2.0;
     let links = NoisyLinks::from_lists(facts(epsilon, 0.1), &[vec![1, 3], vec![0, 4], vec![3], vec![], vec![]]);
     let links = links.expect("valid");
     let given = NoisyDegrees::from_nodes(links.facts.clone(), &[Some(2.2), Some(1.7), Some(2.1), None, None]);
-    let rng = StageRng::new(0, "estimate", 0);
-    let refused =
-        Estimate::run((links.clone(), given.clone(), None), &params(), &rng, &Progress::none()).expect_err("missing");
+    let refused = estimate(links.clone(), given.clone(), &params()).expect_err("missing");
     assert!(refused.to_string().contains("node 3 sent no report (2 of 5") && refused.to_string().contains("one-sided"));
 
     let allowed = Params { missing_nodes: MissingNodes::OneSided, ..params() };
-    let (model, evidence) =
-        Estimate::run((links.clone(), given.clone(), None), &allowed, &rng, &Progress::none()).expect("allowed");
+    let (model, evidence) = estimate(links.clone(), given.clone(), &allowed).expect("allowed");
     assert!((model.degrees[3] - 2.0).abs() < 1e-12, "the mean of the others");
     let prior = fit(&model.degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
     let posterior = Posterior::new(&model, evidence).expect("same size");
@@ -179,11 +181,11 @@ fn claims_about_missing_nodes_are_one_sided() {
     }
     let lists = [vec![1], vec![0], vec![], vec![0], vec![]];
     let talkative = NoisyLinks::from_lists(links.facts.clone(), &lists).expect("valid");
-    let error = Estimate::run((talkative, given, None), &allowed, &rng, &Progress::none()).expect_err("mismatch");
+    let error = estimate(talkative, given, &allowed).expect_err("mismatch");
     assert!(error.to_string().contains("node 3 reported links and no degree"), "{error}");
 }
 
-/// A fixed sequence of numbers in [0, 1).
+/// Returns a fixed sequence of numbers in [0, 1).
 fn uniform() -> impl FnMut() -> f64 {
     let mut state = 88_172_645_463_325_252_u64;
     move || {
@@ -194,7 +196,7 @@ fn uniform() -> impl FnMut() -> f64 {
     }
 }
 
-/// Bits of a small graph at this budget.
+/// Returns the claims about a small graph at this budget, and its degrees.
 fn noisy_evidence(n: u32, epsilon: f64) -> (LinkEvidence, Vec<f64>) {
     let mut uniform = uniform();
     let flip = 1.0 / (1.0 + epsilon.exp());
@@ -267,7 +269,7 @@ fn matching_nothing_is_refused() {
     let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
     let unsent = NoisyDegrees::none(links.facts.clone(), 3);
     let params = Params { match_degrees: true, ..params() };
-    let error = Estimate::run((links, unsent, None), &params, &StageRng::new(0, "estimate", 0), &Progress::none());
+    let error = estimate(links, unsent, &params);
     assert!(matches!(error, Err(Error::NothingToMatch)));
 }
 
@@ -324,15 +326,16 @@ fn common_neighbours_are_those_of_a_dense_product() {
     for i in 0..n {
         for j in i + 1..n {
             let code = crossed.pairs.bin(i, j as u32);
-            let [own, near] = code.checked_sub(1).map_or([0, 0], |code| crossed.parts[usize::from(code)]);
-            assert_eq!(own, posterior.evidence().similar().bin(i, j as u32), "features of ({i}, {j})");
-            let (least, most) = &mut range[usize::from(near)];
+            let in_no_bin = triangles::CrossedBin { features: 0, neighbours: 0 };
+            let bin = code.checked_sub(1).map_or(in_no_bin, |code| crossed.bins[usize::from(code)]);
+            assert_eq!(bin.features, posterior.evidence().similar().bin(i, j as u32), "features of ({i}, {j})");
+            let (least, most) = &mut range[usize::from(bin.neighbours)];
             (*least, *most) = (least.min(index(i, j)), most.max(index(i, j)));
         }
     }
     let used: Vec<_> = range.into_iter().filter(|bin| bin.0.is_finite()).collect();
     assert!(used.len() > 3, "{used:?}");
-    // A cell is a sixteenth of a factor of two wide.
+    // A cell, an interval of the index, is a sixteenth of a factor of two wide, so bins may overlap by that much.
     assert!(used.windows(2).all(|bins| bins[0].1 <= bins[1].0 * 1.05 + 1e-12), "bins ascend: {used:?}");
 }
 
@@ -342,7 +345,7 @@ fn a_method_is_a_choice_of_everything_that_is_not_said() {
     assert_eq!(parse(""), parse("method = \"published\""));
     let best = parse("method = \"best\"");
     let said = "prior = \"beta-model+features\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\ntriangles = true";
-    assert_eq!(best, parse(said));
+    assert_eq!(best, Params { method: Method::Best, ..parse(said) }, "the method stands for the rest");
     assert_eq!(parse("method = \"best\"\ntriangles = false"), Params { triangles: false, ..best });
 }
 
@@ -351,6 +354,6 @@ fn triangles_without_matching_are_refused() {
     let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
     let unsent = NoisyDegrees::none(links.facts.clone(), 3);
     let params = Params { triangles: true, degrees: Degrees::EmpiricalBayesBits, ..params() };
-    let error = Estimate::run((links, unsent, None), &params, &StageRng::new(0, "estimate", 0), &Progress::none());
+    let error = estimate(links, unsent, &params);
     assert!(matches!(error, Err(Error::TrianglesUnmatched)));
 }

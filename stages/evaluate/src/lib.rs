@@ -1,40 +1,38 @@
 //! An auditor who knows the truth scores links, graphs and predictions.
 
+mod cell;
+mod classes;
+mod graph;
 mod links;
+pub mod metric;
 mod metrics;
-mod predictions;
 mod summary;
 
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Auditor, HeldOut, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Construction, Curves, Labels, Nodes, Predictions, WeightedGraph};
+use veilgraph_contract::{Auditor, Draws, HeldOut, Invalid, Private, Progress, Stage, StageRng};
+use veilgraph_graph::{AdjacencyList, Construction, Curves, Labels, Predictions, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
-use veilgraph_privacy::{NoisyDegrees, ReportFacts};
+use veilgraph_privacy::NoisyDegrees;
 
-pub use metrics::{Metric, Metrics};
-pub use summary::Summary;
+pub use cell::{Cell, Choice, RelationCost};
+pub use metrics::{Metrics, Score};
+pub use summary::{Summary, log_log_slope};
 
 /// Scores the link probabilities of one trial.
 pub struct EvaluateLinks;
 /// Scores the links that the graph of one trial keeps.
 pub struct EvaluateGraph;
 /// Scores the predictions of all trials, after choosing the setting with the lowest mean validation loss.
-pub struct EvaluatePredictions;
+pub struct EvaluateClasses;
 
-/// What the rows of a table of metrics are about; filled in by the runner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What the rows of a table of scores are about; filled in by the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Name of the config.
-    pub experiment: String,
+    /// What the scores are about.
+    pub cell: Cell,
     /// Trial, where one is scored alone.
     pub trial: u32,
-    /// Swept values of `[estimate]`, if any are swept.
-    pub estimate: String,
-    /// How the graph was built, if one was.
-    pub variant: String,
-    /// Kind of network, if one was trained.
-    pub model: String,
 }
 
 /// Why nothing can be scored.
@@ -49,102 +47,90 @@ pub enum Error {
 }
 
 impl Stage for EvaluateLinks {
-    const NAME: &'static str = "evaluate";
-    const RANDOM: bool = false;
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "links";
+    const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (Nodes, NoisyDegrees, LinkModel, LinkEvidence, Private<AdjacencyList>);
+    /// The degrees say what they cost, on which the bound of the error depends.
+    type Inputs = (NoisyDegrees, LinkModel, LinkEvidence, Private<AdjacencyList>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (nodes, degrees, model, evidence, Private(truth)): Self::Inputs,
+        (degrees, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let posterior = Posterior::new(&model, evidence)?;
         same_size(posterior.n_nodes(), truth.n_nodes())?;
-        let mut metrics = metrics_for(&nodes, &degrees.facts, params);
-        for (name, value) in links::link_error(&posterior, &truth, degrees.facts.budget.degree) {
-            metrics.push(params.trial, name, value);
+        let mut metrics = Metrics::about(&params.cell);
+        for (metric, value) in links::link_error(&posterior, &truth, degrees.facts.budget.degree) {
+            metrics.push(params.trial, metric, value);
         }
-        metrics.push(params.trial, "prior_residual", model.residual);
-        metrics.push(params.trial, "n_nodes", truth.n_nodes() as f64);
+        metrics.push(params.trial, &metric::PRIOR_RESIDUAL, model.residual);
+        metrics.push(params.trial, &metric::N_NODES, truth.n_nodes() as f64);
         Ok((metrics,))
     }
 }
 
 impl Stage for EvaluateGraph {
-    const NAME: &'static str = "evaluate";
-    const RANDOM: bool = false;
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "graph";
+    const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (Nodes, NoisyDegrees, WeightedGraph, Private<AdjacencyList>);
+    type Inputs = (WeightedGraph, Private<AdjacencyList>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (nodes, degrees, graph, Private(truth)): Self::Inputs,
+        (graph, Private(truth)): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         same_size(graph.n_nodes, truth.n_nodes())?;
-        let mut metrics = metrics_for(&nodes, &degrees.facts, params);
+        let mut metrics = Metrics::about(&params.cell);
         if graph.construction != Construction::Soft {
-            for (name, value) in links::density(&graph, &truth) {
-                metrics.push(params.trial, name, value);
+            for (metric, value) in graph::density(&graph, &truth) {
+                metrics.push(params.trial, metric, value);
             }
         }
         Ok((metrics,))
     }
 }
 
-impl Stage for EvaluatePredictions {
-    const NAME: &'static str = "evaluate";
-    const RANDOM: bool = false;
+impl Stage for EvaluateClasses {
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "predictions";
+    const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (Nodes, NoisyDegrees, HeldOut<Labels>, Vec<Predictions>, Vec<Curves>);
+    type Inputs = (HeldOut<Labels>, Vec<Predictions>, Vec<Curves>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (nodes, degrees, HeldOut(labels), trials, curves): Self::Inputs,
+        (HeldOut(labels), trials, curves): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let n_models = trials.first().map_or(0, |trial| trial.settings.len());
         let (model, losses) = Curves::best(&curves, n_models as u32).ok_or(Error::NoCommonSetting)?;
-        let mut metrics = metrics_for(&nodes, &degrees.facts, params);
+        let mut metrics = Metrics::about(&params.cell);
         metrics.setting =
             trials.first().and_then(|trial| trial.settings.get(model as usize)).cloned().unwrap_or_default();
         for ((trial, predicted), loss) in (0..).zip(&trials).zip(losses) {
-            let scores = predictions::score(predicted, model, &labels);
-            metrics.push(trial, "accuracy", scores.accuracy);
-            metrics.push(trial, "macro_f1", scores.macro_f1);
-            metrics.push(trial, "log_loss", scores.log_loss);
-            metrics.push(trial, "validation_loss", loss);
+            let scores = classes::score(predicted, model, &labels);
+            metrics.push(trial, &metric::ACCURACY, scores.accuracy);
+            metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
+            metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
+            metrics.push(trial, &metric::VALIDATION_LOSS, loss);
         }
         Ok((metrics,))
-    }
-}
-
-fn metrics_for(nodes: &Nodes, report: &ReportFacts, params: &Params) -> Metrics {
-    Metrics {
-        experiment: params.experiment.clone(),
-        dataset: nodes.dataset.clone(),
-        mechanism: report.mechanism.to_string(),
-        estimate: params.estimate.clone(),
-        variant: params.variant.clone(),
-        model: params.model.clone(),
-        epsilon: report.epsilon,
-        epsilon_edge: report.epsilon_edge,
-        degree_fraction: report.degree_fraction,
-        setting: String::new(),
-        rows: Vec::new(),
     }
 }
 

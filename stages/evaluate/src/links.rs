@@ -1,7 +1,9 @@
-//! How well links are estimated.
+//! How well link probabilities tell the true links.
 
-use veilgraph_graph::{AdjacencyList, WeightedGraph};
-use veilgraph_posterior::{Kernel, Posterior, counts_at_least, sigmoid};
+use veilgraph_graph::AdjacencyList;
+use veilgraph_posterior::{LogisticKernel, Posterior, counts_at_least, sigmoid};
+
+use crate::metric::{self, Metric};
 
 /// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
 ///
@@ -9,59 +11,31 @@ use veilgraph_posterior::{Kernel, Posterior, counts_at_least, sigmoid};
 ///
 /// # Source
 /// Mean absolute error and its bound: Zhu, Tan, Xiao (2023), Blink, section 5.2 and theorem 4.4, with
-/// the term that clipping adds for isolated nodes (specs, section 1).
+/// the term that clipping adds for isolated nodes.
 pub(crate) fn link_error(
     posterior: &Posterior,
     truth: &AdjacencyList,
     epsilon_degree: f64,
-) -> Vec<(&'static str, f64)> {
+) -> Vec<(&'static Metric, f64)> {
     let n = posterior.n_nodes() as f64;
     let logits: Vec<f64> =
         truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().known(i, j))).collect();
-    let expected_links = posterior.pair_sum(Kernel::Logistic);
+    let expected_links = posterior.pair_sum(LogisticKernel::Logistic);
     let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
     // Σ P (1 − P) over pairs: what the model itself expects to be wrong by.
-    let doubt = posterior.pair_sum(Kernel::LogisticSlope);
-    let log_loss = posterior.pair_sum(Kernel::Softplus) - logits.iter().sum::<f64>();
+    let doubt = posterior.pair_sum(LogisticKernel::LogisticSlope);
+    let log_loss = posterior.pair_sum(LogisticKernel::Softplus) - logits.iter().sum::<f64>();
     let (average_precision, roc_auc) = ranking_scores(posterior, logits);
     let mut scores = vec![
-        ("mae", 2.0 * (expected_links + corrections) / (n * n)),
-        ("expected_mae", 4.0 * doubt / (n * n)),
-        ("expected_entries", 2.0 * expected_links),
-        ("average_precision", average_precision),
-        ("roc_auc", roc_auc),
-        ("log_loss_per_link", log_loss / truth.n_links() as f64),
+        (&metric::MAE, 2.0 * (expected_links + corrections) / (n * n)),
+        (&metric::EXPECTED_MAE, 4.0 * doubt / (n * n)),
+        (&metric::EXPECTED_ENTRIES, 2.0 * expected_links),
+        (&metric::AVERAGE_PRECISION, average_precision),
+        (&metric::ROC_AUC, roc_auc),
+        (&metric::LOG_LOSS_PER_LINK, log_loss / truth.n_links() as f64),
     ];
     if epsilon_degree > 0.0 {
-        scores.push(("mae_bound", bound(truth, epsilon_degree)));
-    }
-    scores
-}
-
-/// Links that a graph keeps, counted in both directions as the paper does; and how far its weights are from the
-/// true links, as mean absolute error over all n² entries.
-pub(crate) fn density(graph: &WeightedGraph, truth: &AdjacencyList) -> Vec<(&'static str, f64)> {
-    let (n, directions) = (truth.n_nodes() as f64, if graph.directed { 1.0 } else { 2.0 });
-    let links = 2.0 * truth.n_links() as f64;
-    let kept = graph.n_entries() as f64;
-    let (mut true_positives, mut error) = (0.0, links);
-    for (i, j, weight) in graph.links() {
-        let weight = f64::from(weight);
-        if truth.contains(i as usize, j) {
-            true_positives += directions;
-            error += directions * ((1.0 - weight).abs() - 1.0);
-        } else {
-            error += directions * weight.abs();
-        }
-    }
-    let mut scores = vec![
-        ("graph_entries", kept),
-        ("graph_true_positives", true_positives),
-        ("graph_recall", true_positives / links),
-        ("graph_mae", error / (n * n)),
-    ];
-    if kept > 0.0 {
-        scores.push(("graph_precision", true_positives / kept));
+        scores.push((&metric::MAE_BOUND, bound(truth, epsilon_degree)));
     }
     scores
 }

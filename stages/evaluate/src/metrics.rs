@@ -2,42 +2,49 @@
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Zone, take};
 
+use crate::cell::Cell;
+use crate::metric::Metric;
+
 /// Scores of one cell of an experiment. Not public: whoever computed them knew the truth.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the fields are the columns of the artifact, described in ARCHITECTURE.md")]
 pub struct Metrics {
-    pub experiment: String,
-    pub dataset: String,
-    pub mechanism: String,
-    pub estimate: String,
-    pub variant: String,
-    pub model: String,
-    pub epsilon: f64,
-    pub epsilon_edge: f64,
-    pub degree_fraction: f64,
+    /// What the scores are about.
+    pub cell: Cell,
     /// Hyperparameters that were chosen, if any were.
     pub setting: String,
-    pub rows: Vec<Metric>,
+    /// The scores.
+    pub rows: Vec<Score>,
 }
 
 /// One score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Metric {
+pub struct Score {
     /// Repetition, from 0.
     pub trial: u32,
-    /// Name of the score.
+    /// Name of the metric.
     pub metric: String,
     /// Its value.
     pub value: f64,
 }
 
 impl Metrics {
+    /// An empty table about `cell`.
+    #[must_use]
+    pub fn about(cell: &Cell) -> Self {
+        Self { cell: cell.clone(), setting: String::new(), rows: Vec::new() }
+    }
+
     /// Adds a score; one that is not a finite number says nothing and is left out.
-    pub fn push(&mut self, trial: u32, metric: &str, value: f64) {
+    pub fn push(&mut self, trial: u32, metric: &Metric, value: f64) {
         if value.is_finite() {
-            self.rows.push(Metric { trial, metric: metric.to_owned(), value });
+            self.rows.push(Score { trial, metric: metric.name.to_owned(), value });
         }
     }
+}
+
+/// A value as JSON text.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| unreachable!("a cell is plain data: {error}"))
 }
 
 impl Artifact for Metrics {
@@ -56,35 +63,42 @@ impl Artifact for Metrics {
         ("trial", ColumnType::U32),
         ("metric", ColumnType::Utf8),
         ("value", ColumnType::F64),
+        ("alternative", ColumnType::Utf8),
+        ("setting", ColumnType::Utf8),
+        ("choices", ColumnType::Utf8),
+        ("costs", ColumnType::Utf8),
     ];
 
     fn facts(&self) -> Facts {
-        let facts = Facts::default().with("experiment", &self.experiment).with("dataset", &self.dataset);
-        let facts = facts.with("mechanism", &self.mechanism).with("variant", &self.variant).with("model", &self.model);
-        let facts = facts.with("epsilon", self.epsilon).with("epsilon_edge", self.epsilon_edge);
-        facts
-            .with("degree_fraction", self.degree_fraction)
-            .with("estimate", &self.estimate)
-            .with("setting", &self.setting)
+        // The cost may be infinite, which JSON does not know.
+        let (epsilon, epsilon_edge) = (self.cell.epsilon, self.cell.epsilon_edge);
+        let finite = Cell { epsilon: 0.0, epsilon_edge: 0.0, ..self.cell.clone() };
+        let facts = Facts::default().with("cell", json(&finite)).with("setting", &self.setting);
+        facts.with("epsilon", epsilon).with("epsilon_edge", epsilon_edge)
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
         let n = self.rows.len();
         let text = |value: &str| Column::Utf8(vec![value.to_owned(); n]);
         let number = |value: f64| Column::F64(vec![value; n]);
+        let cell = &self.cell;
         Box::new(std::iter::once(vec![
-            text(&self.experiment),
-            text(&self.dataset),
-            text(&self.mechanism),
-            text(&self.variant),
-            text(&self.model),
-            number(self.epsilon),
-            number(self.epsilon_edge),
-            number(self.degree_fraction),
-            text(&self.estimate),
+            text(&cell.experiment),
+            text(&cell.dataset),
+            text(&cell.mechanism),
+            text(&cell.variant),
+            text(&cell.model),
+            number(cell.epsilon),
+            number(cell.epsilon_edge),
+            number(cell.degree_fraction),
+            text(&cell.estimate()),
             Column::U32(self.rows.iter().map(|row| row.trial).collect()),
             Column::Utf8(self.rows.iter().map(|row| row.metric.clone()).collect()),
             Column::F64(self.rows.iter().map(|row| row.value).collect()),
+            text(&cell.alternative),
+            text(&self.setting),
+            text(&json(&cell.choices)),
+            text(&json(&cell.costs)),
         ]))
     }
 
@@ -96,20 +110,12 @@ impl Artifact for Metrics {
             let names: Vec<String> = take(&mut columns)?;
             let values: Vec<f64> = take(&mut columns)?;
             let all = trials.into_iter().zip(names).zip(values);
-            rows.extend(all.map(|((trial, metric), value)| Metric { trial, metric, value }));
+            rows.extend(all.map(|((trial, metric), value)| Score { trial, metric, value }));
         }
-        Ok(Self {
-            experiment: facts.get("experiment")?,
-            dataset: facts.get("dataset")?,
-            mechanism: facts.get("mechanism")?,
-            estimate: facts.get("estimate")?,
-            variant: facts.get("variant")?,
-            model: facts.get("model")?,
-            epsilon: facts.get("epsilon")?,
-            epsilon_edge: facts.get("epsilon_edge")?,
-            degree_fraction: facts.get("degree_fraction")?,
-            setting: facts.get("setting")?,
-            rows,
-        })
+        let cell: String = facts.get("cell")?;
+        let cell: Cell =
+            serde_json::from_str(&cell).map_err(|error| Invalid(format!("fact `cell` is unreadable: {error}")))?;
+        let (epsilon, epsilon_edge) = (facts.get("epsilon")?, facts.get("epsilon_edge")?);
+        Ok(Self { cell: Cell { epsilon, epsilon_edge, ..cell }, setting: facts.get("setting")?, rows })
     }
 }

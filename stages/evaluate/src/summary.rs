@@ -1,4 +1,4 @@
-//! Mean, spread and interval of a score over trials.
+//! Mean, spread and interval of a score over trials; slope over sizes.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -33,4 +33,16 @@ impl Summary {
         let standard_deviation = variance.sqrt();
         Some(Self { trials, mean, standard_deviation, half_width: quantile * standard_deviation / n.sqrt() })
     }
+}
+
+/// Slope of the least-squares line through the logarithms of these points `(x, y)`, all of them positive.
+#[must_use]
+pub fn log_log_slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let logs: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.ln())).collect();
+    let n = logs.len() as f64;
+    let mean_x = logs.iter().map(|log| log.0).sum::<f64>() / n;
+    let mean_y = logs.iter().map(|log| log.1).sum::<f64>() / n;
+    let covariance: f64 = logs.iter().map(|log| (log.0 - mean_x) * (log.1 - mean_y)).sum();
+    let variance: f64 = logs.iter().map(|log| (log.0 - mean_x) * (log.0 - mean_x)).sum();
+    covariance / variance
 }

@@ -1,4 +1,4 @@
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Relation};
 use veilgraph_graph::ModelPredictions;
 use veilgraph_posterior::LinkEvidence;
 
@@ -73,7 +73,7 @@ fn link_scores_equal_their_definitions() {
         ];
         let found = links::link_error(&posterior, &truth, 0.4);
         for (name, expected) in by_definition {
-            let value = found.iter().find(|score| score.0 == name).expect(name).1;
+            let value = found.iter().find(|score| score.0.name == name).expect(name).1;
             assert!((value - expected).abs() < 1e-10 * (1.0 + expected), "ε {epsilon}, {name}: {value} {expected}");
         }
     }
@@ -92,9 +92,9 @@ fn the_bound_is_the_published_one() {
     let posterior =
         Posterior::new(&model, LinkEvidence::from_rows(vec![Vec::new(); 2708]).expect("valid")).expect("same size");
     let scores = links::link_error(&posterior, &graph, 0.1);
-    let bound = scores.iter().find(|score| score.0 == "mae_bound").expect("degrees were sent").1;
+    let bound = scores.iter().find(|score| score.0.name == "mae_bound").expect("degrees were sent").1;
     assert!((bound - 0.004_725_317_403).abs() < 1e-9, "{bound}");
-    assert!(!links::link_error(&posterior, &graph, 0.0).iter().any(|score| score.0 == "mae_bound"));
+    assert!(!links::link_error(&posterior, &graph, 0.0).iter().any(|score| score.0.name == "mae_bound"));
 }
 
 fn predictions(first: [f32; 2]) -> Predictions {
@@ -108,7 +108,7 @@ fn predictions(first: [f32; 2]) -> Predictions {
 #[test]
 fn accuracy_and_macro_f1_are_the_textbook_ones() {
     let labels = Labels::new(2, vec![(0, 0), (1, 0), (2, 0), (3, 1)]).expect("valid");
-    let scores = predictions::score(&predictions([0.9, 0.1]), 0, &labels);
+    let scores = classes::score(&predictions([0.9, 0.1]), 0, &labels);
     assert!((scores.accuracy - 0.75).abs() < 1e-12);
     // Class 0: precision 1, recall 2/3; class 1: precision 1/2, recall 1.
     assert!((scores.macro_f1 - f64::midpoint(0.8, 2.0 / 3.0)).abs() < 1e-12);
@@ -146,21 +146,42 @@ fn an_interval_is_students() {
 
 #[test]
 fn metrics_survive_their_table() {
-    let mut metrics = Metrics {
+    let cost = RelationCost { relation: Relation::ListBit, epsilon: f64::INFINITY, dp_delta: 0.0, sound: true };
+    let choice = |field: &str, value: &str| Choice { field: field.to_owned(), value: value.to_owned() };
+    let cell = Cell {
         experiment: "e".into(),
         dataset: "d".into(),
+        alternative: "best".into(),
         mechanism: "blink".into(),
-        estimate: "degrees-clipped".into(),
         variant: "hard".into(),
         model: "gcn".into(),
         epsilon: f64::INFINITY,
         epsilon_edge: f64::INFINITY,
         degree_fraction: 0.1,
-        setting: "s".into(),
-        rows: Vec::new(),
+        choices: vec![choice("train.model", "gcn"), choice("train.hidden", "16")],
+        costs: vec![cost],
     };
-    metrics.push(0, "mae", 0.5);
-    metrics.push(1, "mae", f64::NAN);
+    assert_eq!(cell.estimate(), "best, hidden-16", "the model has a column of its own");
+    let mut metrics = Metrics { setting: "s".into(), ..Metrics::about(&cell) };
+    metrics.push(0, &metric::MAE, 0.5);
+    metrics.push(1, &metric::MAE, f64::NAN);
     assert_eq!(metrics.rows.len(), 1, "what is no number says nothing");
     assert_eq!(Metrics::from_blocks(&metrics.facts(), &mut metrics.blocks()).expect("round trip"), metrics);
+}
+
+#[test]
+fn every_metric_has_a_name_of_its_own() {
+    let mut names: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), metric::METRICS.len());
+    assert_eq!(metric::named("accuracy"), Some(&metric::ACCURACY));
+    assert_eq!(metric::ACCURACY.written(0.123_45), "12.3");
+    assert_eq!(metric::MAE.written(0.123_45), "1.235e-1");
+}
+
+#[test]
+fn a_power_law_has_its_exponent_as_slope() {
+    let slope = log_log_slope([1.0, 10.0, 50.0].into_iter().map(|x: f64| (x, 3.0 * x.powf(-0.7))));
+    assert!((slope + 0.7).abs() < 1e-12, "{slope}");
 }

@@ -11,7 +11,7 @@ mod raw;
 mod split;
 mod synthetic;
 
-use veilgraph_contract::{HeldOut, Invalid, Owner, Private, Progress, RawFile, Stage, StageRng};
+use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
@@ -23,15 +23,26 @@ use raw::{Files, RawGraph};
 pub struct Ingest;
 
 impl Stage for Ingest {
-    const NAME: &'static str = "ingest";
-    const RANDOM: bool = false;
+    const STAGE: &'static str = "ingest";
+    const TASK: &'static str = "ingest";
+    const DRAWS: Draws = Draws::Never;
     type Side = Owner;
     type Params = Params;
     type Inputs = (Vec<RawFile>,);
-    type Outputs = (Nodes, NodeMap, Option<Features>, Option<Labels>, Option<HeldOut<Labels>>, Private<AdjacencyList>);
+    /// Features are public or withheld, never both: one of the two slots is always empty.
+    type Outputs = (
+        Nodes,
+        NodeMap,
+        Option<Features>,
+        Option<Private<Features>>,
+        Option<Labels>,
+        Option<HeldOut<Labels>>,
+        Private<AdjacencyList>,
+    );
     type Error = Error;
 
     fn run((raw,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        params.check()?;
         let files = Files(&raw);
         let graph = match params.format() {
             Format::Synthetic => synthetic::generate(&params.synthetic)?,
@@ -86,6 +97,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let held_out = of(&[Split::Test])?.map(HeldOut);
     let counts = links.counts();
     let features_text = features.as_ref().map_or("no".to_owned(), |features| features.0.n_columns().to_string());
+    let (features, withheld) = if params.withhold_features { (None, features.map(Private)) } else { (features, None) };
     tracing::info!(
         "{n_nodes} nodes, {} links ({} rows; dropped {} self-loops and {} repeated mentions), {} isolated nodes, {features_text} features, {n_classes} classes, {} nodes without label",
         links.n_links(),
@@ -96,7 +108,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         classes.iter().filter(|class| class.is_none()).count(),
     );
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits };
-    Ok((nodes, NodeMap { names: graph.names }, features, labels, held_out, Private(links)))
+    Ok((nodes, NodeMap { names: graph.names }, features, withheld, labels, held_out, Private(links)))
 }
 
 #[cfg(test)]

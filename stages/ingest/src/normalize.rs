@@ -1,24 +1,25 @@
-//! Scale of the features.
+//! How features are scaled.
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::Invalid;
 use veilgraph_graph::SparseMatrix;
 
-/// Scale of the features.
+/// How features are scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalize {
-    /// As the reference: subtract the global minimum, divide each row by its sum if that exceeds 1.
+    /// The global minimum is subtracted, then each row whose sum exceeds 1 is divided by its sum. The reference code
+    /// does the same.
     #[default]
     Row,
-    /// As they are.
+    /// Features stay as they are.
     None,
 }
 
-/// Entries of a dense table that normalizing may make: larger than any of the field.
+/// Normalizing makes no dense table of more entries; no graph dataset in use needs one.
 const MOST_DENSE: u64 = 1 << 28;
 
-/// The features on the wanted scale.
+/// Scales the features as `how` says.
 ///
 /// # Errors
 /// When values are so large that their differences overflow.
@@ -44,21 +45,21 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<Spars
     }
 }
 
-/// Every non-zero feature set to 1.
+/// Sets every non-zero feature to 1.
 pub(crate) fn binarized(features: &SparseMatrix) -> SparseMatrix {
     let rows = (0..features.n_rows()).map(|row| features.row(row).0.iter().map(|&column| (column, 1.0)).collect());
     SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
         .unwrap_or_else(|invalid| unreachable!("ones are as valid as any value: {invalid}"))
 }
 
-/// Least entry, counting those that are not stored.
+/// The least entry; an entry that is not stored counts as zero.
 fn minimum(features: &SparseMatrix) -> f32 {
     let full = features.n_rows() * features.n_columns();
     let start = if features.n_entries() < full { 0.0 } else { f32::INFINITY };
     (0..features.n_rows()).flat_map(|row| features.row(row).1).fold(start, |least, &value| least.min(value))
 }
 
-/// Entries of a row after subtracting `least`; dense unless `least` is zero.
+/// The entries of a row after `least` is subtracted from each: all of its columns, unless `least` is zero.
 fn shifted_row(features: &SparseMatrix, row: usize, least: f32) -> Vec<(u32, f32)> {
     let (columns, values) = features.row(row);
     let stored = columns.iter().copied().zip(values.iter().copied());

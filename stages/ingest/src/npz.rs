@@ -9,17 +9,17 @@ use crate::params::Params;
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files, RawGraph};
 
-/// The two spellings of the keys: that of gnn-benchmark, and that of SciPy's own sparse archives.
+/// The keys have two spellings: that of gnn-benchmark, and that of SciPy's own sparse archives.
 const PREFIXES: [(&str, &str); 2] = [("adj_", "attr_"), ("adj_matrix.", "attr_matrix.")];
 
-/// No array of the field is larger than this many bytes.
+/// An array of more bytes is refused; no graph dataset in use has one.
 const MAX_ARRAY: u64 = 4 << 30;
 
 /// Reads the archive. Arrays of pickled objects are never touched.
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let file = params.archive.clone().unwrap_or_default();
     let bytes = files.bytes(&file)?;
-    let wrong = |problem: String| Error::new(&file, "", problem, "see the README for the keys of an archive");
+    let wrong = |problem: String| Error::new(&file, "", problem, "docs/config.md lists the keys of an archive");
     let mut archive =
         NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(format!("not an npz archive ({error})")))?;
     let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
@@ -62,11 +62,11 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     })
 }
 
-/// A numeric array as double precision.
+/// Reads a numeric array as double precision.
 fn numbers<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> Result<Vec<f64>, String> {
     let array = archive.by_name(key).map_err(|error| error.to_string())?.ok_or("it is missing")?;
     let npyz::DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
-    // The reader multiplies the sizes without a look at overflow.
+    // The reader multiplies the sizes without a check for overflow, so they are checked here.
     let declared = array.shape().iter().try_fold(8_u64, |bytes, &size| bytes.checked_mul(size));
     if declared.is_none_or(|bytes| bytes > MAX_ARRAY) {
         return Err(format!("it declares the shape {:?}", array.shape()));

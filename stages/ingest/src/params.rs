@@ -1,5 +1,7 @@
 //! The `[ingest]` table.
 
+mod check;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -9,67 +11,78 @@ use crate::normalize::Normalize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Name of the dataset; `synthetic` needs no file.
+    /// The name of the dataset in tables and plots; `synthetic` needs no file.
     #[serde(default)]
     pub dataset: Option<String>,
-    /// Layout of the files.
+    /// The layout of the files; it is found out from the other fields when absent.
     #[serde(default)]
     pub format: Option<Format>,
-    /// Folder of the files, inside the data folder.
+    /// The folder of the files, inside the data folder.
     #[serde(default)]
     pub folder: Option<String>,
-    /// Planetoid: the name inside `ind.<name>.x`.
+    /// The name inside `ind.<name>.x`, for the planetoid format.
     #[serde(default)]
     pub name: Option<String>,
-    /// npz: the archive.
+    /// The archive, for the npz format.
     #[serde(default)]
     pub archive: Option<String>,
-    /// edges: one link per line, two columns of node names.
+    /// The text file of links: each row holds the names of two nodes. It selects the edges format.
     #[serde(default)]
     pub edges: Option<String>,
-    /// edges: features as JSON (node to list of feature numbers), as `node,feature,value` rows or as a dense table.
+    /// The features beside `edges`: JSON (node to list of feature numbers), `node,feature,value` rows or a dense table.
     #[serde(default)]
     pub features: Option<String>,
-    /// edges: class of each node.
+    /// The text file beside `edges` with the class of each node.
     #[serde(default)]
     pub labels: Option<String>,
-    /// edges: whether files begin with a line of column names; found out when absent.
+    /// Whether text files begin with a row of column names; each file tells for itself when absent.
     #[serde(default)]
     pub header: Option<bool>,
-    /// edges: column of the labels file that names the node (default: the first).
+    /// The column of the links file with the first end (default: by its name, else the first column).
+    #[serde(default)]
+    pub source_column: Option<String>,
+    /// The column of the links file with the second end (default: by its name, else the second column).
+    #[serde(default)]
+    pub target_column: Option<String>,
+    /// The column that names the node (default: by its name, else the first column). The labels file must have it; a
+    /// features file may.
     #[serde(default)]
     pub node_column: Option<String>,
-    /// edges: column of the labels file that gives the class (default: the last).
+    /// The column of the labels file that gives the class (default: by its name, else the last column).
     #[serde(default)]
     pub label_column: Option<String>,
-    /// edges: keep only nodes that have features, and the links among them.
+    /// Whether only the nodes of the features file are kept, and the links among them.
     #[serde(default)]
     pub induced: bool,
-    /// Set every non-zero feature to 1 before normalizing.
+    /// Whether every non-zero feature becomes 1 before normalizing.
     #[serde(default)]
     pub binarize: bool,
-    /// Scale of the features.
+    /// How features are scaled.
     #[serde(default)]
     pub normalize: Normalize,
     /// What each node is used for.
     #[serde(default)]
     pub split: SplitParams,
-    /// The synthetic model.
+    /// The model of the synthetic graph.
     #[serde(default)]
     pub synthetic: SyntheticParams,
+    /// Whether features are written where only their owners read them. The runner fills it in from
+    /// `[privacy] features`; no user writes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withhold_features: bool,
 }
 
-/// Layout of the files.
+/// The layout of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// No file: a degree-corrected block model.
+    /// There is no file: the graph is drawn from a degree-corrected block model.
     Synthetic,
-    /// The eight `ind.<name>.*` files of Planetoid.
+    /// The graph is the eight `ind.<name>.*` files of Planetoid.
     Planetoid,
-    /// A NumPy archive with adjacency, attributes and labels in compressed rows.
+    /// The graph is a NumPy archive with adjacency, attributes and labels in compressed rows.
     Npz,
-    /// Text files: links, and optionally features and labels.
+    /// The graph is text files: one of links, and optionally one of features and one of labels.
     Edges,
 }
 
@@ -77,48 +90,48 @@ pub enum Format {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SplitParams {
-    /// Drawn at random among the nodes with a label.
+    /// Uses are drawn at random among the nodes with a label.
     Random(Ratios),
-    /// A file with one letter per node (T, V, E, or N for none), or rows `node,split`.
+    /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
     File(String),
 }
 
-/// Shares of the labelled nodes; what is left is unused.
+/// The shares of the labelled nodes; what they leave is unused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratios {
-    /// Share that trains.
+    /// The share that trains.
     pub train: f64,
-    /// Share that chooses the model.
+    /// The share that chooses the model.
     pub validation: f64,
-    /// Share that scores.
+    /// The share that scores.
     pub test: f64,
-    /// Seed of the draw.
+    /// The seed of the draw.
     #[serde(default = "default_split_seed")]
     pub seed: u64,
 }
 
-/// Degree-corrected block model with power-law degrees, homophilous classes and words as features.
+/// A degree-corrected block model with power-law degrees, homophilous classes and words as features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyntheticParams {
-    /// Number of nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Number of classes.
+    /// The number of classes.
     pub classes: usize,
-    /// Mean number of links of a node.
+    /// The mean number of links of a node.
     pub mean_degree: f64,
-    /// Exponent of the power law of degrees, above 2.
+    /// The exponent of the power law of degrees, above 2.
     pub exponent: f64,
-    /// Share of links inside a class.
+    /// The share of links inside a class.
     pub homophily: f64,
-    /// Number of different words; 0 gives no features.
+    /// The number of different words; 0 gives no features.
     pub features: usize,
-    /// Mean number of words of a node.
+    /// The mean number of words of a node.
     pub words: f64,
-    /// Share of a node's words that come from the topic of its class.
+    /// The share of a node's words that come from the topic of its class.
     pub topic_share: f64,
-    /// Seed of the graph.
+    /// The seed of the graph.
     pub seed: u64,
 }
 
@@ -150,17 +163,23 @@ impl Default for SyntheticParams {
 }
 
 impl Params {
-    /// Layout of the files; a run without any is synthetic.
+    /// The layout of the files. Only a table that says nothing about files, or says so, is synthetic.
     #[must_use]
     pub fn format(&self) -> Format {
-        self.format.unwrap_or(match (&self.archive, &self.edges) {
-            (Some(_), _) => Format::Npz,
-            (None, Some(_)) => Format::Edges,
-            (None, None) => Format::Synthetic,
+        self.format.unwrap_or_else(|| {
+            if self.dataset.as_deref() == Some("synthetic") {
+                Format::Synthetic
+            } else if self.archive.is_some() {
+                Format::Npz
+            } else if self.fields_of_text_files().next().is_some() {
+                Format::Edges
+            } else {
+                Format::Synthetic
+            }
         })
     }
 
-    /// Name of the dataset in tables and plots.
+    /// The name of the dataset in tables and plots.
     #[must_use]
     pub fn dataset_name(&self) -> String {
         self.dataset
@@ -184,11 +203,12 @@ impl Params {
         self.format() != Format::Edges || self.labels.is_some()
     }
 
-    /// Files to read, relative to `folder`.
+    /// The files to read, relative to `folder`.
     ///
     /// # Errors
-    /// When a field that the format needs is absent.
+    /// When a field that the format needs is absent, or fields contradict each other.
     pub fn files(&self) -> Result<Vec<String>, Error> {
+        self.check()?;
         let need = |value: &Option<String>, field: &str| {
             let problem = format!("`{field}` is absent");
             value
@@ -214,7 +234,7 @@ impl Params {
         Ok(files)
     }
 
-    /// What to call the data in messages that concern no single file.
+    /// What the data are called in messages that concern no single file.
     pub(crate) fn origin(&self) -> String {
         match self.format() {
             Format::Edges => self.edges.clone().unwrap_or_default(),
@@ -224,3 +244,6 @@ impl Params {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A value of a pickle. Containers are shared: the pickle's memo may fill them later.
+/// A value of a pickle. Containers are shared, for the pickle's memo may fill them later.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     None,
@@ -45,7 +45,7 @@ const NAMES: [(&str, &str, &str); 10] = [
     ("numpy.core.numeric", "_frombuffer", "buffer"),
 ];
 
-/// A pickled value with all that was built on the way.
+/// A pickled value, with all that was built on the way to it.
 pub(crate) struct Pickle {
     pub value: Value,
     containers: Vec<Value>,
@@ -57,7 +57,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Pickle, String> {
         Machine { bytes, at: 0, marks: Vec::new(), stack: Vec::new(), memo: BTreeMap::new(), containers: Vec::new() };
     let value = machine.run();
     let containers = std::mem::take(&mut machine.containers);
-    // What was built is taken apart even if the value was no good.
+    // What was built is taken apart even if the value is refused.
     let pickle = Pickle { value: value.clone().unwrap_or(Value::None), containers };
     drop(machine);
     value.map(|_| pickle)

@@ -5,10 +5,11 @@ use crate::params::Params;
 use crate::pickle::{self, Value};
 use crate::raw::{FeatureRows, Files, RawGraph};
 
-/// Endings of the files. `x` and `y` are part of `allx` and `ally`, but belong to the dataset.
+/// The endings of the files. `x` and `y` repeat a part of `allx` and `ally`; they belong to the dataset but are not
+/// read.
 pub(crate) const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
 
-/// Reads the dataset. Nodes that no file describes have neither features nor label (15 in CiteSeer).
+/// Reads the dataset. Nodes that no file describes (15 in CiteSeer) have neither features nor label.
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let name = params.name.clone().unwrap_or_default();
     let part = |part: &str| format!("ind.{name}.{part}");
@@ -29,7 +30,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         }
     }
     let n_nodes = tests.iter().map(|&(_, node)| node + 1).fold(all_rows.len(), usize::max);
-    // CiteSeer leaves 15 of 1,015 numbers out; a file that names node four billion is no dataset.
+    // CiteSeer leaves out 15 of 1,015 numbers; a file that names node four billion is damaged.
     if n_nodes > 2 * (all_rows.len() + tests.len()) {
         let problem = format!("{n_nodes} nodes, of which only {} are described", all_rows.len() + tests.len());
         return Err(Error::new(&part("test.index"), "", problem, REMEDY));
@@ -82,7 +83,7 @@ fn feature_rows(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     })
 }
 
-/// Rows of a compressed matrix, columns ascending.
+/// The rows of a compressed matrix, with ascending columns.
 pub(crate) fn rows_of(
     n_rows: usize,
     offsets: &[f64],
@@ -115,7 +116,7 @@ pub(crate) fn rows_of(
         .collect()
 }
 
-/// Class of each row of a one-hot matrix; a row of zeros has none.
+/// The class of each row of a one-hot matrix; a row of zeros has none.
 fn one_hot(files: &Files, file: &str) -> Result<(usize, Vec<Option<u16>>), Error> {
     unpickle(files, file, |value| {
         let array = value.array()?;
@@ -128,7 +129,7 @@ fn one_hot(files: &Files, file: &str) -> Result<(usize, Vec<Option<u16>>), Error
 fn pairs(files: &Files, file: &str, n_nodes: usize) -> Result<Vec<(u32, u32)>, Error> {
     unpickle(files, file, |value| {
         let mut pairs = Vec::new();
-        // A list may stand in many places of a pickle but not name more links than the file has bytes.
+        // A small pickle may name one list in many places; this bound keeps its links from filling the memory.
         let most = files.bytes(file).map_or(0, |bytes| bytes.len());
         for (node, neighbours) in value.entries()? {
             let node = node.index()?;

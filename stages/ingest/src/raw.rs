@@ -7,29 +7,39 @@ use veilgraph_contract::RawFile;
 
 use crate::error::Error;
 
-/// Width, and the entries `(column, value)` of each row.
+/// The number of columns, and the entries `(column, value)` of each row.
 pub(crate) type FeatureRows = (usize, Vec<Vec<(u32, f32)>>);
 
 /// A graph as the files tell it.
 pub(crate) struct RawGraph {
-    /// One name per node.
+    /// The name of each node.
     pub names: Vec<String>,
-    /// Linked nodes, in any order and with repetitions.
+    /// The linked pairs, in any order and with repetitions.
     pub pairs: Vec<(u32, u32)>,
-    /// Features of each node, in ascending columns.
+    /// The features of each node, in ascending columns.
     pub features: Option<FeatureRows>,
-    /// Number of classes, and the class of each node that has one.
+    /// The number of classes, and the class of each node that has one.
     pub classes: Option<(usize, Vec<Option<u16>>)>,
 }
 
 /// The files of a dataset.
 pub(crate) struct Files<'a>(pub &'a [RawFile]);
 
-/// A compressed file may not grow beyond this many bytes: larger than any dataset of the field.
+/// A compressed file may not grow beyond this many bytes, more than any graph dataset in use has.
 const MAX_DECOMPRESSED: u64 = 4 << 30;
 
+/// The first bytes of files that are no UTF-8 text, what they are, and what to do.
+const NO_TEXT: [(&[u8], &str, &str); 6] = [
+    (b"\x1f\x8b", "compressed by gzip", "let its name end in `.gz`"),
+    (b"PK\x03\x04", "a zip archive (such as .xlsx or .npz)", "write it as CSV; an .npz goes into `archive`"),
+    (b"\x93NUMPY", "a NumPy array", "write it as text: `numpy.savetxt(path, array, fmt=\"%d\", delimiter=\",\")`"),
+    (b"PAR1", "a Parquet file", "write it as CSV"),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+];
+
 impl Files<'_> {
-    /// Bytes of the file `name`, decompressed if it ends in `.gz`.
+    /// The bytes of the file `name`, decompressed if it ends in `.gz`.
     pub(crate) fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, Error> {
         let file = self.0.iter().find(|file| file.name == name);
         let file = file.ok_or_else(|| Error::new(name, "", "the file was not given", "check the paths in [ingest]"))?;
@@ -55,6 +65,9 @@ impl Files<'_> {
     /// The file `name` as text.
     pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
         let bytes = self.bytes(name)?.into_owned();
+        if let Some((_, what, remedy)) = NO_TEXT.iter().find(|(start, ..)| bytes.starts_with(start)) {
+            return Err(Error::new(name, "", format!("not text but {what}"), *remedy));
+        }
         String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::params::{Params, Ratios, SplitParams};
 use crate::raw::Files;
 
-/// One split per node; nodes without a label are used for nothing.
+/// Gives each node its split; nodes without a label are used for nothing.
 pub(crate) fn assign(
     classes: &[Option<u16>],
     names: &[String],
@@ -70,7 +70,7 @@ fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Result<
     Ok(splits)
 }
 
-/// One letter per node, or rows `node,split`.
+/// Reads one letter per node, or rows `node,split`.
 fn from_file(path: &str, text: &str, names: &[String]) -> Result<Vec<Split>, Error> {
     if !text.contains(',') {
         return letters(path, text, names.len());

@@ -1,4 +1,4 @@
-//! A graph that anybody may have: degree-corrected blocks with power-law degrees and topical words.
+//! A graph that belongs to nobody: degree-corrected blocks with power-law degrees and topical words.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
 
 fn check(params: &SyntheticParams) -> Result<(), Error> {
     let wrong = |field: &str, problem: String| {
-        Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "see the README"))
+        Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "docs/config.md describes the fields"))
     };
     if params.nodes < 3 || params.nodes > u32::MAX as usize {
         return wrong("nodes", format!("{} is not a number of nodes from 3 on", params.nodes));
@@ -63,11 +63,11 @@ fn check(params: &SyntheticParams) -> Result<(), Error> {
 
 fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> {
     let index = weighted(shares);
-    // The first nodes go round, so that no class is empty.
+    // The first nodes get one class each, so that no class is empty.
     (0..nodes).map(|node| if node < shares.len() { node } else { index.sample(rng) } as u16).collect()
 }
 
-/// Links by attraction: each end in proportion to a power-law weight, inside the class as often as asked.
+/// Draws links: each end in proportion to a power-law weight, and as often inside a class as `homophily` says.
 fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
     const TRIES_PER_LINK: usize = 100;
     let most = (params.nodes as f64).sqrt() * params.mean_degree;
@@ -94,7 +94,7 @@ fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -
         };
         (a != b).then(|| (a.min(b) as u32, a.max(b) as u32))
     };
-    // As many as are missing are drawn, then sorted; a set would take many times the time and memory.
+    // Each round draws as many links as are missing and sorts them; a set would take many times the time and memory.
     let mut links = Vec::with_capacity(wanted);
     let mut tries = wanted * TRIES_PER_LINK;
     while links.len() < wanted && tries > 0 {
@@ -107,7 +107,7 @@ fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -
     links
 }
 
-/// Bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.
+/// Draws bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.
 fn draw_words(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<Vec<(u32, f32)>> {
     let zipf: Vec<f64> = (0..params.features).map(|rank| 1.0 / (rank as f64 + 20.0)).collect();
     let common = weighted(&zipf);

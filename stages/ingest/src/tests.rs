@@ -12,7 +12,7 @@ fn ingest(params: &Params, files: &[(&str, &str)]) -> Result<<Ingest as Stage>::
 
 #[test]
 fn the_synthetic_default_has_the_shape_of_cora() {
-    let (nodes, _, features, labels, held_out, Private(links)) = ingest(&Params::default(), &[]).expect("valid");
+    let (nodes, _, features, _, labels, held_out, Private(links)) = ingest(&Params::default(), &[]).expect("valid");
     let (features, labels, HeldOut(held_out)) =
         (features.expect("features"), labels.expect("labels"), held_out.expect("held out"));
     assert_eq!((nodes.splits.len(), features.0.n_columns(), labels.n_classes()), (2708, 1433, 7));
@@ -24,7 +24,7 @@ fn the_synthetic_default_has_the_shape_of_cora() {
     let inside = links.links().filter(|&(a, b)| class(a) == class(b)).count() as f64 / links.n_links() as f64;
     assert!((inside - 0.81).abs() < 0.05, "homophily {inside}");
     let again = ingest(&Params::default(), &[]).expect("valid");
-    assert_eq!(again.5.0, links, "the same seed gives the same graph");
+    assert_eq!(again.6.0, links, "the same seed gives the same graph");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn own_files_with_names_are_remapped_and_the_names_kept() {
         ("l.csv", "node,label\nann,red\nbob,blue\ncy,red\ndan,blue\n"),
         ("s.csv", "node,split\nann,train\nbob,train\ncy,validation\ndan,test\n"),
     ];
-    let (nodes, map, features, labels, held_out, Private(links)) = ingest(&params, &files).expect("valid");
+    let (nodes, map, features, _, labels, held_out, Private(links)) = ingest(&params, &files).expect("valid");
     assert_eq!(map.names, ["ann", "bob", "cy", "dan"]);
     assert_eq!(links.links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     let counts = links.counts();
@@ -55,7 +55,7 @@ fn numbers_are_ordered_as_numbers_and_separators_are_found_out() {
         [("10 9\n9 100\n", None), ("a\tb\n10\t9\n9\t100\n", None), ("# comment\n10,9\n9,100\n", Some(false))]
     {
         let params = Params { edges: Some("e".into()), header, ..Params::default() };
-        let (nodes, map, features, labels, ..) = ingest(&params, &[("e", edges)]).expect("valid");
+        let (nodes, map, features, _, labels, ..) = ingest(&params, &[("e", edges)]).expect("valid");
         assert_eq!(map.names, ["9", "10", "100"], "{edges:?}");
         assert!(features.is_none() && labels.is_none() && nodes.n_classes == 0);
     }
@@ -78,7 +78,7 @@ fn feature_lists_and_triplets_are_read_and_induced_graphs_cut_out() {
         ("f.csv", "node_id,feature_id,value\n1,7,1.0\n2,7,1.0\n2,9,1.0\n3,9,1.0\n"),
         ("l", "id,target\n0,5\n1,5\n2,6\n3,5\n4,6\n"),
     ];
-    let (_, map, features, _, _, Private(links)) = ingest(&triplets, &files).expect("valid");
+    let (_, map, features, _, _, _, Private(links)) = ingest(&triplets, &files).expect("valid");
     assert_eq!((map.names, links.n_links()), (vec!["1".to_owned(), "2".into(), "3".into()], 3));
     assert_eq!(features.expect("features").0.n_columns(), 2);
 }
@@ -92,6 +92,27 @@ fn a_label_column_is_found_by_its_name() {
     ];
     let (nodes, map, ..) = ingest(&params, &files).expect("valid");
     assert_eq!((map.names.len(), nodes.n_classes), (4, 2));
+}
+
+#[test]
+fn features_are_public_or_withheld_but_never_both() {
+    let public = ingest(&Params::default(), &[]).expect("valid");
+    let withheld = ingest(&Params { withhold_features: true, ..Params::default() }, &[]).expect("valid");
+    let (Some(Features(shown)), None, None, Some(Private(Features(hidden)))) =
+        (public.2, public.3, withheld.2, withheld.3)
+    else {
+        unreachable!("each stands in one slot of its own");
+    };
+    assert!(shown == hidden && shown.n_entries() > 0, "the same features, elsewhere");
+    let none = params(r#"{"edges": "e.csv", "withhold_features": true}"#);
+    let without = ingest(&none, &[("e.csv", "0,1\n1,2\n")]).expect("valid");
+    assert!(without.2.is_none() && without.3.is_none(), "there is nothing to withhold");
+}
+
+#[test]
+fn parameters_that_contradict_each_other_read_no_file() {
+    let problem = ingest(&params(r#"{"labels": "l.csv"}"#), &[("l.csv", "0,1\n")]).err().expect("refused");
+    assert!(problem.to_string().contains("`edges` is missing"), "{problem}");
 }
 
 #[test]

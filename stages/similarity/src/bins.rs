@@ -1,39 +1,55 @@
-//! From similarities of all pairs to a list of the most similar ones.
+//! This module lists the most similar of all pairs, in bins.
+//!
+//! A bin is a class of pairs that are about equally similar. A cell is a small rectangle of a two-dimensional histogram
+//! of all pairs: one interval of cosines by one interval of probabilities of a common class. Cell and bin follow from a
+//! pair's similarity, so no similarity is ever kept.
 
 use rayon::prelude::*;
-use veilgraph_posterior::bins_of_cells;
+use veilgraph_posterior::{BinLimits, CellBins, bins_of_cells};
 
 use crate::classes::Classes;
 use crate::cosine::Directions;
 
-/// Similarities of all pairs: never kept, made row by row when they are needed.
+/// Computes the similarities of all pairs, row by row, whenever they are needed.
 pub(crate) struct AllPairs {
     pub directions: Directions,
+    /// Without predicted classes the features alone decide.
     pub classes: Option<Classes>,
     pub n_nodes: usize,
 }
 
-/// Cells in which similarities are counted: cosines (cell 0 holds the pairs without a common feature) by
-/// probabilities of a common class.
+/// Lists similar pairs by their bins.
+pub(crate) struct BinnedRows {
+    /// There are this many bins, without bin 0 of the pairs that are not listed.
+    pub n_bins: u8,
+    /// The row of a node holds the later nodes that are similar to it, each with its bin.
+    pub rows: Vec<Vec<(u32, u8)>>,
+}
+
+/// This many cells divide the cosines; cell 0 holds the pairs without a common feature.
 const COSINE_CELLS: usize = 2048;
+/// This many cells divide the probabilities of a common class.
 const CLASS_CELLS: usize = 128;
 
 impl AllPairs {
-    /// The `most` most similar pairs, in bins from little to much alike: number of bins, and rows of partners above
-    /// each node.
-    pub(crate) fn most_similar(&self, most: usize, most_bins: u8) -> (u8, Vec<Vec<(u32, u8)>>) {
-        let counts = self.counts();
-        let scores = scores(&counts);
-        let (bins, n_bins) = bins_of_cells(&counts, &scores, most, self.n_nodes / 4, most_bins);
+    /// Lists the most similar pairs, at most `most_pairs`, in at most `most_bins` bins of ascending similarity.
+    pub(crate) fn most_similar(&self, most_pairs: usize, most_bins: u8) -> BinnedRows {
+        let counts = self.cell_counts();
+        let limits = BinLimits { most_pairs, least_pairs: self.n_nodes / 4, most_bins };
+        let CellBins { bin_of_cell, n_bins } = bins_of_cells(&counts, &cell_scores(&counts), limits);
         let row = |scratch: &mut Scratch, node: usize| {
-            let pairs = (node as u32 + 1..).zip(self.cells(node, scratch).map(|cell| bins[cell]));
+            let pairs = (node as u32 + 1..).zip(self.cells(node, scratch).map(|cell| bin_of_cell[cell]));
             pairs.filter(|&(_, bin)| bin > 0).collect()
         };
-        (n_bins, (0..self.n_nodes).into_par_iter().map_init(Scratch::default, row).collect())
+        let rows = (0..self.n_nodes).into_par_iter().map_init(Scratch::default, row).collect();
+        BinnedRows { n_bins, rows }
     }
 
-    /// Number of pairs in each cell.
-    fn counts(&self) -> Vec<u64> {
+    /// Counts the pairs in each cell.
+    ///
+    /// # Shapes
+    /// Returns `[COSINE_CELLS, CLASS_CELLS]`, row-major.
+    fn cell_counts(&self) -> Vec<u64> {
         let empty = || vec![0_u64; COSINE_CELLS * CLASS_CELLS];
         (0..self.n_nodes)
             .into_par_iter()
@@ -45,48 +61,55 @@ impl AllPairs {
                 },
             )
             .map(|(counts, _)| counts)
-            .reduce(empty, |mut a, b| {
-                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-                a
+            .reduce(empty, |mut total, counts| {
+                total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+                total
             })
     }
 
-    /// Cells of the pairs of `node` with every later node.
+    /// Iterates over the cells of the pairs of `node` with every later node.
     fn cells<'a>(&self, node: usize, scratch: &'a mut Scratch) -> impl Iterator<Item = usize> + 'a {
-        let Scratch { cosines, shared } = scratch;
-        self.directions.with_later(node, cosines);
-        shared.resize(cosines.len(), 0.0);
+        let Scratch { cosines, same_class } = scratch;
+        self.directions.cosines_with_later(node, cosines);
+        same_class.resize(cosines.len(), 0.0);
         if let Some(classes) = &self.classes {
-            classes.with_later(node, shared);
+            classes.same_class_with_later(node, same_class);
         }
-        cosines.iter().zip(&*shared).map(|(&cosine, &shared)| {
-            let cosine = (cosine * (COSINE_CELLS - 1) as f32).ceil() as usize;
-            cosine.min(COSINE_CELLS - 1) * CLASS_CELLS + ((shared * CLASS_CELLS as f32) as usize).min(CLASS_CELLS - 1)
+        cosines.iter().zip(&*same_class).map(|(&cosine, &same_class)| {
+            let cosine_cell = (cosine * (COSINE_CELLS - 1) as f32).ceil() as usize;
+            let class_cell = (same_class * CLASS_CELLS as f32) as usize;
+            cosine_cell.min(COSINE_CELLS - 1) * CLASS_CELLS + class_cell.min(CLASS_CELLS - 1)
         })
     }
 }
 
+/// Keeps memory for the similarities of one node with all later ones.
 #[derive(Default)]
 struct Scratch {
     cosines: Vec<f32>,
-    shared: Vec<f32>,
+    /// These are the probabilities that both nodes are of one class.
+    same_class: Vec<f32>,
 }
 
-/// Similarity of the pairs in each cell, in nats: how much likelier a link is, about.
+/// Returns the similarity of the pairs in each cell, in nats: about how much likelier a link is between them.
 ///
-/// Chosen by looking at the true links of Cora and CiteSeer: log odds rise by 0.75 with the logarithm of a cosine's rank among all pairs, and
-/// with the probability `a` of a common class like `0.8 ln(1 + a / 0.03)`. Only the order matters: how much
-/// likelier links really are in each bin is learned from the reports.
-fn scores(counts: &[u64]) -> Vec<f64> {
+/// The formula was chosen by looking at the true links of Cora and CiteSeer. Their log odds rise by 0.75 with the
+/// negative logarithm of a cosine's rank among all pairs, and with the probability `a` of a common class like
+/// `0.8 ln(1 + a / 0.03)`. Only the order of the cells is used: how much likelier links are in each bin is learned from
+/// the reports.
+///
+/// # Shapes
+/// `counts`: `[COSINE_CELLS, CLASS_CELLS]`, row-major. Returns the same shape.
+fn cell_scores(counts: &[u64]) -> Vec<f64> {
     let total = counts.iter().sum::<u64>() as f64;
     let mut scores = vec![0.0; counts.len()];
-    let mut reached = 0;
-    for cosine in (0..COSINE_CELLS).rev() {
-        let range = cosine * CLASS_CELLS..(cosine + 1) * CLASS_CELLS;
-        reached += counts[range.clone()].iter().sum::<u64>();
-        let by_cosine = if reached > 0 { -0.75 * libm::log(reached as f64 / total) } else { f64::INFINITY };
-        for (class, score) in scores[range].iter_mut().enumerate() {
-            *score = by_cosine + 0.8 * libm::log1p(class as f64 / CLASS_CELLS as f64 / 0.03);
+    let mut rank = 0;
+    for cosine_cell in (0..COSINE_CELLS).rev() {
+        let range = cosine_cell * CLASS_CELLS..(cosine_cell + 1) * CLASS_CELLS;
+        rank += counts[range.clone()].iter().sum::<u64>();
+        let by_cosine = if rank > 0 { -0.75 * libm::log(rank as f64 / total) } else { f64::INFINITY };
+        for (class_cell, score) in scores[range].iter_mut().enumerate() {
+            *score = by_cosine + 0.8 * libm::log1p(class_cell as f64 / CLASS_CELLS as f64 / 0.03);
         }
     }
     scores

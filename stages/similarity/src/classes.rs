@@ -1,4 +1,4 @@
-//! How likely are two nodes of one class?
+//! This module estimates how likely two nodes are of one class.
 
 use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Construction, Features, Labels, Nodes, Split, WeightedGraph};
@@ -6,19 +6,22 @@ use veilgraph_nn::{
     Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, SageNorm, Schedule, Setting, train,
 };
 
-/// Probability of every class at every node.
+/// Holds the probability of every class at every node.
 pub(crate) struct Classes {
-    /// One row per class, so that a class is added to many nodes at once.
+    /// The shape is `[n_classes][n_nodes]`, so that one class is added to many nodes at once.
     by_class: Vec<Vec<f32>>,
 }
 
 impl Classes {
-    /// What a perceptron on the features says, trained on the labels of training nodes and stopped by those of
-    /// validation nodes. Its own training nodes are not given their labels: the graph would be purer around them
-    /// than around the nodes that a network is tested on.
+    /// Predicts the classes of all nodes by a perceptron on the features. It is trained on the labels of training
+    /// nodes, and the labels of validation nodes say when to stop.
+    ///
+    /// Training nodes get predicted classes too, not their true labels. Otherwise estimated links near training nodes
+    /// would follow the labels better than links near test nodes, and training would not reflect the conditions of the
+    /// test.
     ///
     /// # Errors
-    /// When there is nothing to train on.
+    /// Fails when there is nothing to train on.
     pub(crate) fn predict(
         nodes: &Nodes,
         features: &Features,
@@ -51,16 +54,19 @@ impl Classes {
         let (loss, probabilities) = best.unwrap_or_default();
         tracing::debug!(loss, "classes predicted from features");
         let n_classes = labels.n_classes();
-        let of = |class: usize| probabilities.iter().skip(class).step_by(n_classes).copied().collect();
-        Ok(Self { by_class: (0..n_classes).map(of).collect() })
+        let column = |class: usize| probabilities.iter().skip(class).step_by(n_classes).copied().collect();
+        Ok(Self { by_class: (0..n_classes).map(column).collect() })
     }
 
-    /// Probability that `node` and every node after it are of one class.
-    pub(crate) fn with_later(&self, node: usize, shared: &mut [f32]) {
-        shared.fill(0.0);
+    /// Writes the probability that `node` and a later node are of one class: `Σ_c P(c | node) P(c | later node)`.
+    ///
+    /// # Shapes
+    /// `same_class`: `[n_nodes − node − 1]`; entry `k` belongs to node `node + 1 + k`.
+    pub(crate) fn same_class_with_later(&self, node: usize, same_class: &mut [f32]) {
+        same_class.fill(0.0);
         for class in &self.by_class {
-            let (own, others) = (class[node], &class[node + 1..]);
-            shared.iter_mut().zip(others).for_each(|(shared, &other)| *shared += own * other);
+            let (probability, later) = (class[node], &class[node + 1..]);
+            same_class.iter_mut().zip(later).for_each(|(sum, &later)| *sum += probability * later);
         }
     }
 }

@@ -1,16 +1,22 @@
-//! How much alike are the features of two nodes?
+//! This module measures how similar the features of two nodes are.
 
 use veilgraph_graph::{Features, SparseMatrix};
 
-/// Features as vectors of length 1 whose products are cosines.
+/// Holds the features as vectors of length 1, whose products are cosines.
+///
+/// # Shapes
+/// `by_node`: `[n_nodes, n_features]`; `by_feature` is its transpose.
 pub(crate) struct Directions {
     by_node: SparseMatrix,
     by_feature: SparseMatrix,
 }
 
 impl Directions {
-    /// Features that few nodes have weigh most: a feature's weight is `ln(n / nodes that have it)`, whatever its
-    /// value. Features of all nodes, and nodes without others, resemble nothing.
+    /// Weighs the features and scales every node's vector to length 1.
+    ///
+    /// A feature has the weight `ln(n / number of nodes that have it)`, whatever its value, so features that few nodes
+    /// have weigh most and a feature that all nodes have weighs nothing. A node whose features all weigh nothing has a
+    /// cosine of 0 with every node.
     ///
     /// # Source
     /// Spärck Jones (1972), inverse document frequency.
@@ -31,21 +37,24 @@ impl Directions {
         Self { by_feature: by_node.transposed(), by_node }
     }
 
-    /// Whether any two nodes may resemble each other.
-    pub(crate) fn tell_anything(&self) -> bool {
+    /// Returns whether any feature of any node weighs more than nothing; if none does, all cosines are 0.
+    pub(crate) fn has_weighted_features(&self) -> bool {
         self.by_node.n_entries() > 0
     }
 
-    /// Cosine of `node` with every node after it: `cosines[k]` belongs to node `node + 1 + k`.
-    pub(crate) fn with_later(&self, node: usize, cosines: &mut Vec<f32>) {
+    /// Writes the cosines of `node` with every later node.
+    ///
+    /// # Shapes
+    /// `cosines` becomes `[n_nodes − node − 1]`; entry `k` belongs to node `node + 1 + k`.
+    pub(crate) fn cosines_with_later(&self, node: usize, cosines: &mut Vec<f32>) {
         cosines.clear();
         cosines.resize(self.by_node.n_rows() - node - 1, 0.0);
         let (features, weights) = self.by_node.row(node);
         for (&feature, &weight) in features.iter().zip(weights) {
-            let (nodes, others) = self.by_feature.row(feature as usize);
-            let first = nodes.partition_point(|&other| other as usize <= node);
-            for (&other, &own) in nodes[first..].iter().zip(&others[first..]) {
-                cosines[other as usize - node - 1] += weight * own;
+            let (others, other_weights) = self.by_feature.row(feature as usize);
+            let first_later = others.partition_point(|&other| other as usize <= node);
+            for (&other, &other_weight) in others[first_later..].iter().zip(&other_weights[first_later..]) {
+                cosines[other as usize - node - 1] += weight * other_weight;
             }
         }
     }

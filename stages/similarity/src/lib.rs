@@ -1,32 +1,32 @@
-//! The server compares all nodes by what it holds about them: their features, and the labels it knows.
+//! This stage compares all nodes by what the server holds about them: their features, and the labels it knows.
 
 mod bins;
 mod classes;
 mod cosine;
 
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Features, Labels, Nodes};
 use veilgraph_posterior::SimilarPairs;
 
-use bins::AllPairs;
+use bins::{AllPairs, BinnedRows};
 use classes::Classes;
 use cosine::Directions;
 
 /// Lists the pairs of nodes that resemble each other most.
 pub struct Similarity;
 
-/// The `[similarity]` table.
+/// Holds the `[similarity]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Whether predicted classes count beside features.
+    /// If true, predicted classes count beside features.
     #[serde(default = "default_classes")]
     pub classes: bool,
-    /// Share of all pairs, in `(0, 1]`, that is listed.
+    /// This share of all pairs is listed; it lies in `(0, 1]`.
     #[serde(default = "default_share")]
     pub share: f64,
-    /// Most pairs that are listed, whatever the share.
+    /// No more pairs than this are listed, whatever the share.
     #[serde(default = "default_most_pairs")]
     pub most_pairs: usize,
 }
@@ -49,26 +49,27 @@ impl Default for Params {
     }
 }
 
-/// Why nodes are not compared.
+/// Says why nodes are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The share makes no sense.
+    /// The share of listed pairs is not in `(0, 1]`.
     #[error("share must be a number in (0, 1], not {0}")]
     Share(f64),
-    /// Artifacts do not belong together.
+    /// The artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 }
 
-/// Bins at most: finer ones would be learned from too few links.
+/// There are at most this many bins, because the odds of finer ones would be learned from too few links.
 const MOST_BINS: u8 = 24;
 
 impl Stage for Similarity {
-    const NAME: &'static str = "similarity";
-    const RANDOM: bool = true;
+    const STAGE: &'static str = "similarity";
+    const TASK: &'static str = "similarity";
+    const DRAWS: Draws = Draws::OncePerExperiment;
     type Side = Server;
     type Params = Params;
-    /// Labels are given where the dataset has them.
+    /// The labels are absent where the dataset has none.
     type Inputs = (Nodes, Features, Option<Labels>);
     type Outputs = (SimilarPairs,);
     type Error = Error;
@@ -84,7 +85,7 @@ impl Stage for Similarity {
         }
         let n_nodes = nodes.splits.len();
         let directions = Directions::new(&features);
-        if !directions.tell_anything() {
+        if !directions.has_weighted_features() {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));
         }
@@ -96,8 +97,8 @@ impl Stage for Similarity {
             _ => None,
         };
         let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
-        let most = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
-        let (n_bins, rows) = AllPairs { directions, classes, n_nodes }.most_similar(most, MOST_BINS);
+        let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
+        let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(most_pairs, MOST_BINS);
         Ok((SimilarPairs::from_rows(n_bins, rows)?,))
     }
 }

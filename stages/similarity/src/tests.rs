@@ -3,7 +3,7 @@ use veilgraph_graph::{SparseMatrix, Split};
 
 use super::*;
 
-/// Sixty nodes of two classes with words of their class and others; every third is for training.
+/// Sixty nodes of two classes have words of their class and other words; every third node is for training.
 fn inputs() -> (Nodes, Features, Labels) {
     let splits = (0..60).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
     let nodes = Nodes { dataset: "tiny".into(), n_classes: 2, splits };
@@ -22,7 +22,7 @@ fn run(features: Features, labels: Option<Labels>, params: &Params) -> Result<Si
     Similarity::run((inputs().0, features, labels), params, &rng, &Progress::none()).map(|(pairs,)| pairs)
 }
 
-/// Weighed by hand: `ln(n / count)` of the common words over the lengths.
+/// The cosine is computed by hand from the weights `ln(n / count)` of the words.
 fn cosine(features: &Features, i: usize, j: usize) -> f64 {
     let matrix = &features.0;
     let weight = |word: u32| {
@@ -49,7 +49,7 @@ fn the_listed_pairs_are_those_with_the_largest_cosines() {
             (*least, *most) = (least.min(cosine), most.max(cosine));
         }
     }
-    // A cell of cosines is 1 / 2047 wide.
+    // A cell, an interval of cosines, is 1 / 2047 wide, so bins may overlap by that much.
     assert!(range.windows(2).all(|bins| bins[0].1 <= bins[1].0 + 5e-4), "bins ascend: {range:?}");
 }
 
@@ -73,7 +73,7 @@ fn what_tells_nothing_lists_nothing() {
     assert_eq!((pairs.n_pairs(), pairs.n_bins()), (0, 0));
 }
 
-/// One class, or one without a training node: features speak alone.
+/// With one class only, or with a class that has no training node, the features decide alone.
 #[test]
 fn classes_that_cannot_be_learned_are_left_out() {
     let (_, features, _) = inputs();

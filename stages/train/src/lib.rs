@@ -1,22 +1,22 @@
 //! The server trains every model of a grid on the graph it built.
 
-mod model;
 mod params;
 mod search;
 
-use veilgraph_contract::{Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{
     Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
 };
 use veilgraph_nn::{
     Dataset, DeviceError, Failure, GraphOperator, ReportedLinks, Schedule, Trained, TrainingGraph, train,
 };
-use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
+use veilgraph_posterior::{LinkEvidence, LinkModel};
 
-pub use model::{GridDescription, ModelWeights, SavedModel};
 pub use params::{OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
-pub use veilgraph_nn::{Architecture, Device, SageNorm, Setting};
+pub use veilgraph_nn::{
+    Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, predict,
+};
 
 /// Trains a grid of models on one graph.
 pub struct Train;
@@ -45,12 +45,13 @@ pub enum Error {
 }
 
 impl Stage for Train {
-    const NAME: &'static str = "train";
-    const RANDOM: bool = true;
+    const STAGE: &'static str = "train";
+    const TASK: &'static str = "classify";
+    const DRAWS: Draws = Draws::EveryTrial;
     type Side = Server;
     type Params = Params;
-    /// The link model and evidence are given for the soft graph alone, whose weights they are; a setting, where one
-    /// was chosen in other trials.
+    /// The link model and the evidence are given for a soft graph alone: its weights are made of them. A setting is
+    /// given where one was chosen in other trials; else the whole grid is trained.
     type Inputs =
         (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>, Option<ChosenSetting>);
     type Outputs = (Predictions, Curves, ModelWeights);
@@ -70,8 +71,8 @@ impl Stage for Train {
             settings = vec![setting.ok_or_else(|| Invalid(format!("the grid has no model {model}")))?];
         }
         let operator = match graph.construction {
-            Construction::Learned => ReportedLinks::new(&graph, params.links).into(),
-            _ => TrainingGraph::from(operator(&graph, model, evidence)?),
+            Construction::Learned => ReportedLinks::new(&graph, params.links.unwrap_or_default()).into(),
+            _ => TrainingGraph::from(GraphOperator::of(&graph, model, evidence)?),
         };
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
@@ -82,42 +83,10 @@ impl Stage for Train {
     }
 }
 
-/// The graph as networks read it.
-fn operator(
-    graph: &WeightedGraph,
-    model: Option<LinkModel>,
-    evidence: Option<LinkEvidence>,
-) -> Result<GraphOperator, Invalid> {
-    match (graph.construction, model, evidence) {
-        (Construction::Soft, Some(model), Some(evidence)) => {
-            Ok(GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence)?)))
-        }
-        (Construction::Soft, ..) => Err(Invalid("a soft graph needs link_model and link_evidence".into())),
-        (Construction::Learned, ..) => {
-            Err(Invalid("the links of this graph were learned with a model, which does not hold them".into()))
-        }
-        _ => Ok(GraphOperator::explicit(graph)),
-    }
-}
-
-/// What a trained network says about the nodes of a graph.
+/// Gathers what the models of a grid give. A model that failed is named in the log and left out.
 ///
 /// # Errors
-/// When the graph has other features than the one the network was trained on.
-pub fn predict(
-    saved: &SavedModel,
-    features: &Features,
-    graph: &WeightedGraph,
-    model: Option<LinkModel>,
-    evidence: Option<LinkEvidence>,
-) -> Result<ModelPredictions, Error> {
-    let GridDescription { architecture, options, n_classes, .. } = saved.grid;
-    let operator = operator(graph, model, evidence)?;
-    let probabilities = veilgraph_nn::predict(&saved.parameters, architecture, options, n_classes, features, operator)?;
-    Ok(ModelPredictions { model: saved.model, probabilities })
-}
-
-/// Gathers the models; one that failed is named in the log and left out.
+/// When every model failed.
 fn collect(
     results: Vec<Result<Trained, Failure>>,
     settings: &[Setting],

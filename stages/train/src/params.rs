@@ -4,15 +4,16 @@ use serde::{Deserialize, Serialize};
 use veilgraph_nn::{Architecture, Device, LinkLearning, NetworkOptions, SageNorm, Setting};
 
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
+///
+/// It is written without what the chosen model does not read, so that this is no part of its key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(into = "Written", deny_unknown_fields, default)]
 pub struct Params {
     /// Kind of network.
     pub model: Architecture,
     /// Most steps of full-batch training.
     pub epochs: usize,
     /// Steps without a lower validation loss after which training stops; all epochs if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<usize>,
     /// Number of layers.
     pub layers: usize,
@@ -26,14 +27,57 @@ pub struct Params {
     pub dropout: OneOrMany<f64>,
     /// Draws of initial weights and dropout masks.
     pub initial_seed: OneOrMany<u64>,
-    /// What GraphSAGE divides the weighted sum of neighbours by.
+    /// What GraphSAGE divides the weighted sum of neighbours by. Other models do not read it.
     pub sage_norm: SageNorm,
-    /// Whether GAT multiplies messages by the weight again, as the paper prints it.
+    /// Whether GAT multiplies messages by the weight again, as the paper prints it. Other models do not read it.
     pub gat_double_weight: bool,
-    /// How links are learned, where the mechanism asks for it (Solitude).
-    pub links: LinkLearning,
+    /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
+    pub links: Option<LinkLearning>,
     /// Where to train.
     pub device: Device,
+}
+
+/// [`Params`] as they are written: field by field, but for those that the model does not read.
+#[derive(Serialize)]
+struct Written {
+    model: Architecture,
+    epochs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patience: Option<usize>,
+    layers: usize,
+    hidden: usize,
+    learning_rate: OneOrMany<f64>,
+    weight_decay: OneOrMany<f64>,
+    dropout: OneOrMany<f64>,
+    initial_seed: OneOrMany<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sage_norm: Option<SageNorm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gat_double_weight: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<LinkLearning>,
+    device: Device,
+}
+
+impl From<Params> for Written {
+    fn from(params: Params) -> Self {
+        let Params { model, epochs, patience, layers, hidden, .. } = params;
+        Self {
+            model,
+            epochs,
+            patience,
+            layers,
+            hidden,
+            learning_rate: params.learning_rate,
+            weight_decay: params.weight_decay,
+            dropout: params.dropout,
+            initial_seed: params.initial_seed,
+            sage_norm: (model == Architecture::GraphSage).then_some(params.sage_norm),
+            gat_double_weight: (model == Architecture::Gat).then_some(params.gat_double_weight),
+            links: params.links,
+            device: params.device,
+        }
+    }
 }
 
 /// A value or a list of values.
@@ -69,7 +113,7 @@ impl Default for Params {
             initial_seed: OneOrMany::One(0),
             sage_norm: SageNorm::Clamp1,
             gat_double_weight: true,
-            links: LinkLearning::default(),
+            links: None,
             device: Device::Cpu,
         }
     }
@@ -122,7 +166,7 @@ impl Params {
                 return Err(format!("dropout must lie in [0, 1), not {dropout}"));
             }
         }
-        let LinkLearning { learning_rate, deviation, sparsity } = self.links;
+        let LinkLearning { learning_rate, deviation, sparsity } = self.links.unwrap_or_default();
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         if !(learning_rate > 0.0 && learning_rate.is_finite() && is_price(deviation) && is_price(sparsity)) {
             return Err("links: learning_rate must be positive, deviation and sparsity at least 0".into());

@@ -1,7 +1,7 @@
 //! A grid searched in trials of its own, so that those that are scored train one setting.
 
 use veilgraph_contract::{
-    Artifact, Column, ColumnType, Facts, Invalid, Progress, Public, Server, Stage, StageRng, Zone, take,
+    Artifact, Column, ColumnType, Draws, Facts, Invalid, Progress, Public, Server, Stage, StageRng, Zone, take,
 };
 use veilgraph_graph::Curves;
 
@@ -21,8 +21,9 @@ pub struct ChosenSetting {
 }
 
 impl Stage for SearchGrid {
-    const NAME: &'static str = "train";
-    const RANDOM: bool = true;
+    const STAGE: &'static str = "train";
+    const TASK: &'static str = "search-grid";
+    const DRAWS: Draws = Draws::EveryTrial;
     type Side = Server;
     type Params = Params;
     type Inputs = <Train as Stage>::Inputs;
@@ -36,11 +37,12 @@ impl Stage for SearchGrid {
 }
 
 impl Stage for ChooseSetting {
-    const NAME: &'static str = "train";
-    const RANDOM: bool = false;
+    const STAGE: &'static str = "train";
+    const TASK: &'static str = "choose-setting";
+    const DRAWS: Draws = Draws::Never;
     type Side = Server;
     type Params = Params;
-    /// One per trial.
+    /// The curves of every trial of the search.
     type Inputs = (Vec<Curves>,);
     type Outputs = (ChosenSetting,);
     type Error = Error;
@@ -52,7 +54,7 @@ impl Stage for ChooseSetting {
     }
 }
 
-// A function of server artifacts alone.
+// It is a function of server artifacts alone.
 impl Public for ChosenSetting {}
 
 impl Artifact for ChosenSetting {

@@ -39,13 +39,49 @@ fn every_setting_of_the_grid_is_a_model() {
     assert_eq!(again, predictions);
     let again = Curves::from_blocks(&curves.facts(), &mut curves.blocks()).expect("round trip");
     assert_eq!(again, curves);
+    let again = ModelWeights::from_parts(&weights.facts(), &mut weights.blocks(), weights.attachment().as_deref());
+    assert_eq!(again.expect("round trip").models, weights.models);
+}
+
+/// What a model does not read is no part of its key; what it reads comes back as it was.
+#[test]
+fn parameters_are_written_without_what_the_model_does_not_read() {
+    let written = |params: &Params| toml::Value::try_from(params).expect("a table");
+    let paper = Params { sage_norm: SageNorm::Paper, gat_double_weight: false, ..Params::default() };
+    for (model, reads) in [
+        (Architecture::Gcn, None),
+        (Architecture::Mlp, None),
+        (Architecture::GraphSage, Some("sage_norm")),
+        (Architecture::Gat, Some("gat_double_weight")),
+    ] {
+        let (default, paper) = (Params { model, ..Params::default() }, Params { model, ..paper.clone() });
+        assert_eq!(written(&default) == written(&paper), reads.is_none(), "{model:?}");
+        for name in ["sage_norm", "gat_double_weight"] {
+            assert_eq!(written(&paper).get(name).is_some(), reads == Some(name), "{model:?}: {name}");
+        }
+    }
+    let whole = Params {
+        model: Architecture::GraphSage,
+        sage_norm: SageNorm::Paper,
+        patience: Some(7),
+        links: Some(LinkLearning { sparsity: 0.5, ..LinkLearning::default() }),
+        ..grid()
+    };
+    let gat = Params { model: Architecture::Gat, gat_double_weight: false, ..Params::default() };
+    for params in [Params::default(), grid(), whole, gat] {
+        let again: Params = written(&params).try_into().expect("round trip");
+        assert_eq!(again, params);
+        let text = serde_json::to_string(&params).expect("JSON");
+        assert_eq!(serde_json::from_str::<Params>(&text).expect("round trip"), params);
+    }
+    assert!(written(&Params::default()).get("links").is_none());
 }
 
 #[test]
 fn the_weights_are_safetensors_with_the_shapes_of_the_table() {
     let (_, _, weights) = run(&Params { epochs: 3, ..Params::default() }).expect("trains");
     let file = weights.attachment().expect("a file");
-    let tensors = safetensors::SafeTensors::deserialize(&file.bytes).expect("safetensors");
+    let tensors = safetensors::SafeTensors::deserialize(&file).expect("safetensors");
     assert_eq!(tensors.tensor("model0.layer1.weight").expect("named").shape(), [3, 16]);
     assert_eq!(tensors.names().len(), weights.models[0].1.len());
 }
@@ -96,7 +132,7 @@ fn cuda_is_refused_with_the_remedy_where_it_was_not_compiled() {
 fn a_saved_model_is_read_back_or_refused() {
     let (predictions, _, mut weights) = run(&grid()).expect("trains");
     let (_, features, _, graph) = inputs();
-    let bytes = |weights: &ModelWeights| weights.attachment().expect("a file").bytes;
+    let bytes = |weights: &ModelWeights| weights.attachment().expect("a file");
     for model in 0..4 {
         let saved = SavedModel::parse(&bytes(&weights), Some(model)).expect("valid");
         assert_eq!((model, saved.parameters.clone()), weights.models[model as usize]);

@@ -30,9 +30,3 @@ fn bad_entries_are_refused_with_their_row() {
         assert!(error.0.contains("row 1") && error.0.contains(word), "{error}");
     }
 }
-
-#[test]
-fn blocks_give_the_features_back() {
-    let features = Features(matrix());
-    assert_eq!(Features::from_blocks(&features.facts(), &mut features.blocks()).expect("round trip"), features);
-}

@@ -1,22 +1,26 @@
-//! Products with a dense square matrix, and a step on its entries. Rows (or columns) are independent, so results do
-//! not depend on the number of threads.
+//! Products with a dense square matrix, and a step of Adam on its entries.
+//!
+//! Every row (or column) is computed by one thread, so results do not depend on the number of threads.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::kernels::{ADAM_EPSILON, BETAS};
+use crate::adam::{ADAM_EPSILON, BETAS};
 use crate::lanes::for_lanes;
 
-/// Rows that are multiplied at once: their sums stay in registers.
+/// Rows that are multiplied at once. With so few, their sums stay in registers.
 const ROWS: usize = 4;
-/// Columns whose sums stay in the fastest memory.
+/// Columns that are summed at once. With so few, their sums stay in the fastest cache.
 const COLUMNS: usize = 256;
 /// Entries of a row that are stepped at once.
 const BLOCK: usize = 64;
 
-/// `A x` for a row-major square `A` and `x` of shape `[n, width]`.
+/// `A x`.
+///
+/// # Shapes
+/// `matrix`: `A`, row-major `[n, n]`. `x` and the result: row-major `[n, width]`.
 pub(super) fn product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f32> {
     let n = x.len() / width;
     let mut out = vec![0.0; x.len()];
@@ -26,7 +30,9 @@ pub(super) fn product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f32> {
     out
 }
 
+/// Up to [`ROWS`] rows of `A x`.
 struct Rows<'a> {
+    /// These rows of `A`.
     matrix: &'a [f32],
     x: &'a [f32],
     width: usize,
@@ -43,11 +49,13 @@ impl WithSimd for Rows<'_> {
     }
 }
 
+/// Writes rows of `A x` to `out`, with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
 #[inline(always)]
 fn rows<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, out: &mut [f32]) {
     let n = x.len() / width;
     if LANES > 0 && matrix.len() == ROWS * n {
         let mut sums = [[0.0; LANES]; ROWS];
+        // Zipping tells the compiler that all rows have one length, so that it checks no index in the loop.
         let [a, b, c, d] = [0, 1, 2, 3].map(|row| &matrix[row * n..(row + 1) * n]);
         for ((((x, a), b), c), d) in x.chunks_exact(LANES).zip(a).zip(b).zip(c).zip(d) {
             for lane in 0..LANES {
@@ -67,7 +75,7 @@ fn rows<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, out: &mut [
     }
 }
 
-/// `Aᵀ x`.
+/// `Aᵀ x`; shapes as in [`product`].
 pub(super) fn adjoint_product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f32> {
     let n = x.len() / width;
     let mut out = vec![0.0; x.len()];
@@ -77,11 +85,13 @@ pub(super) fn adjoint_product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f3
     out
 }
 
+/// Up to [`COLUMNS`] rows of `Aᵀ x`, which are columns of `A`.
 struct Columns<'a> {
     matrix: &'a [f32],
     x: &'a [f32],
     width: usize,
     n: usize,
+    /// The first of these columns.
     first: usize,
     out: &'a mut [f32],
 }
@@ -96,6 +106,7 @@ impl WithSimd for Columns<'_> {
     }
 }
 
+/// Adds columns of `A`, times `x`, to `out`, which is zero; `LANES` as in [`rows`].
 #[inline(always)]
 fn columns<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, n: usize, first: usize, out: &mut [f32]) {
     let width = if LANES == 0 { width } else { LANES };
@@ -107,36 +118,52 @@ fn columns<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, n: usize
     }
 }
 
-/// A row-major matrix of rows of `width`, transposed.
+/// `x`, row-major `[n, width]`, as row-major `[width, n]`.
 pub(super) fn transposed(x: &[f32], width: usize) -> Vec<f32> {
     let n = x.len() / width;
     (0..width).flat_map(|column| (0..n).map(move |row| x[row * width + column])).collect()
 }
 
+/// Frobenius norm of the difference of two matrices, row-major `[n, n]`.
+///
+/// Rows are summed on many threads, but their sums are added in order, so that the number of threads changes no bit.
+pub(super) fn distance(a: &[f32], b: &[f32], n: usize) -> f64 {
+    let row = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+    let rows: Vec<f64> = a.par_chunks(n).zip(b.par_chunks(n)).map(row).collect();
+    rows.iter().sum::<f64>().sqrt()
+}
+
 /// What all rows of a step have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
+    /// Step size, corrected for the start of the moments at zero.
     pub learning_rate: f32,
+    /// Multiplies the root of the second moment.
     pub to_second: f32,
-    /// Price of the deviation over its present size.
+    /// Price of the distance from the reported links, divided by this distance.
     pub deviation: f32,
+    /// Price of the sum of absolute weights.
     pub sparsity: f32,
 }
 
 /// One row of weights with what its gradient is made of.
 pub(super) struct LinkRow<'a> {
+    /// Whose row it is.
     pub node: usize,
+    /// `[n]`, as are the moments and the reported weights.
     pub weights: &'a mut [f32],
     pub first: &'a mut [f32],
     pub second: &'a mut [f32],
     pub reported: &'a [f32],
-    /// Gradients of the products of this node, layer after layer.
+    /// Gradients of the loss by what the node received, `[lanes of all layers]`.
     pub gradient: &'a [f32],
-    /// What was multiplied, transposed: `[lanes of all layers, n]`.
-    pub y: &'a [f32],
+    /// What every node sent, `[lanes of all layers, n]`.
+    pub inputs: &'a [f32],
+    /// What the row is multiplied by.
     pub left: f32,
+    /// What every column is multiplied by, `[n]`.
     pub right: &'a [f32],
-    /// Gradient by the sum of this row.
+    /// Gradient of the loss by the sum of the row.
     pub by_sum: f32,
 }
 
@@ -152,7 +179,7 @@ impl WithSimd for StepRow<'_> {
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);
             let mut by_map = [0.0; BLOCK];
-            for (&g, y) in row.gradient.iter().zip(row.y.chunks_exact(n)) {
+            for (&g, y) in row.gradient.iter().zip(row.inputs.chunks_exact(n)) {
                 by_map.iter_mut().zip(&y[start..start + size]).for_each(|(sum, y)| *sum += g * y);
             }
             for (at, by_map) in (start..start + size).zip(by_map) {
@@ -168,12 +195,18 @@ impl WithSimd for StepRow<'_> {
                 row.weights[at] = weight - step.learning_rate * first / (second.sqrt() * step.to_second + ADAM_EPSILON);
             }
         }
-        // A node has no link to itself: its own features have a weight of their own.
+        // A node has no link to itself: the network reads the node's own features by a weight of their own.
         row.weights[row.node] = 0.0;
     }
 }
 
 /// One step of Adam on a row of weights.
+///
+/// The gradient of the loss by the weight from node `j` is `left · right_j · Σ_l g_l x_lj` over the lanes `l` of all
+/// layers, plus the gradient by the row's sum; then come the two penalties.
+///
+/// # Source
+/// Kingma, Ba (2015), algorithm 1; the penalties are those of Lin, Li, Wang (2022), Solitude.
 pub(super) fn step_row(row: LinkRow, step: Step) {
     Arch::new().dispatch(StepRow(row, step));
 }

@@ -26,8 +26,8 @@ fn objective(rule: Rule, weights: &[f32], passes: &[(Vec<f32>, Vec<f32>, usize)]
                 let own = if i == j && rule == Rule::Symmetric { 1.0 } else { 0.0 };
                 let weight = f64::from(weights[i * N + j]) + own;
                 let scale = match rule {
-                    Rule::Symmetric => 1.0 / f64::from(sums[i].0).sqrt() / f64::from(sums[j].0).sqrt(),
-                    Rule::Mean => 1.0 / f64::from(sums[i].0),
+                    Rule::Symmetric => 1.0 / f64::from(sums[i].sum).sqrt() / f64::from(sums[j].sum).sqrt(),
+                    Rule::Mean => 1.0 / f64::from(sums[i].sum),
                 };
                 for lane in 0..*width {
                     total += f64::from(g[i * width + lane]) * scale * weight * f64::from(x[j * width + lane]);

@@ -5,11 +5,12 @@ use rand::rngs::ChaCha8Rng;
 use veilgraph_graph::{Construction, Features, WeightedGraph};
 
 use super::*;
-use crate::architecture::{NetworkOptions, SageNorm};
+use crate::architecture::{Architecture, NetworkOptions, SageNorm, named};
 use crate::dataset::input;
 use crate::differentiable::cross_entropy;
 use crate::dropout::Dropout;
 use crate::graph_operator::GraphOperator;
+use crate::layer::arrange;
 use crate::rows::matrix;
 
 const N_FEATURES: usize = 5;
@@ -49,37 +50,40 @@ fn graph_input(architecture: Architecture, options: NetworkOptions, is_sparse: b
     let rows = features(is_sparse).into_iter().map(|row| (0..).zip(row.into_iter().map(|v| v as f32)).collect());
     let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
     let features = Features(matrix(N_FEATURES, rows.collect::<Vec<_>>()));
-    input(&features, GraphOperator::explicit(&graph), architecture, options).expect("valid")
+    input(&features, &Arc::new(GraphOperator::explicit(&graph)), architecture, options).expect("valid")
 }
 
-/// Values of every parameter for both models, `[models, rows, columns]`.
-fn values(architecture: Architecture, options: NetworkOptions) -> Vec<(Vec<f32>, [usize; 3])> {
-    let shapes = architecture.parameters(options, N_FEATURES, N_CLASSES);
+/// A parameter of both models, `[models, rows, columns]`.
+#[derive(Clone)]
+struct Values {
+    values: Vec<f32>,
+    shape: [usize; 3],
+}
+
+fn values(architecture: Architecture, options: NetworkOptions) -> Vec<Layer<Values>> {
+    let layers = architecture.layers(options, N_FEATURES, N_CLASSES);
     let models: Vec<_> = (0..MODELS)
-        .map(|model| architecture.initial_values(&shapes, &mut ChaCha8Rng::seed_from_u64(model as u64)))
+        .map(|model| architecture.initial_values(&layers, &mut ChaCha8Rng::seed_from_u64(model as u64)))
         .collect();
+    let models: Vec<Vec<(String, Vec<f32>)>> = models.into_iter().map(named).collect();
     // Biases start at zero in GCN and GAT; move them, so that a lost bias is noticed.
     let moved =
-        |at: usize| models.iter().flat_map(move |model| model[at].iter().map(move |v| v + 0.05 * (at + 1) as f32));
-    shapes
-        .iter()
-        .enumerate()
-        .map(|(at, (_, [rows, columns]))| (moved(at).collect(), [MODELS, *rows, *columns]))
-        .collect()
+        |at: usize| models.iter().flat_map(move |model| model[at].1.iter().map(move |v| v + 0.05 * (at + 1) as f32));
+    let shapes = named(layers.iter().cloned()).into_iter().enumerate();
+    let values =
+        shapes.map(|(at, (_, [rows, columns]))| Values { values: moved(at).collect(), shape: [MODELS, rows, columns] });
+    arrange(&layers, values)
 }
 
-fn place(values: &[(Vec<f32>, [usize; 3])], layers: usize) -> Vec<Vec<Tracked<Flex>>> {
-    let tensors: Vec<Tracked<Flex>> = values
-        .iter()
-        .map(|(values, shape)| {
-            let data = TensorData::new(values.clone(), *shape);
-            Tensor::<Autodiff<Flex>, 3>::from_data(data, &Default::default()).require_grad()
-        })
-        .collect();
-    tensors.chunks(tensors.len() / layers).map(<[Tracked<Flex>]>::to_vec).collect()
+fn place(values: &[Layer<Values>]) -> Vec<Layer<Tracked<Flex>>> {
+    let tensor = |Values { values, shape }: &Values| {
+        let data = TensorData::new(values.clone(), *shape);
+        Tensor::<Autodiff<Flex>, 3>::from_data(data, &Default::default()).require_grad()
+    };
+    values.iter().map(|layer| layer.as_ref().map(tensor)).collect()
 }
 
-fn logits(network: &Network<Flex>, parameters: &[Vec<Tracked<Flex>>], dropouts: Option<&[Dropout]>) -> Tracked<Flex> {
+fn logits(network: &Network<Flex>, parameters: &[Layer<Tracked<Flex>>], dropouts: Option<&[Dropout]>) -> Tracked<Flex> {
     let dropouts = dropouts.map(|dropouts| Flex::dropouts(dropouts, &Default::default()));
     network.logits(network.first_layer(parameters), parameters, dropouts.as_ref(), 5)
 }
@@ -95,12 +99,12 @@ fn textbook_layer(
     architecture: Architecture,
     options: NetworkOptions,
     x: &[Vec<f64>],
-    parameters: &[Vec<Vec<f64>>],
+    parameters: &Layer<Vec<Vec<f64>>>,
 ) -> Vec<Vec<f64>> {
     let weights = dense_links();
-    let transformed = matmul(x, &parameters[0]);
+    let transformed = matmul(x, &parameters.weight);
     let width = transformed[0].len();
-    let own = (architecture == Architecture::GraphSage).then(|| matmul(x, &parameters[2]));
+    let own = if let Beside::OwnWeight(own) = &parameters.beside { Some(matmul(x, own)) } else { None };
     (0..NODES)
         .map(|i| {
             let with_loop = |j: usize| if i == j { 1.0 } else { weights[i][j] };
@@ -114,11 +118,12 @@ fn textbook_layer(
                     (0..NODES).map(|j| if norm == 0.0 { 0.0 } else { weights[i][j] / norm }).collect()
                 }
                 Architecture::Gat => {
+                    let Beside::Attention { source, target } = &parameters.beside else { panic!("no attention") };
                     let dot = |j: usize, vector: &[Vec<f64>]| {
                         transformed[j].iter().zip(vector).map(|(h, a)| h * a[0]).sum::<f64>()
                     };
                     let score = |j: usize| {
-                        let raw = dot(j, &parameters[2]) + dot(i, &parameters[3]);
+                        let raw = dot(j, source) + dot(i, target);
                         with_loop(j) * if raw > 0.0 { raw } else { 0.2 * raw }.exp()
                     };
                     let total: f64 = (0..NODES).map(score).sum();
@@ -130,7 +135,7 @@ fn textbook_layer(
             (0..width)
                 .map(|k| {
                     let gathered: f64 = coefficients.iter().zip(&transformed).map(|(c, row)| c * row[k]).sum();
-                    gathered + parameters[1][0][k] + own.as_ref().map_or(0.0, |own| own[i][k])
+                    gathered + parameters.bias[0][k] + own.as_ref().map_or(0.0, |own| own[i][k])
                 })
                 .collect()
         })
@@ -146,22 +151,19 @@ fn every_network_equals_its_textbook_formula() {
             let options = options(layers, sage_norm, gat_double_weight);
             let input = graph_input(architecture, options, is_sparse);
             let values = values(architecture, options);
-            let network = Network::<Flex>::new(architecture, &input, &Default::default());
-            let found = logits(&network, &place(&values, layers), None).into_data().into_vec::<f32>().expect("f32");
+            let network = Network::<Flex>::new(&input, &Default::default());
+            let found = logits(&network, &place(&values), None).into_data().into_vec::<f32>().expect("f32");
             for model in 0..MODELS {
-                let parameters: Vec<Vec<Vec<f64>>> = values
-                    .iter()
-                    .map(|(values, [_, rows, columns])| {
-                        let own = &values[model * rows * columns..(model + 1) * rows * columns];
-                        own.chunks(*columns).map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect()
-                    })
-                    .collect();
+                let own = |Values { values, shape: [_, rows, columns] }: &Values| -> Vec<Vec<f64>> {
+                    let own = &values[model * rows * columns..(model + 1) * rows * columns];
+                    own.chunks(*columns).map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect()
+                };
                 let mut x = features(is_sparse);
-                for (layer, parameters) in parameters.chunks(parameters.len() / layers).enumerate() {
+                for (layer, values) in values.iter().enumerate() {
                     if layer > 0 {
                         x.iter_mut().flatten().for_each(|value| *value = value.max(0.0));
                     }
-                    x = textbook_layer(architecture, options, &x, parameters);
+                    x = textbook_layer(architecture, options, &x, &values.as_ref().map(own));
                 }
                 let found = &found[model * NODES * N_CLASSES..(model + 1) * NODES * N_CLASSES];
                 for (found, expected) in found.iter().zip(x.into_iter().flatten()) {
@@ -177,9 +179,9 @@ fn every_network_equals_its_textbook_formula() {
 fn the_order_of_the_first_layer_changes_rounding_only() {
     for architecture in [Architecture::Gcn, Architecture::GraphSage] {
         let options = options(2, SageNorm::Clamp1, true);
-        let parameters = place(&values(architecture, options), 2);
+        let parameters = place(&values(architecture, options));
         let run = |input: &GraphInput| {
-            let network = Network::<Flex>::new(architecture, input, &Default::default());
+            let network = Network::<Flex>::new(input, &Default::default());
             logits(&network, &parameters, None).into_data().into_vec::<f32>().expect("f32")
         };
         let mut input = graph_input(architecture, options, false);
@@ -201,27 +203,26 @@ fn every_gradient_equals_finite_differences() {
     for (architecture, layers, is_sparse) in ARCHITECTURES.into_iter().flat_map(|a| [(a, 2, true), (a, 3, false)]) {
         let options = options(layers, SageNorm::Clamp1, true);
         let input = graph_input(architecture, options, is_sparse);
-        let network = Network::<Flex>::new(architecture, &input, &Default::default());
+        let network = Network::<Flex>::new(&input, &Default::default());
         let labelled = Flex::labelled(&labelled, &Default::default());
-        let loss = |parameters: &[Vec<Tracked<Flex>>]| {
+        let loss = |parameters: &[Layer<Tracked<Flex>>]| {
             cross_entropy::<Flex>(logits(&network, parameters, Some(&dropouts)), &labelled).sum()
         };
         let start = values(architecture, options);
-        let parameters = place(&start, layers);
+        let parameters = place(&start);
         let gradients = loss(&parameters).backward();
-        let names = architecture.parameters(options, N_FEATURES, N_CLASSES);
-        for (at, parameter) in parameters.iter().flatten().enumerate() {
+        for (at, (name, parameter)) in named(parameters).into_iter().enumerate() {
             let gradient = parameter.grad(&gradients).expect("every parameter has a gradient");
             let gradient: Vec<f32> = gradient.into_data().into_vec().expect("f32");
             for (entry, &found) in gradient.iter().enumerate() {
                 let shifted = |step: f32| {
                     let mut values = start.clone();
-                    values[at].0[entry] += step;
-                    loss(&place(&values, layers)).into_scalar()
+                    named(values.iter_mut().map(Layer::as_mut))[at].1.values[entry] += step;
+                    loss(&place(&values)).into_scalar()
                 };
                 let difference = (shifted(STEP) - shifted(-STEP)) / (2.0 * STEP);
                 let error = (found - difference).abs() / (1.0 + difference.abs());
-                assert!(error < 5e-3, "{architecture:?} {}[{entry}]: {found} against {difference}", names[at].0);
+                assert!(error < 5e-3, "{architecture:?} {name}[{entry}]: {found} against {difference}");
             }
         }
     }

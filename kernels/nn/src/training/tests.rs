@@ -87,7 +87,7 @@ fn a_batch_of_models_equals_its_models() {
     for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp] {
         let dataset = dataset(graph(), architecture).expect("valid");
         let apart = run(&dataset, &settings(), 12);
-        let network = Network::<Flex>::new(architecture, &dataset.input, &Default::default());
+        let network = Network::<Flex>::new(&dataset.input, &Default::default());
         let schedule = Schedule { epochs: 12, patience: None };
         let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
         let settings = settings();
@@ -173,8 +173,8 @@ fn soft() -> GraphOperator {
     GraphOperator::Soft(SoftOperator::new(&posterior))
 }
 
-/// Products are parallel inside. A thread of their pool that waits for a part takes up whatever else is there; were that
-/// another model, its gradient could wait for a lock that the first one, suspended below it, holds.
+/// Products are parallel inside. A thread of their pool that waits for a part takes up whatever else is there; were
+/// that another model, its gradient could wait for a lock that the first one, suspended below it, holds.
 #[test]
 fn no_model_trains_on_the_threads_of_parallel_products() {
     struct Where(Mutex<Vec<bool>>);

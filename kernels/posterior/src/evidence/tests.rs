@@ -1,7 +1,6 @@
 use super::*;
-use crate::similar::bin_thresholds;
 
-/// Reports of `n` nodes: bit `(i, j)` by a fixed rule, never on the diagonal.
+/// Returns reports of `n` nodes; bit `(i, j)` follows a fixed rule, and the diagonal is 0.
 fn reports(n: usize, among: usize) -> BitMatrix {
     BitMatrix::from_rows(n, |i, row| {
         for j in (0..n).filter(|&j| j != i && (i * 13 + j * 7) % among == 0) {
@@ -10,7 +9,7 @@ fn reports(n: usize, among: usize) -> BitMatrix {
     })
 }
 
-/// The same evidence from lists of pairs.
+/// Returns the same evidence, from lists of pairs.
 fn listed(reports: &BitMatrix) -> LinkEvidence {
     let n = reports.n_rows() as u32;
     let claims = |i: u32, j: u32| u8::from(reports.contains(i as usize, j)) + u8::from(reports.contains(j as usize, i));
@@ -46,21 +45,20 @@ fn the_table_gives_the_evidence_back_in_the_cheaper_form() {
 }
 
 #[test]
-fn bins_let_no_more_through_than_they_may() {
-    let counts: Vec<u64> = (0..100).map(|cell| (100 - cell) * 3).collect();
-    let scores: Vec<f64> = (0..100).map(f64::from).collect();
-    for (most, least, most_bins) in [(5000, 20, 24), (100_000, 1, 4), (2, 1, 8)] {
-        let thresholds = bin_thresholds(&counts, &scores, most, least, most_bins);
-        assert!(thresholds.len() <= most_bins && thresholds.is_sorted(), "{thresholds:?}");
-        let passed = |threshold: f64| -> u64 { (threshold as usize..100).map(|cell| counts[cell]).sum() };
-        assert!(thresholds.iter().all(|&threshold| passed(threshold) <= most as u64));
-    }
-    assert_eq!(bin_thresholds(&counts, &scores, 2, 1, 8), [0.0; 0], "the best cell holds three pairs");
-}
-
-#[test]
 fn impossible_pairs_are_refused() {
     for row in [vec![(0, 1)], vec![(1, 3)], vec![(1, 0)], vec![(2, 1), (1, 1)], vec![(9, 1)]] {
         assert!(LinkEvidence::from_rows([row, vec![], vec![]]).is_err());
     }
+}
+
+#[test]
+fn planes_say_what_lists_say() {
+    let rows = vec![vec![(1, 2), (3, 1)], vec![(2, 1)], vec![], vec![]];
+    let listed = LinkEvidence::from_rows(rows).expect("valid");
+    let planes = listed.clone().into_planes();
+    assert!(listed.planes().is_none() && planes.planes().is_some());
+    for i in 0..4 {
+        assert!(listed.row(i).eq(planes.row(i)), "node {i}");
+    }
+    assert_eq!(planes.clone().into_planes(), planes);
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Parameters of a sparse graph with a hub, spread like those of Cora.
+/// Returns parameters of a sparse graph with a hub, which are spread like those of Cora.
 fn parameters() -> Vec<f64> {
     (0..700).map(|i| -5.0 + 6.0 * (f64::from(i) / 700.0).powi(3)).collect()
 }
@@ -8,11 +8,11 @@ fn parameters() -> Vec<f64> {
 #[test]
 fn the_series_equals_the_direct_sum() {
     let b = parameters();
-    let atoms = Atoms::new(&b);
-    for kernel in [Kernel::Logistic, Kernel::LogisticSlope, Kernel::Softplus] {
+    let distinct = DistinctParameters::new(&b);
+    for kernel in [LogisticKernel::Logistic, LogisticKernel::LogisticSlope, LogisticKernel::Softplus] {
         for shift in [0.0, -1.8, -14.4, 3.0] {
-            let fast = atoms.sums(kernel, shift, atoms.counts());
-            for (g, &x) in atoms.values().iter().enumerate().step_by(97) {
+            let fast = distinct.sums(kernel, shift, distinct.counts());
+            for (g, &x) in distinct.values().iter().enumerate().step_by(97) {
                 let direct: f64 = b.iter().map(|&y| kernel.at(x + y + shift)).sum();
                 assert!((fast[g] / direct - 1.0).abs() < 1e-12, "{kernel:?} at {x} + {shift}: {} {direct}", fast[g]);
             }
@@ -23,14 +23,14 @@ fn the_series_equals_the_direct_sum() {
 #[test]
 fn the_pair_sum_counts_every_pair_once() {
     let b = [0.3, -1.0, 0.3, 2.0];
-    let atoms = Atoms::new(&b);
-    assert_eq!(atoms.values().len(), 3, "equal parameters share an atom");
+    let distinct = DistinctParameters::new(&b);
+    assert_eq!(distinct.values().len(), 3, "equal parameters share a group");
     let mut direct = 0.0;
     for i in 0..4 {
         for j in i + 1..4 {
-            direct += Kernel::Logistic.at(b[i] + b[j] - 0.7);
+            direct += LogisticKernel::Logistic.at(b[i] + b[j] - 0.7);
         }
     }
-    assert!((atoms.pair_sum(Kernel::Logistic, -0.7) - direct).abs() < 1e-14);
-    assert_eq!(atoms.pair_sum(Kernel::Logistic, f64::NEG_INFINITY), 0.0);
+    assert!((distinct.pair_sum(LogisticKernel::Logistic, -0.7) - direct).abs() < 1e-14);
+    assert_eq!(distinct.pair_sum(LogisticKernel::Logistic, f64::NEG_INFINITY), 0.0);
 }

@@ -1,13 +1,13 @@
-//! The two precisions of the soft operator.
+//! This module holds the two precisions of the soft operator.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// Entries that are formed at a time: one word of each plane.
-pub(super) const LANES: usize = 64;
+/// The entries of this many columns are formed at a time, from one word of each plane of claims.
+pub(super) const WORD: usize = 64;
 
-/// A floating-point type that the soft operator can be applied in.
+/// The soft operator can be applied in a floating-point type with this trait.
 pub trait Real:
     Copy
     + Default
@@ -20,21 +20,25 @@ pub trait Real:
     + Div<Output = Self>
     + 'static
 {
-    /// One.
+    /// This is the number one.
     const ONE: Self;
-    /// Relative error that interpolation may make: well below the rounding of sums.
+    /// Interpolation may make this relative error, which is well below the rounding of sums.
     const INTERPOLATION_ERROR: f64;
-    /// Nanoseconds for one entry on the fly at width 16, two cores (docs/benchmarks/links.md).
+    /// Forming one entry on the fly and multiplying it with a row of width 16 takes this many nanoseconds on two cores
+    /// (docs/benchmarks/links.md).
     const ENTRY_COST: f64;
-    /// Nanoseconds for one correction, likewise.
+    /// Multiplying one correction with a row of width 16 takes this many nanoseconds on two cores
+    /// (docs/benchmarks/links.md).
     const CORRECTION_COST: f64;
 
-    /// The nearest value of this type.
-    fn of(value: f64) -> Self;
-    /// The value in double precision.
-    fn wide(self) -> f64;
-    /// For each lane the first level where `any` is not set, the third where `both` is, else the second.
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; LANES];
+    /// Returns the value of this type that is nearest to `value`.
+    fn from_f64(value: f64) -> Self;
+    /// Returns the value in double precision.
+    fn to_f64(self) -> f64;
+    /// Selects a level for each bit of a word of the planes of claims: the third level where the bit of `both` is set
+    /// (two claims), else the second where the bit of `any` is set (one claim), else the first (no claim). A bit of
+    /// `both` may only be set where that of `any` is.
+    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD];
 }
 
 impl Real for f32 {
@@ -43,24 +47,24 @@ impl Real for f32 {
     const ENTRY_COST: f64 = 1.2;
     const CORRECTION_COST: f64 = 1.8;
 
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as Self
     }
 
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         f64::from(self)
     }
 
     #[inline(always)]
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; LANES] {
+    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD] {
         let [none, one, two] = levels.map(Self::to_bits);
-        let mut selected = [0.0; LANES];
-        // Masks of 32-bit lanes: what the compiler can put into vectors.
+        let mut selected = [0.0; WORD];
+        // Masks as wide as the levels, 32 bits, let the compiler use vector instructions.
         for half in 0..2 {
             let (any, both) = ((any >> (32 * half)) as u32, (both >> (32 * half)) as u32);
-            for (lane, level) in selected[32 * half..32 * (half + 1)].iter_mut().enumerate() {
-                let is_any = 0_u32.wrapping_sub(any >> lane & 1);
-                let is_both = 0_u32.wrapping_sub(both >> lane & 1);
+            for (bit, level) in selected[32 * half..32 * (half + 1)].iter_mut().enumerate() {
+                let is_any = 0_u32.wrapping_sub(any >> bit & 1);
+                let is_both = 0_u32.wrapping_sub(both >> bit & 1);
                 *level = Self::from_bits(none & !is_any | one & is_any & !is_both | two & is_both);
             }
         }
@@ -74,21 +78,21 @@ impl Real for f64 {
     const ENTRY_COST: f64 = 1.7;
     const CORRECTION_COST: f64 = 2.5;
 
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self
     }
 
     #[inline(always)]
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; LANES] {
+    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD] {
         let [none, one, two] = levels.map(Self::to_bits);
-        let mut selected = [0.0; LANES];
-        for (lane, level) in selected.iter_mut().enumerate() {
-            let is_any = 0_u64.wrapping_sub(any >> lane & 1);
-            let is_both = 0_u64.wrapping_sub(both >> lane & 1);
+        let mut selected = [0.0; WORD];
+        for (bit, level) in selected.iter_mut().enumerate() {
+            let is_any = 0_u64.wrapping_sub(any >> bit & 1);
+            let is_both = 0_u64.wrapping_sub(both >> bit & 1);
             *level = Self::from_bits(none & !is_any | one & is_any & !is_both | two & is_both);
         }
         selected

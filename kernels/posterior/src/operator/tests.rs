@@ -2,31 +2,31 @@ use veilgraph_graph::BitMatrix;
 
 use super::*;
 use crate::pairs::tests::{in_planes, posterior};
-use crate::{Kernel, Known, LinkEvidence, LinkModel};
+use crate::{Known, LinkEvidence, LinkModel, LogisticKernel};
 
 fn check<T: Real>(operator: &SoftOperator<T>, posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
     let n = posterior.n_nodes();
-    let x: Vec<T> = (0..n * width).map(|k| T::of((k as f64 * 0.37).sin())).collect();
+    let x: Vec<T> = (0..n * width).map(|k| T::from_f64((k as f64 * 0.37).sin())).collect();
     let product = operator.apply(&x, width);
     for i in 0..n {
         for column in 0..width {
             let (mut direct, mut size) = (0.0, 1e-30);
             for j in (0..n).filter(|&j| j != i) {
-                let term = posterior.probability(i as u32, j as u32) * x[j * width + column].wide();
+                let term = posterior.probability(i as u32, j as u32) * x[j * width + column].to_f64();
                 direct += term;
                 size += term.abs();
             }
-            let error = (product[i * width + column].wide() - direct).abs() / size;
+            let error = (product[i * width + column].to_f64() - direct).abs() / size;
             assert!(error < tolerance, "{name}, row {i}: relative error {error}");
         }
     }
 }
 
 fn check_forms<T: Real>(posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
-    let (any, both) = posterior.evidence().planes().expect("planes");
+    let planes = posterior.evidence().planes().expect("planes");
     let low_rank = SoftOperator::<T>::LowRank(LowRank::new(posterior));
     check(&low_rank, posterior, width, tolerance, &format!("low rank, {name}"));
-    let on_the_fly = SoftOperator::<T>::OnTheFly(OnTheFly::new(posterior, any.clone(), both.clone()));
+    let on_the_fly = SoftOperator::<T>::OnTheFly(OnTheFly::new(posterior, planes.clone()));
     check(&on_the_fly, posterior, width, tolerance, &format!("on the fly, {name}"));
 }
 
@@ -41,7 +41,7 @@ fn the_operator_equals_the_dense_product() {
     }
 }
 
-/// Parameters of a small graph with a tiny budget spread over seventy nats; probabilities saturate at both ends.
+/// With a tiny budget, the parameters of a small graph spread over seventy nats; probabilities saturate at both ends.
 #[test]
 fn a_wide_range_of_parameters_is_no_less_exact() {
     let n = 90_u32;
@@ -78,7 +78,7 @@ fn dense_sums_equal_those_over_all_pairs() {
         let posterior = in_planes(&posterior(epsilon));
         let n = posterior.n_nodes();
         let v: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
-        for (kernel, tolerance) in [(Kernel::Logistic, 1e-12), (Kernel::LogisticSlope, 1e-5)] {
+        for (kernel, tolerance) in [(LogisticKernel::Logistic, 1e-12), (LogisticKernel::LogisticSlope, 1e-5)] {
             let sums = dense_sums(posterior.evidence(), epsilon, kernel, posterior.beta(), &v).expect("planes");
             for (i, sum) in sums.into_iter().enumerate() {
                 let term = |j: usize| {

@@ -1,8 +1,8 @@
 use veilgraph_graph::BitMatrix;
 
-use crate::{Kernel, Known, LinkEvidence, LinkModel, Posterior, SimilarPairs, counts_at_least, sigmoid};
+use crate::{Known, LinkEvidence, LinkModel, LogisticKernel, Posterior, SimilarPairs, counts_at_least, sigmoid};
 
-/// Forty nodes, a third of all pairs claimed and a sixth alike, by a fixed arithmetic rule.
+/// Forty nodes have a third of all pairs claimed and a sixth in bins, by a fixed arithmetic rule.
 pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
     let n = 40_u32;
     let beta: Vec<f64> = (0..n).map(|i| f64::from(i * 7 % 13) * 0.4 - 3.0).collect();
@@ -27,7 +27,7 @@ fn model(beta: Vec<f64>, epsilon_links: f64) -> LinkModel {
     }
 }
 
-/// The same posterior with its claims in planes of bits.
+/// Returns the same posterior with its claims in planes of bits.
 pub(crate) fn in_planes(posterior: &Posterior) -> Posterior {
     let n = posterior.n_nodes();
     let evidence = posterior.evidence();
@@ -68,7 +68,7 @@ fn enumeration_finds_what_a_dense_scan_finds() {
 fn pair_sums_equal_the_dense_ones() {
     for epsilon in [0.0, 0.3, 2.0, 9.0] {
         for posterior in [posterior(epsilon), in_planes(&posterior(epsilon))] {
-            for kernel in [Kernel::Logistic, Kernel::LogisticSlope, Kernel::Softplus] {
+            for kernel in [LogisticKernel::Logistic, LogisticKernel::LogisticSlope, LogisticKernel::Softplus] {
                 let direct: f64 = dense(&posterior).iter().map(|pair| kernel.at(pair.2)).sum();
                 let fast = posterior.pair_sum(kernel);
                 assert!((fast / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {fast} {direct}");
@@ -93,7 +93,7 @@ fn ranks_equal_the_dense_ones() {
     }
 }
 
-/// `(1 − p) E[P | no link] + p E[P | link] = p`: the posterior is calibrated (specs, section 1).
+/// `(1 − p) E[P | no link] + p E[P | link] = p`: the posterior is calibrated, by the law of total probability.
 #[test]
 fn the_posterior_is_calibrated_over_the_reports() {
     let epsilon: f64 = 1.7;

@@ -1,17 +1,8 @@
-//! Everyone's noisy numbers of neighbours in groups that the server named.
+//! Every node's noisy numbers of neighbours in groups that the server named.
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
 use super::ReportFacts;
-
-/// Which group the server put each node into.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Groups {
-    /// Group of node `0, 1, ...`.
-    pub of: Vec<u32>,
-    /// Number of groups; some may be empty.
-    pub n_groups: usize,
-}
 
 /// Every node's noisy number of neighbours in every group.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,21 +15,8 @@ pub struct NoisyCounts {
     pub counts: Vec<f64>,
 }
 
-// Made by the server itself, from what it was sent.
-impl Public for Groups {}
-
 // Each row is (ε/2)-link-local-DP: a bit of the list moves one count by one, see `degree_noise::CountNoise`.
 impl Public for NoisyCounts {}
-
-impl Groups {
-    /// Number of nodes of each group.
-    #[must_use]
-    pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.n_groups];
-        self.of.iter().for_each(|&group| sizes[group as usize] += 1);
-        sizes
-    }
-}
 
 impl NoisyCounts {
     /// Number of nodes.
@@ -51,39 +29,6 @@ impl NoisyCounts {
     #[must_use]
     pub fn of(&self, node: usize) -> &[f64] {
         &self.counts[node * self.n_groups..(node + 1) * self.n_groups]
-    }
-}
-
-impl Artifact for Groups {
-    const NAME: &'static str = "groups";
-    const ZONE: Zone = Zone::Server;
-    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("node", ColumnType::U32), ("group", ColumnType::U32)];
-
-    fn facts(&self) -> Facts {
-        Facts::default().with("n_nodes", self.of.len()).with("n_groups", self.n_groups)
-    }
-
-    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        let nodes = (0..self.of.len() as u32).collect();
-        Box::new(std::iter::once(vec![Column::U32(nodes), Column::U32(self.of.clone())]))
-    }
-
-    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
-        let (n_nodes, n_groups): (usize, usize) = (facts.get("n_nodes")?, facts.get("n_groups")?);
-        let (mut nodes, mut of) = (Vec::new(), Vec::new());
-        for block in blocks {
-            let mut columns = block.into_iter();
-            nodes.extend(take::<u32>(&mut columns)?);
-            of.extend(take::<u32>(&mut columns)?);
-        }
-        if nodes.len() != n_nodes || (0..).zip(&nodes).any(|(expected, &node)| node != expected) {
-            return Err(Invalid(format!("the nodes are not 0 to {n_nodes}")));
-        }
-        // As many groups as nodes at most, so that a wrong number cannot take all memory.
-        if n_groups > n_nodes || of.iter().any(|&group| group as usize >= n_groups) {
-            return Err(Invalid(format!("a node lies in none of the {n_groups} groups")));
-        }
-        Ok(Self { of, n_groups })
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 fn facts(links: f64, degree: f64) -> ReportFacts {
     ReportFacts {
-        mechanism: Mechanism::Blink,
+        mechanism: "blink".to_owned(),
         epsilon: links + degree,
         epsilon_edge: 2.0 * (links + degree),
         degree_fraction: degree / (links + degree),

@@ -34,7 +34,7 @@ pub(crate) fn export(store: &Store, config: &Path, to: &Path) -> anyhow::Result<
             files.push((path, to.join(key).join(&output.file)));
         }
     }
-    let rows = Ledger::of(store.root()).rows()?;
+    let rows = Ledger::open(store)?.rows();
     let rows: Vec<_> = rows.iter().filter(|row| keys.contains(&row.entry.as_str())).map(|row| &row.release).collect();
     let wrong = || format!("{}: cannot write the release", to.display());
     for (from, to) in &files {

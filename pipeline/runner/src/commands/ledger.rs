@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use comfy_table::Table;
 use comfy_table::presets;
-use veilgraph_privacy::Relation;
+use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
-use crate::ledger::{Ledger, LedgerRow, totals};
+use crate::ledger::{Ledger, LedgerRow};
 use crate::output;
 
 /// Prints every release and the totals per graph.
 pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
-    let rows = Ledger::of(store.root()).rows()?;
+    let rows = Ledger::open(store)?.rows();
     if json {
         output::line(&serde_json::to_string_pretty(&rows)?);
         return Ok(());
@@ -37,10 +37,10 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
             short(row),
             row.experiment.clone(),
             row.trial.to_string(),
-            row.release.target.clone(),
-            row.release.mechanism.clone(),
-            relation(row.release.relation).to_owned(),
-            row.release.epsilon.to_string(),
+            row.release.subject.name().to_owned(),
+            row.release.noise.clone(),
+            row.release.relation.words().to_owned(),
+            row.release.cost.epsilon().to_string(),
             row.randomness.clone(),
             row.release.sound.to_string(),
         ]);
@@ -54,7 +54,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     for ((population, randomness, sound), rows) in groups {
         let totals = totals(rows.iter().map(|row| &row.release));
         let text: Vec<String> =
-            totals.iter().map(|(of, epsilon)| format!("{epsilon:.4} nats per {}", relation(*of))).collect();
+            totals.iter().map(|(of, cost)| format!("{:.4} nats per {}", cost.epsilon(), of.words())).collect();
         let kind = if randomness == "os" { "released" } else { "simulated (seeded noise), if every release were real" };
         let claim = if sound { "" } else { ", claimed only: its noise is unsound" };
         output::line(&format!("{population}: {} {kind}{claim}", text.join(", ")));
@@ -64,11 +64,4 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
 
 fn short(row: &LedgerRow) -> String {
     row.graph.chars().take(12).collect()
-}
-
-fn relation(relation: Relation) -> &'static str {
-    match relation {
-        Relation::ListBit => "list bit",
-        Relation::Edge => "undirected link",
-    }
 }

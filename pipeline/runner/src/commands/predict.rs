@@ -11,10 +11,9 @@ use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
 use crate::commands::run;
-use crate::engine::{Done, sources};
 use crate::output;
 use crate::progress::Display;
-use crate::tasks::Task;
+use crate::task::{Done, Task};
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
 pub(crate) fn predict(
@@ -34,8 +33,8 @@ pub(crate) fn predict(
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
-    for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.runnable.stage() == "construct") {
-        let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label))?;
+    for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.stage == "construct") {
+        let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label()))?;
         let graph: WeightedGraph = entry.read(WeightedGraph::NAME, memory)?;
         let sources = Sources { tasks: &tasks, done: &done, memory };
         let features: Features = sources.read(task)?;
@@ -44,8 +43,8 @@ pub(crate) fn predict(
         let model = is_soft.then(|| sources.read(task)).transpose()?;
         let evidence = is_soft.then(|| sources.read(task)).transpose()?;
         let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
-            .with_context(|| format!("construct {}: the model cannot be applied", task.label))?;
-        files.push((to.join(format!("{}.csv", task.label.replace('=', "-"))), table(&saved, &names, &predictions)?));
+            .with_context(|| format!("construct {}: the model cannot be applied", task.label()))?;
+        files.push((to.join(format!("{}.csv", task.label())), table(&saved, &names, &predictions)?));
     }
     // Only now, so that a mistake in any graph leaves nothing half-written.
     for (path, text) in &files {
@@ -69,16 +68,16 @@ struct Sources<'a> {
 impl Sources<'_> {
     /// The artifact `A` among all that `task` was made from.
     fn read<A: Artifact>(&self, task: &Task) -> anyhow::Result<A> {
-        let mut next = sources(task);
+        let mut next: Vec<usize> = task.sources().collect();
         while let Some(at) = next.pop() {
             if let Some(entry) = &self.done[at].entry
                 && entry.manifest.outputs.contains_key(A::NAME)
             {
                 return Ok(entry.read(A::NAME, self.memory)?);
             }
-            next.extend(sources(&self.tasks[at]));
+            next.extend(self.tasks[at].sources());
         }
-        anyhow::bail!("{}: the graph has no {}; predicting needs them", task.label, A::NAME)
+        anyhow::bail!("{}: the graph has no {}; predicting needs them", task.label(), A::NAME)
     }
 }
 

@@ -10,16 +10,15 @@ use std::path::Path;
 
 use anyhow::Context;
 use minijinja::{Environment, Value, context};
-use veilgraph_privacy::Relation;
+use veilgraph_evaluate::metric::Table;
 use veilgraph_store::Store;
 
 use crate::cli::RunArguments;
 use crate::commands::{run, summary};
 use crate::config::Config;
-use crate::engine::Done;
 use crate::output;
 use crate::progress::Display;
-use crate::tasks::Task;
+use crate::task::{Done, Task};
 use summary::Row;
 
 const PAGE: &str = include_str!("report/page.html");
@@ -41,7 +40,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
             tasks.len(),
             path.display()
         );
-        rows.extend(summary::rows(&run::read_metrics(&done)?));
+        rows.extend(summary::rows(&run::read_metrics(&done)?, config.trials)?);
         releases.extend(releases_of(tasks));
         entries.extend(entries_of(tasks, &done));
         configs.push(described(config, path)?);
@@ -103,20 +102,21 @@ fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
 }
 
 fn tables(rows: &[Row]) -> Vec<Value> {
-    let table = |kind: &summary::Kind| {
+    let table = |kind: Table| {
         let mut lines = summary::cells(kind, rows).into_iter();
         let head = lines.next()?;
-        Some(context! { title => kind.title, head, lines => lines.collect::<Vec<_>>() })
+        Some(context! { title => kind.title(), head, lines => lines.collect::<Vec<_>>() })
     };
-    summary::KINDS.iter().filter_map(table).collect()
+    Table::ALL.into_iter().filter_map(table).collect()
 }
 
 fn settings(rows: &[Row]) -> Vec<Vec<String>> {
     let chosen = rows.iter().filter(|row| !row.setting.is_empty());
     let line = |row: &Row| {
-        let names = [&row.dataset, &row.mechanism, &row.variant, &row.model].map(Clone::clone);
-        let [dataset, mechanism, variant, model] = names;
-        vec![dataset, mechanism, row.epsilon.to_string(), variant, model, row.setting.clone()]
+        let cell = &row.cell;
+        let [dataset, mechanism, variant, model] =
+            [&cell.dataset, &cell.mechanism, &cell.variant, &cell.model].map(Clone::clone);
+        vec![dataset, mechanism, cell.epsilon.to_string(), cell.estimate(), variant, model, row.setting.clone()]
     };
     chosen.map(line).collect()
 }
@@ -125,13 +125,12 @@ fn settings(rows: &[Row]) -> Vec<Vec<String>> {
 fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
     let mut cells: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (task, release) in tasks.iter().flat_map(|task| task.releases.iter().map(move |release| (task, release))) {
-        let relation = if release.relation == Relation::Edge { "undirected link" } else { "list bit" };
         let line = vec![
-            task.cell().to_owned(),
-            release.target.clone(),
-            release.mechanism.clone(),
-            relation.to_owned(),
-            release.epsilon.to_string(),
+            task.cell.clone(),
+            release.subject.name().to_owned(),
+            release.noise.clone(),
+            release.relation.words().to_owned(),
+            release.cost.epsilon().to_string(),
             if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
         ];
         *cells.entry(line).or_default() += 1;
@@ -144,7 +143,7 @@ fn entries_of(tasks: &[Task], done: &[Done]) -> Vec<[String; 3]> {
     let pairs = tasks.iter().zip(done);
     let rows = pairs.filter_map(|(task, done)| {
         let entry = done.entry.as_ref()?;
-        Some([task.runnable.stage().to_owned(), task.label.clone(), entry.manifest.key.clone()])
+        Some([task.stage.to_owned(), task.label().to_owned(), entry.manifest.key.clone()])
     });
     rows.collect()
 }

@@ -5,21 +5,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use veilgraph_contract::{Cost, Relation};
 use veilgraph_evaluate::Metrics;
-use veilgraph_privacy::Relation;
+use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::{MemoryLimit, Store};
 use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
-use crate::commands::summary;
+use crate::commands::{scores, summary};
 use crate::config::Config;
-use crate::engine::{Done, Engine, Status};
-use crate::ledger::{self, Allowance, Ledger};
+use crate::engine::Engine;
+use crate::ledger::{Allowance, Ledger};
 use crate::output;
+use crate::plan::Options;
 use crate::progress::Display;
 use crate::published::Published;
 use crate::runs::{self, RunRecord};
-use crate::tasks::{self, Options, Task};
+use crate::systems;
+use crate::task::{Done, Status, Task};
 
 /// Runs what is not fresh, then prints the scores.
 pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyhow::Result<()> {
@@ -28,15 +31,16 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
     for (config, tasks) in &experiments {
         let done = bring(store, config, tasks, arguments, false, &display)?;
-        runs::publish(store, &config.name, tasks, &done)?;
         let metrics = read_metrics(&done)?;
+        let rows = summary::rows(&metrics, config.trials)?;
+        runs::publish(store, &config.name, tasks, &done, |folder| scores::write(&metrics, folder))?;
         if arguments.json {
             let document = json!({
-                "stages": stages_json(tasks, &done), "metrics": summary::json(&metrics), "spent": spent_json(tasks, &done),
+                "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
             });
             output::line(&serde_json::to_string_pretty(&document)?);
         } else {
-            output::line(&summary::tables(&metrics));
+            output::line(&summary::tables(&rows));
         }
     }
     Ok(())
@@ -105,7 +109,7 @@ fn prepare(
     device.check()?;
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
     let options = Options { data_dir, published, until, device };
-    let tasks = tasks::list(&config, &options)?;
+    let tasks = systems::plan(&config, &options)?;
     Ok((config, tasks))
 }
 
@@ -119,6 +123,7 @@ pub(crate) fn bring(
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
     let record = RunRecord::load(store, &config.name)?;
+    let ledger = Ledger::open(store)?;
     let memory = memory_limit(arguments);
     let side = arguments.side;
     let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
@@ -128,6 +133,7 @@ pub(crate) fn bring(
         store,
         tasks,
         record: &record,
+        ledger: &ledger,
         side,
         memory,
         checkpoint_interval,
@@ -166,15 +172,16 @@ pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
 
 /// What one run of the experiment costs a node, before any data is read.
 fn print_cost(config: &Config, tasks: &[Task]) {
-    let mut costs: BTreeMap<&str, BTreeMap<Relation, f64>> = BTreeMap::new();
+    let mut costs: BTreeMap<&str, BTreeMap<Relation, Cost>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        costs.insert(task.cell(), ledger::totals(&task.releases));
+        costs.insert(&task.cell, totals(&task.releases));
     }
     for (cell, totals) in costs {
-        let of = |relation| totals.get(&relation).copied().unwrap_or(0.0);
         let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
-        let (list_bit, edge) = (of(Relation::ListBit), of(Relation::Edge));
-        output::line(&format!("cost of one release{cell}: {list_bit} nats per list bit, {edge} per undirected link"));
+        let text: Vec<String> =
+            totals.iter().map(|(relation, cost)| format!("{} per {}", cost.epsilon(), relation.words())).collect();
+        let text = text.join(", ").replacen(" per", " nats per", 1);
+        output::line(&format!("cost of one release{cell}: {text}"));
     }
     if config.trials > 1 {
         output::line(&format!(
@@ -187,13 +194,13 @@ fn print_cost(config: &Config, tasks: &[Task]) {
 /// What is left of the budget, before any data is read.
 fn print_budget(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let Some(budget) = config.privacy.budget else { return Ok(()) };
-    let rows = Ledger::of(store.root()).rows()?;
+    let ledger = Ledger::open(store)?;
     let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        *costs.entry(&task.population).or_default() += ledger::list_bit_cost(&task.releases);
+        *costs.entry(&task.population).or_default() += total_epsilon(&task.releases, Relation::ListBit);
     }
     for (population, cost) in costs {
-        let spent = ledger::spent(&rows, population, None, config.privacy.randomness);
+        let spent = ledger.spent(population, None, config.privacy.randomness)?;
         output::line(&format!(
             "budget of `{population}`: {spent} of {} nats per list bit are spent; all releases of this config cost {cost}, \
              less what is fresh",
@@ -224,7 +231,8 @@ fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
             .collect();
         let key = done.entry.as_ref().map(|entry| &entry.manifest.key);
         json!({
-            "stage": task.runnable.stage(), "label": task.label, "trial": task.trial, "key": key,
+            "stage": task.stage, "function": task.function, "label": task.label(), "also": &task.labels[1..],
+            "trial": task.trial, "key": key,
             "status": status, "why": why, "seconds": seconds, "outputs": outputs,
         })
     });
@@ -236,6 +244,6 @@ fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
         .iter()
         .zip(done)
         .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
-    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label, "release": release})))
+    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label(), "release": release})))
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use comfy_table::Table;
@@ -74,10 +75,10 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes entries that no config's last run uses, and what killed processes left.
-pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()> {
+/// Removes entries that no config's last run uses (or, if `all`, those too), and what killed processes left.
+pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow::Result<()> {
     let mut used = BTreeSet::new();
-    for name in runs::names(store) {
+    for name in runs::names(store).into_iter().filter(|_| !all) {
         let record = RunRecord::load(store, &name)?;
         used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
     }
@@ -96,10 +97,27 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool) -> anyhow::Result<()
     }
     let left_behind =
         ["tmp", "checkpoints"].map(|name| store.root().join(name)).into_iter().chain(runs::leftovers(store));
-    for folder in left_behind.filter(|folder| !dry_run && folder.is_dir()) {
+    let left_over = if all { without_entries(store)? } else { Vec::new() };
+    for folder in left_behind.chain(left_over).filter(|folder| !dry_run && folder.is_dir()) {
         fs::remove_dir_all(&folder)
             .with_context(|| format!("{}: cannot remove what killed runs left", folder.display()))?;
     }
-    output::line(&format!("{removed} unused entries; the privacy ledger is never touched"));
+    let which = if all { "" } else { "unused " };
+    output::line(&format!(
+        "{removed} {which}entries; releases of deployments and the privacy ledger are never touched"
+    ));
     Ok(())
+}
+
+/// Folders of readable names of which no entry is left.
+fn without_entries(store: &Store) -> anyhow::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for name in runs::names(store) {
+        let record = RunRecord::load(store, &name)?;
+        let has_entry = record.all().any(|(stage, key)| matches!(store.find(stage, key), Ok(Some(_))));
+        if !has_entry {
+            folders.push(runs::folder(store, &name));
+        }
+    }
+    Ok(folders)
 }

@@ -1,183 +1,137 @@
-//! Scores over trials as tables.
+//! Scores over trials, one row per cell, as tables and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::ensure;
 use comfy_table::presets;
-use comfy_table::{CellAlignment, Table};
-use serde_json::{Value, json};
-use veilgraph_evaluate::{Metrics, Summary};
+use comfy_table::{CellAlignment, Table as TextTable};
+use serde_json::{Map, Value, json};
+use veilgraph_evaluate::metric::{METRICS, Metric, Table};
+use veilgraph_evaluate::{Cell, Choice, Metrics, Summary};
 
-use crate::published::Cell;
+use crate::published::PublishedCell;
 
-/// What a row of a table is about.
-#[derive(Clone, Debug, PartialEq)]
+/// The scores of one cell over its trials.
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
-    pub experiment: String,
-    pub dataset: String,
-    pub mechanism: String,
-    /// In nats per list bit, and per undirected link.
-    pub epsilon: f64,
-    pub epsilon_edge: f64,
-    pub degree_fraction: f64,
-    pub estimate: String,
-    pub variant: String,
-    pub model: String,
+    pub cell: Cell,
     /// Hyperparameters that were chosen.
     pub setting: String,
-    /// Scores of all trials by name.
-    pub scores: BTreeMap<String, Vec<f64>>,
+    /// Scores by metric and trial.
+    pub scores: BTreeMap<String, BTreeMap<u32, f64>>,
 }
 
 impl Row {
     /// What the row is about, as published figures name it.
-    pub(crate) fn cell(&self) -> Cell {
-        Cell {
-            dataset: self.dataset.clone(),
-            mechanism: self.mechanism.clone(),
-            variant: self.variant.clone(),
-            model: self.model.clone(),
-            epsilon: self.epsilon,
-            degree_fraction: Some(self.degree_fraction),
+    pub(crate) fn published_cell(&self) -> PublishedCell {
+        PublishedCell {
+            dataset: self.cell.dataset.clone(),
+            mechanism: self.cell.mechanism.clone(),
+            variant: self.cell.variant.clone(),
+            model: self.cell.model.clone(),
+            epsilon: self.cell.epsilon,
+            degree_fraction: Some(self.cell.degree_fraction),
         }
     }
 
-    /// Summary of the score `name` over trials.
-    pub(crate) fn summary(&self, name: &str) -> Option<Summary> {
-        Summary::of(self.scores.get(name)?)
+    /// The scores of a metric, by trial.
+    pub(crate) fn values(&self, metric: &str) -> Vec<f64> {
+        self.scores.get(metric).into_iter().flat_map(BTreeMap::values).copied().collect()
+    }
+
+    /// Summary of a metric over trials.
+    pub(crate) fn summary(&self, metric: &str) -> Option<Summary> {
+        Summary::of(&self.values(metric))
     }
 }
 
-/// One row per cell: trials of one cell are gathered.
-pub(crate) fn rows(metrics: &[Metrics]) -> Vec<Row> {
+/// One row per cell, whose trials are gathered.
+///
+/// # Errors
+/// When a cell has a trial twice, or more trials than the config: then two things bear one name.
+pub(crate) fn rows(metrics: &[Metrics], trials: u32) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for part in metrics {
-        let same = |row: &Row| {
-            row.experiment == part.experiment
-                && row.dataset == part.dataset
-                && row.mechanism == part.mechanism
-                && row.epsilon == part.epsilon
-                && row.degree_fraction == part.degree_fraction
-                && row.estimate == part.estimate
-                && row.variant == part.variant
-                && row.model == part.model
-                && row.setting == part.setting
-        };
-        let at = rows.iter().position(same).unwrap_or_else(|| {
-            rows.push(Row {
-                experiment: part.experiment.clone(),
-                dataset: part.dataset.clone(),
-                mechanism: part.mechanism.clone(),
-                epsilon: part.epsilon,
-                epsilon_edge: part.epsilon_edge,
-                degree_fraction: part.degree_fraction,
-                estimate: part.estimate.clone(),
-                variant: part.variant.clone(),
-                model: part.model.clone(),
-                setting: part.setting.clone(),
-                scores: BTreeMap::new(),
-            });
-            rows.len() - 1
-        });
+        let name = format!("{:?} {}", part.cell, part.setting);
+        let place = *places.entry(name).or_insert(rows.len());
+        if place == rows.len() {
+            rows.push(Row { cell: part.cell.clone(), setting: part.setting.clone(), scores: BTreeMap::new() });
+        }
         for score in &part.rows {
-            rows[at].scores.entry(score.metric.clone()).or_default().push(score.value);
+            let earlier = rows[place].scores.entry(score.metric.clone()).or_default().insert(score.trial, score.value);
+            ensure!(
+                earlier.is_none() && score.trial < trials,
+                "{} of trial {} stands twice in the cell {:?}, or is none of its {trials} trials; please report this",
+                score.metric,
+                score.trial,
+                part.cell
+            );
         }
     }
-    rows
+    Ok(rows)
 }
 
-/// A score of a table: its name in `metrics`, its heading, its factor and its digits.
-pub(crate) struct Score(pub &'static str, pub &'static str, pub f64, pub Digits);
-
-/// How a number is written.
-#[derive(Clone, Copy)]
-pub(crate) enum Digits {
-    Fixed(usize),
-    Scientific,
+/// Swept fields that tell these rows apart and have no column of their own.
+fn swept(rows: &[&Row]) -> Vec<String> {
+    let mut fields: Vec<&Choice> = Vec::new();
+    for choice in rows.iter().flat_map(|row| &row.cell.choices) {
+        let is_new = fields.iter().all(|known| known.field != choice.field);
+        if is_new && choice.needs_column() {
+            fields.push(choice);
+        }
+    }
+    fields.into_iter().map(|choice| choice.field.clone()).collect()
 }
 
-/// A kind of table: its title, which rows belong to it, and its scores.
-pub(crate) struct Kind {
-    pub title: &'static str,
-    pub scores: &'static [Score],
+/// The end of a field's name that tells it from the others.
+fn heading(field: &str, all: &[String]) -> String {
+    let parts: Vec<&str> = field.split('.').collect();
+    let is_clear = |end: &str| !all.iter().any(|other| other != field && other.ends_with(&format!(".{end}")));
+    let ends = (0..parts.len()).rev().map(|from| parts[from..].join("."));
+    ends.into_iter().find(|end| is_clear(end)).unwrap_or_else(|| field.to_owned())
 }
-
-/// The tables that a run prints.
-pub(crate) const KINDS: [Kind; 3] = [
-    Kind {
-        title: "Links",
-        scores: &[
-            Score("mae", "MAE", 1.0, Digits::Scientific),
-            Score("mae_bound", "bound (T4.4)", 1.0, Digits::Scientific),
-            Score("average_precision", "average precision", 1.0, Digits::Fixed(4)),
-            Score("roc_auc", "ROC AUC", 1.0, Digits::Fixed(4)),
-            Score("log_loss_per_link", "log loss / link", 1.0, Digits::Fixed(3)),
-        ],
-    },
-    Kind {
-        title: "Graph",
-        scores: &[
-            Score("graph_entries", "entries", 1.0, Digits::Fixed(0)),
-            Score("graph_true_positives", "true positives", 1.0, Digits::Fixed(0)),
-            Score("graph_precision", "precision", 1.0, Digits::Fixed(3)),
-            Score("graph_recall", "recall", 1.0, Digits::Fixed(3)),
-            Score("graph_mae", "MAE", 1.0, Digits::Scientific),
-        ],
-    },
-    Kind {
-        title: "Classification of test nodes",
-        scores: &[
-            Score("accuracy", "accuracy %", 100.0, Digits::Fixed(1)),
-            Score("macro_f1", "macro F1 %", 100.0, Digits::Fixed(1)),
-            Score("validation_loss", "validation loss", 1.0, Digits::Fixed(3)),
-        ],
-    },
-];
 
 /// Cells of a table as text: headings, then rows. Empty if no row has such scores.
-pub(crate) fn cells(kind: &Kind, rows: &[Row]) -> Vec<Vec<String>> {
-    let mine: Vec<&Row> = rows.iter().filter(|row| row.scores.contains_key(kind.scores[0].0)).collect();
+pub(crate) fn cells(table: Table, rows: &[Row]) -> Vec<Vec<String>> {
+    let printed: Vec<&Metric> = table.printed().collect();
+    let mine: Vec<&Row> =
+        rows.iter().filter(|row| printed.iter().any(|metric| row.scores.contains_key(metric.name))).collect();
     if mine.is_empty() {
         return Vec::new();
     }
-    let mut table = vec![vec![
-        "dataset".to_owned(),
-        "mechanism".to_owned(),
-        "epsilon".to_owned(),
-        "per link".to_owned(),
-        "fraction".to_owned(),
-        "estimate".to_owned(),
-        "graph".to_owned(),
-        "model".to_owned(),
-        "trials".to_owned(),
-    ]];
-    table[0].extend(kind.scores.iter().map(|score| score.1.to_owned()));
+    let fields = swept(&mine);
+    let before = ["dataset", "alternative", "mechanism", "epsilon", "per link", "fraction"];
+    let after = ["graph", "model", "trials"];
+    let mut lines = vec![before.map(str::to_owned).to_vec()];
+    lines[0].extend(fields.iter().map(|field| heading(field, &fields)));
+    lines[0].extend(after.map(str::to_owned));
+    lines[0].extend(printed.iter().map(|metric| metric.heading.to_owned()));
     for row in mine {
-        let trials = row.scores[kind.scores[0].0].len();
+        let cell = &row.cell;
+        let trials: BTreeSet<u32> =
+            printed.iter().filter_map(|metric| row.scores.get(metric.name)).flat_map(BTreeMap::keys).copied().collect();
         let mut line = vec![
-            row.dataset.clone(),
-            row.mechanism.clone(),
-            row.epsilon.to_string(),
-            row.epsilon_edge.to_string(),
-            row.degree_fraction.to_string(),
-            dash(&row.estimate),
-            dash(&row.variant),
-            dash(&row.model),
-            trials.to_string(),
+            cell.dataset.clone(),
+            dash(&cell.alternative),
+            cell.mechanism.clone(),
+            cell.epsilon.to_string(),
+            cell.epsilon_edge.to_string(),
+            cell.degree_fraction.to_string(),
         ];
+        line.extend(fields.iter().map(|field| dash(cell.choice(field).unwrap_or_default())));
+        line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
         line.extend(
-            kind.scores
+            printed
                 .iter()
-                .map(|score| row.summary(score.0).map_or("-".to_owned(), |summary| written(&summary, score))),
+                .map(|metric| row.summary(metric.name).map_or("-".to_owned(), |summary| written(&summary, metric))),
         );
-        table.push(line);
+        lines.push(line);
     }
     // A column that says nothing in any row is left out.
-    let silent: Vec<bool> =
-        (0..table[0].len()).map(|column| table[1..].iter().all(|line| line[column] == "-")).collect();
-    table
-        .into_iter()
-        .map(|line| line.into_iter().zip(&silent).filter(|(_, silent)| !**silent).map(|(cell, _)| cell).collect())
-        .collect()
+    let says = |column: usize| lines[1..].iter().any(|line| line[column] != "-");
+    let kept: Vec<usize> = (0..lines[0].len()).filter(|&column| says(column)).collect();
+    lines.iter().map(|line| kept.iter().map(|&column| line[column].clone()).collect()).collect()
 }
 
 fn dash(text: &str) -> String {
@@ -188,11 +142,8 @@ fn dash(text: &str) -> String {
 pub(crate) const LEGEND: &str = "mean ± standard deviation over trials (± half width of the 95 % interval of the mean)";
 
 /// `mean ± standard deviation (± half width)`; the mean alone where all trials agree.
-fn written(summary: &Summary, Score(_, _, factor, digits): &Score) -> String {
-    let number = |value: f64| match digits {
-        Digits::Fixed(digits) => format!("{:.digits$}", value * factor),
-        Digits::Scientific => format!("{:.3e}", value * factor),
-    };
+fn written(summary: &Summary, metric: &Metric) -> String {
+    let number = |value: f64| metric.written(value);
     if summary.standard_deviation <= 1e-12 * summary.mean.abs() {
         number(summary.mean)
     } else {
@@ -201,13 +152,12 @@ fn written(summary: &Summary, Score(_, _, factor, digits): &Score) -> String {
 }
 
 /// The tables as text.
-pub(crate) fn tables(metrics: &[Metrics]) -> String {
-    let rows = rows(metrics);
+pub(crate) fn tables(rows: &[Row]) -> String {
     let mut parts = Vec::new();
-    for kind in &KINDS {
-        let mut lines = cells(kind, &rows).into_iter();
+    for kind in Table::ALL {
+        let mut lines = cells(kind, rows).into_iter();
         let Some(headings) = lines.next() else { continue };
-        let mut table = Table::new();
+        let mut table = TextTable::new();
         table.load_style(presets::ASCII_MARKDOWN).set_header(headings);
         for line in lines {
             table.add_row(line);
@@ -215,28 +165,43 @@ pub(crate) fn tables(metrics: &[Metrics]) -> String {
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        parts.push(format!("{}\n{table}", kind.title));
+        parts.push(format!("{}\n{table}", kind.title()));
     }
-    if metrics.iter().any(|part| part.rows.iter().any(|row| row.trial > 0)) {
+    if rows.iter().any(|row| row.scores.values().any(|trials| trials.len() > 1)) {
         parts.push(LEGEND.to_owned());
     }
     parts.join("\n\n")
 }
 
-/// The scores as JSON.
-pub(crate) fn json(metrics: &[Metrics]) -> Value {
-    let rows = rows(metrics);
+/// The scores as JSON: one row per cell and metric.
+pub(crate) fn json(rows: &[Row]) -> Value {
     let all = rows.iter().flat_map(|row| {
-        row.scores.iter().filter_map(|(metric, values)| {
-            let summary = Summary::of(values)?;
+        row.scores.keys().filter_map(move |metric| {
+            let values = row.values(metric);
+            let summary = Summary::of(&values)?;
             let half_width = summary.half_width.is_finite().then_some(summary.half_width);
+            let cell = &row.cell;
+            let choices: Map<String, Value> =
+                cell.choices.iter().map(|choice| (choice.field.clone(), choice.value.clone().into())).collect();
             Some(json!({
-                "dataset": row.dataset, "mechanism": row.mechanism, "epsilon": row.epsilon, "degree_fraction": row.degree_fraction,
-                "estimate": row.estimate, "variant": row.variant, "model": row.model, "setting": row.setting, "metric": metric,
-                "values": values, "mean": summary.mean, "standard_deviation": summary.standard_deviation,
-                "half_width": half_width,
+                "experiment": cell.experiment, "dataset": cell.dataset, "alternative": cell.alternative,
+                "mechanism": cell.mechanism, "epsilon": cell.epsilon, "epsilon_edge": cell.epsilon_edge,
+                "degree_fraction": cell.degree_fraction, "estimate": cell.estimate(), "variant": cell.variant,
+                "model": cell.model, "choices": choices, "costs": cell.costs, "setting": row.setting,
+                "metric": metric, "better": better(metric), "values": values, "mean": summary.mean,
+                "standard_deviation": summary.standard_deviation, "half_width": half_width,
             }))
         })
     });
     all.collect()
+}
+
+/// Which direction of a metric is better, if one is.
+fn better(name: &str) -> Option<&'static str> {
+    use veilgraph_evaluate::metric::Better;
+    METRICS.iter().find(|metric| metric.name == name).and_then(|metric| match metric.better {
+        Better::Higher => Some("higher"),
+        Better::Lower => Some("lower"),
+        Better::Neither => None,
+    })
 }

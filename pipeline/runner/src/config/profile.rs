@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::overlay::{merge, plain};
-use super::{Config, ConfigError};
-use crate::published::{Cell, Published, Setting};
+use super::overlay::merge;
+use super::sweep::plain;
+use super::{Config, ConfigError, Whole};
+use crate::published::{Published, PublishedCell, Setting};
 
 /// Whose hyperparameters are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -25,7 +26,7 @@ impl Config {
         dataset: &str,
         published: Option<&Published>,
     ) -> Result<Vec<Self>, ConfigError> {
-        let (table, alternatives) = &self.whole;
+        let Whole { table, alternatives } = &self.whole;
         let Some(published) = published else {
             let problem = "\"published\" needs --published DIR, a folder with published_best_hp.csv";
             return Err(self.error("profile", problem));
@@ -34,21 +35,21 @@ impl Config {
             return Err(self.error("compare", "alternatives have no place in profile = \"published\""));
         }
         let mut cells = Vec::new();
-        for mechanism in words(&self.privatize, "mechanism", "blink") {
+        for mechanism in self.words("privatize.links", "mechanism", "blink") {
             let (variants, epsilons) = match mechanism.as_str() {
-                "blink" => (words(&self.construct, "variant", "hybrid"), values(&self.privatize, "epsilon")),
+                "blink" => (self.words("construct", "variant", "hybrid"), self.values("privatize.links", "epsilon")),
                 "non-private" => (vec![String::new()], vec![Value::Float(f64::INFINITY)]),
                 "no-links" => (vec![String::new()], vec![Value::Float(0.0)]),
-                _ => (vec![String::new()], values(&self.privatize, "epsilon")),
+                _ => (vec![String::new()], self.values("privatize.links", "epsilon")),
             };
             let models = match mechanism.as_str() {
                 "no-links" => vec!["mlp".to_owned()],
-                _ => words(&self.train, "model", "gcn"),
+                _ => self.words("train", "model", "gcn"),
             };
             for epsilon in &epsilons {
                 for (variant, model) in variants.iter().flat_map(|v| models.iter().map(move |m| (v, m))) {
                     let number = epsilon.as_float().or(epsilon.as_integer().map(|number| number as f64));
-                    let cell = Cell {
+                    let cell = PublishedCell {
                         dataset: dataset.to_owned(),
                         mechanism: mechanism.clone(),
                         variant: variant.clone(),
@@ -63,9 +64,13 @@ impl Config {
                         continue;
                     };
                     let mut whole = table.clone();
-                    merge(&mut whole, overlay(&cell, epsilon, setting, self.privatize.contains_key("degree_fraction")));
+                    merge(
+                        &mut whole,
+                        overlay(&cell, epsilon, setting, self.table("privatize.links").contains_key("degree_fraction")),
+                    );
                     let mut config = Self::from_table(whole, Vec::new(), self.source.clone())?;
                     let label = [mechanism.clone(), plain(epsilon), variant.clone(), model.clone()];
+                    config.published.clone_from(&self.published);
                     config.label = label.into_iter().filter(|part| !part.is_empty()).collect();
                     cells.push(config);
                 }
@@ -76,20 +81,28 @@ impl Config {
         }
         Ok(cells)
     }
+
+    /// The values of a field that are texts; `default` if there are none.
+    fn words(&self, table: &str, field: &str, default: &str) -> Vec<String> {
+        let found: Vec<String> =
+            self.values(table, field).iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+        if found.is_empty() { vec![default.to_owned()] } else { found }
+    }
 }
 
 /// The tables that a published setting lays over a config, whose own fraction stays if it has one.
-fn overlay(cell: &Cell, epsilon: &Value, setting: &Setting, keeps_fraction: bool) -> Table {
+fn overlay(cell: &PublishedCell, epsilon: &Value, setting: &Setting, keeps_fraction: bool) -> Table {
     let table =
         |pairs: Vec<(&str, Value)>| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>();
     let float = |number: f64| Value::Float(number);
     let mut links = vec![("mechanism", cell.mechanism.clone().into())];
-    // Where no budget is spent any will do.
-    links.push(("epsilon", if cell.mechanism == "no-links" { float(1.0) } else { epsilon.clone() }));
+    if !matches!(cell.mechanism.as_str(), "no-links" | "non-private") {
+        links.push(("epsilon", epsilon.clone()));
+    }
     if let Some(fraction) = setting.delta.filter(|_| !keeps_fraction) {
         links.push(("degree_fraction", float(fraction)));
     }
-    // The authors trained these for 200 epochs, all others for 300 (reference.md, section 7).
+    // The published code trains these mechanisms for 200 epochs and all others for 300.
     let epochs = if matches!(cell.mechanism.as_str(), "rr" | "symrr" | "l-dpgcn" | "solitude") { 200 } else { 300 };
     let mut train = vec![
         ("model", cell.model.clone().into()),
@@ -109,19 +122,4 @@ fn overlay(cell: &Cell, epsilon: &Value, setting: &Setting, keeps_fraction: bool
         over.push(("construct", table(vec![("variant", cell.variant.clone().into())]).into()));
     }
     table(over)
-}
-
-/// The values of a field, one or a list.
-fn values(table: &Table, field: &str) -> Vec<Value> {
-    match table.get(field) {
-        Some(Value::Array(values)) => values.clone(),
-        Some(value) => vec![value.clone()],
-        None => Vec::new(),
-    }
-}
-
-fn words(table: &Table, field: &str, default: &str) -> Vec<String> {
-    let found: Vec<String> =
-        values(table, field).iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
-    if found.is_empty() { vec![default.to_owned()] } else { found }
 }

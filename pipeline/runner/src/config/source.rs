@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::ConfigError;
+use crate::nearest::nearest;
 
 /// Where the text came from, to name lines in messages.
 #[derive(Debug, Clone)]
@@ -70,12 +71,4 @@ pub(super) fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Sour
         let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
         source.at(&path.join("."), &format!("{message}{hint}"))
     })
-}
-
-/// The candidate most like `word`: at most two slips of the pen, or a third of a long word.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let slips = |candidate: &str| strsim::osa_distance(word, candidate);
-    let best = candidates.iter().min_by_key(|candidate| slips(candidate))?;
-    let length = word.chars().count();
-    (slips(best) < length && slips(best) <= 2.max(length / 3)).then_some(*best)
 }

@@ -1,4 +1,6 @@
+use super::sweep::Cell;
 use super::*;
+use veilgraph_privatize::links::BlinkParams;
 
 const TEXT: &str = r#"
 name = "x"
@@ -23,15 +25,35 @@ fn config(text: &str, sets: &[&str]) -> Result<Config, ConfigError> {
     Config::parse(Path::new("x.toml"), text.to_owned(), &sets)
 }
 
+/// Cells of a table, and the fields that nobody reads.
+fn cells<P: serde::Serialize + serde::de::DeserializeOwned>(
+    config: &Config,
+    table: &str,
+    grid: &[&str],
+) -> Result<(Vec<Cell<P>>, Vec<String>), ConfigError> {
+    let resolve = |fields: Table| {
+        if table != "ingest" {
+            return Ok(fields);
+        }
+        crate::datasets::resolved(fields, None).map_err(|problem| config.error("ingest.dataset", &problem))
+    };
+    let (cells, fields) = config.cells(table, grid, resolve, |_| Ok(()))?;
+    Ok((cells, fields.unread))
+}
+
+fn labels<P>(cells: &[Cell<P>]) -> Vec<String> {
+    let label = |cell: &Cell<P>| cell.choices.iter().map(sweep::Choice::label).collect::<Vec<_>>().join(",");
+    cells.iter().map(label).collect()
+}
+
 #[test]
 fn lists_are_swept_and_labelled() {
     let config = config(TEXT, &[]).expect("valid");
-    let cells = config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[]).expect("valid");
-    let labels: Vec<_> = cells.iter().map(|cell| cell.label.join(",")).collect();
-    assert_eq!(labels, ["epsilon-1", "epsilon-2"]);
-    assert_eq!(cells[1].params.epsilon.nats(), 2.0);
+    let (blink, unread) = cells::<BlinkParams>(&config, "privatize.links", &[]).expect("valid");
+    assert_eq!(labels(&blink), ["epsilon-1", "epsilon-2"]);
+    assert!(blink[1].params.epsilon.nats() == 2.0 && unread.is_empty());
     let grid = ["learning_rate", "weight_decay", "dropout"];
-    let cells = config.cells::<veilgraph_train::Params>("train", &config.train, &grid).expect("valid");
+    let (cells, _) = cells::<veilgraph_train::Params>(&config, "train", &grid).expect("valid");
     assert_eq!(cells.len(), 1, "a grid is one cell");
     assert_eq!(cells[0].params.settings().len(), 2);
 }
@@ -41,11 +63,11 @@ fn set_lays_values_over_the_file() {
     let config =
         config(TEXT, &["privatize.links.epsilon=inf", "construct.variant=hybrid", "ingest.synthetic.nodes=[10, 20]"])
             .expect("valid");
-    let cells = config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[]).expect("valid");
-    assert!(cells.len() == 1 && cells[0].params.epsilon.nats().is_infinite());
-    let cells = config.cells::<veilgraph_ingest::Params>("ingest", &config.ingest, &[]).expect("valid");
+    let (blink, _) = cells::<BlinkParams>(&config, "privatize.links", &[]).expect("valid");
+    assert!(blink.len() == 1 && blink[0].params.epsilon.nats().is_infinite());
+    let (cells, _) = cells::<veilgraph_ingest::Params>(&config, "ingest", &[]).expect("valid");
     assert_eq!(cells.iter().map(|cell| cell.params.synthetic.nodes).collect::<Vec<_>>(), [10, 20]);
-    assert_eq!(cells[0].label, ["nodes-10"]);
+    assert_eq!(labels(&cells), ["nodes-10", "nodes-20"]);
 }
 
 #[test]
@@ -53,9 +75,8 @@ fn a_mistake_is_named_with_its_line_and_the_nearest_name() {
     let error = |text: &str, sets: &[&str]| match config(text, sets) {
         Err(error) => error.to_string(),
         Ok(config) => {
-            let ingest = config.cells::<veilgraph_ingest::Params>("ingest", &config.ingest, &[]).err();
-            let privatize =
-                config.cells::<veilgraph_privatize::Params>("privatize.links", &config.privatize, &[]).err();
+            let ingest = cells::<veilgraph_ingest::Params>(&config, "ingest", &[]).err();
+            let privatize = cells::<BlinkParams>(&config, "privatize.links", &[]).err();
             ingest.or(privatize).expect("it is valid").to_string()
         }
     };
@@ -85,11 +106,34 @@ fn a_mistake_is_named_with_its_line_and_the_nearest_name() {
 #[test]
 fn a_sweep_over_datasets_reads_each_of_them() {
     let swept = config(TEXT, &["ingest.dataset=[\"cora\", \"lastfm\", \"synthetic\"]"]).expect("valid");
-    let cells = swept.cells::<veilgraph_ingest::Params>("ingest", &swept.ingest, &[]).expect("valid");
+    let (cells, _) = cells::<veilgraph_ingest::Params>(&swept, "ingest", &[]).expect("valid");
     let files: Vec<Vec<String>> = cells.iter().map(|cell| cell.params.files().expect("known")).collect();
     assert!(files[0].contains(&"ind.cora.graph".to_owned()), "{files:?}");
     assert!(!files[1].is_empty() && files[1] != files[0] && files[2].is_empty(), "{files:?}");
     let misspelt = config(TEXT, &["ingest.dataset=[\"cora\", \"coar\"]"]).expect("parsed");
-    let error = misspelt.cells::<veilgraph_ingest::Params>("ingest", &misspelt.ingest, &[]).err().expect("unknown");
+    let resolve = |table| crate::datasets::resolved(table, None).map_err(ConfigError);
+    let error = misspelt.cells::<veilgraph_ingest::Params>("ingest", &[], resolve, |_| Ok(())).expect_err("unknown");
     assert!(error.to_string().contains("did you mean `cora`"), "{error}");
+}
+
+/// What makes no difference to a cell is no choice of that cell, and equal cells are one.
+#[test]
+fn what_makes_no_difference_is_not_swept() {
+    let config =
+        config(TEXT, &["construct.variant=[\"hard\", \"hybrid\"]", "construct.edge_multiple=[1, 2]"]).expect("valid");
+    let (cells, unread) = cells::<veilgraph_construct::Params>(&config, "construct", &[]).expect("valid");
+    assert_eq!(labels(&cells), ["variant-hard", "variant-hybrid,edge_multiple-1", "variant-hybrid,edge_multiple-2"]);
+    assert!(unread.is_empty(), "the hybrid graphs read edge_multiple");
+    let config = self::config(TEXT, &["construct.variant=hard", "construct.edge_multiple=2"]).expect("valid");
+    let (_, unread) = self::cells::<veilgraph_construct::Params>(&config, "construct", &[]).expect("valid");
+    assert_eq!(unread, ["edge_multiple"], "a hard graph does not read it");
+}
+
+/// A label holds as much of a field's path as tells it from other swept fields.
+#[test]
+fn fields_of_one_name_are_told_apart() {
+    let sets = ["ingest.synthetic.seed=[1, 2]", "ingest.split={train=0.5, validation=0.2, test=0.3, seed=[1, 2]}"];
+    let config = config(TEXT, &sets).expect("valid");
+    let (cells, _) = cells::<veilgraph_ingest::Params>(&config, "ingest", &[]).expect("valid");
+    assert_eq!(labels(&cells)[1], "synthetic.seed-1,split.seed-2");
 }

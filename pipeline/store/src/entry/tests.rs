@@ -38,6 +38,7 @@ fn recipe(trial: u32) -> Recipe {
     Recipe {
         layout: crate::LAYOUT_VERSION,
         stage: "count".into(),
+        task: Some("count".into()),
         side: "server".into(),
         code: "c".into(),
         dependencies: "d".into(),

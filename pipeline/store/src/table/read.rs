@@ -57,7 +57,7 @@ impl Table {
     ///
     /// # Errors
     /// When the rows cannot be decoded or break an invariant of the artifact.
-    pub(crate) fn read<A: Artifact>(&self) -> Result<A, Invalid> {
+    pub(crate) fn read<A: Artifact>(&self, attachment: Option<&[u8]>) -> Result<A, Invalid> {
         let mut failure = None;
         let mut groups = 0..self.metadata.metadata().num_row_groups();
         let windows = std::iter::from_fn(|| {
@@ -69,7 +69,7 @@ impl Table {
             Ok(groups?.into_iter().flatten().collect())
         });
         let mut blocks = decoded.map_while(|blocks| blocks.map_err(|error| failure = Some(invalid(&error))).ok());
-        let artifact = A::from_blocks(&self.facts, &mut blocks.by_ref().flatten());
+        let artifact = A::from_parts(&self.facts, &mut blocks.by_ref().flatten(), attachment);
         drop(blocks);
         failure.map_or(artifact, Err)
     }
@@ -90,7 +90,7 @@ impl Table {
 /// # Errors
 /// When it cannot be read, is not Parquet, has other columns, or breaks an invariant of the artifact.
 pub fn read_table<A: Artifact>(path: &Path) -> Result<A, Invalid> {
-    Table::open::<A>(File::open(path).map_err(|error| Invalid(error.to_string()))?)?.read()
+    Table::open::<A>(File::open(path).map_err(|error| Invalid(error.to_string()))?)?.read(None)
 }
 
 /// Key-value metadata of a Parquet file.

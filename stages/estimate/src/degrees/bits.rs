@@ -1,57 +1,62 @@
-//! Degrees from noisy reports and from the pairs that both of their nodes claimed.
+//! This module estimates degrees from noisy reports and from double claims.
 //!
-//! A pair that one node claims says nothing about itself, so a node's double claims carry nearly all that
-//! the noisy bits know of its degree (algorithms.md, section G2).
+//! A claim is a report of a node that one of its pairs is linked, and a double claim is a pair that both of its nodes
+//! claim. A pair that only one of its nodes claims is as likely linked as before: one of the two bits is wrong, and
+//! nothing tells which. So a node's double claims carry nearly all that the noisy bits say about its degree.
 
 use std::collections::BTreeMap;
 
 use crate::degrees::grid;
 
-/// What is observed of a node: its noisy degree, if it sent one, and in how many pairs both nodes claim a link.
+/// Holds what is observed of a node: its noisy degree, if it sent one, and the number of its double claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Observed {
     pub report: Option<f64>,
     pub double_claims: u32,
 }
 
-/// How the observations were made.
+/// Says how the observations were made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noise {
-    /// Budgets of a list bit and of a degree.
-    pub epsilon: [f64; 2],
+    /// Each bit was sent with this budget, in nats.
+    pub epsilon_links: f64,
+    /// Each degree was sent with this budget, in nats.
+    pub epsilon_degree: f64,
     pub n_nodes: usize,
 }
 
-/// `E[d | observed]` for each node, under the distribution of degrees that makes all observations likeliest.
+/// Returns `E[d | observed]` for each node, under the distribution of degrees that makes all observations likeliest.
 ///
-/// Double claims of a node of degree `d` are `Bin(d, (1 − p)²) + Bin(n − 1 − d, p²)` with the flip probability
-/// `p`; reports have Laplace noise. The distribution is a mixture of point masses on a grid, as in
-/// `posterior_means`.
+/// A node of degree `d` has `Bin(d, (1 − p)²) + Bin(n − 1 − d, p²)` double claims, where `p` is the probability that a
+/// bit is flipped, and its report has Laplace noise. The distribution of degrees is a mixture of point masses on a grid
+/// and is fitted by expectation maximization. Claims about different nodes are treated as independent.
+///
+/// # Shapes
+/// `observed`: `[nodes]`. Returns `[nodes]`, links, on a grid up to `most`.
 ///
 /// # Complexity
-/// `O(distinct observations · degrees near them)` for each of some hundred iterations.
+/// `O(distinct observations · degrees near them)` for each of 300 iterations.
 ///
 /// # Source
-/// algorithms.md, section G2.
+/// Warner (1965) for the law of one bit; Kiefer, Wolfowitz (1956) and Laird (1978) for the distribution.
 pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) -> Vec<f64> {
     const ITERATIONS: usize = 300;
-    let claims = DoubleClaims::new(noise.epsilon[0], noise.n_nodes);
+    let claims = DoubleClaims::new(noise.epsilon_links, noise.n_nodes);
     if claims.flip == 0.0 {
         return observed.iter().map(|seen| seen.double_claims.into()).collect();
     }
-    let mut groups: BTreeMap<(u64, u32), (Observed, f64)> = BTreeMap::new();
-    let key = |seen: &Observed| (seen.report.map_or(u64::MAX, f64::to_bits), seen.double_claims);
+    let mut groups: BTreeMap<GroupKey, Group> = BTreeMap::new();
     for seen in observed {
-        groups.entry(key(seen)).or_insert((*seen, 0.0)).1 += 1.0;
+        groups.entry(seen.key()).or_insert(Group { observed: *seen, count: 0.0 }).count += 1.0;
     }
     let largest = observed.iter().map(|seen| claims.degree(seen.double_claims).max(seen.report.unwrap_or(0.0)));
-    let finest = noise.epsilon[1].max(1.0 / claims.spread(0.0));
+    let finest = noise.epsilon_degree.max(1.0 / claims.spread(0.0));
     let degrees = grid(largest.fold(1.0, f64::max).min(most), finest);
-    let rows = likelihoods(&groups, &degrees, claims, noise.epsilon[1]);
+    let rows = likelihoods(&groups, &degrees, claims, noise.epsilon_degree);
     let mut mass = vec![1.0 / degrees.len() as f64; degrees.len()];
     for _ in 0..ITERATIONS {
         let mut gains = vec![0.0; mass.len()];
-        for (row, (_, count)) in rows.iter().zip(groups.values()) {
+        for (row, Group { count, .. }) in rows.iter().zip(groups.values()) {
             let total: f64 = row.terms.iter().zip(&mass[row.first..]).map(|(term, mass)| term * mass).sum();
             if total > 0.0 {
                 let share = count / total / observed.len() as f64;
@@ -60,36 +65,56 @@ pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) ->
         }
         mass.iter_mut().zip(gains).for_each(|(mass, gain)| *mass *= gain);
     }
-    let means = rows.iter().zip(groups.values()).map(|(row, (seen, _))| {
+    let means = rows.iter().zip(groups.values()).map(|(row, Group { observed, .. })| {
         let (mut total, mut sum) = (0.0, 0.0);
         for ((term, mass), degree) in row.terms.iter().zip(&mass[row.first..]).zip(&degrees[row.first..]) {
             total += term * mass;
             sum += term * mass * degree;
         }
-        if total > 0.0 { sum / total } else { claims.degree(seen.double_claims) }
+        if total > 0.0 { sum / total } else { claims.degree(observed.double_claims) }
     });
-    let means: BTreeMap<(u64, u32), f64> = groups.keys().copied().zip(means).collect();
-    observed.iter().map(|seen| means[&key(seen)]).collect()
+    let means: BTreeMap<GroupKey, f64> = groups.keys().copied().zip(means).collect();
+    observed.iter().map(|seen| means[&seen.key()]).collect()
 }
 
-/// Likelihood of one observation at the degrees around it, up to a factor.
-struct Row {
+/// Identifies equal observations: the bits of the report, if there is one, and the number of double claims.
+type GroupKey = (u64, u32);
+
+/// Describes a group of nodes with equal observations.
+struct Group {
+    observed: Observed,
+    /// The group has this many nodes.
+    count: f64,
+}
+
+impl Observed {
+    /// Returns the group of this observation.
+    fn key(&self) -> GroupKey {
+        (self.report.map_or(u64::MAX, f64::to_bits), self.double_claims)
+    }
+}
+
+/// Holds the likelihood of one observation at the degrees around it, up to a factor.
+struct Likelihoods {
+    /// The first of these degrees has this position in the grid.
     first: usize,
+    /// Each of these degrees has one term.
     terms: Vec<f64>,
 }
 
+/// Returns the likelihoods of each group's observation at the `degrees` of the grid, in the order of the groups.
 fn likelihoods(
-    groups: &BTreeMap<(u64, u32), (Observed, f64)>,
+    groups: &BTreeMap<GroupKey, Group>,
     degrees: &[f64],
     claims: DoubleClaims,
     epsilon: f64,
-) -> Vec<Row> {
-    /// Terms below e^-40 of the largest change no mean.
+) -> Vec<Likelihoods> {
+    /// Terms below e^-40 of the largest are left out, because they change no mean.
     const NEGLIGIBLE: f64 = -40.0;
-    let mut counts: Vec<u32> = groups.values().map(|(seen, _)| seen.double_claims).collect();
+    let mut counts: Vec<u32> = groups.values().map(|group| group.observed.double_claims).collect();
     counts.sort_unstable();
     counts.dedup();
-    // By degree, then by distinct count.
+    // tables[degree][count] holds the logarithm of the likelihood of each distinct count of double claims.
     let tables: Vec<Vec<f64>> = degrees.iter().map(|&degree| claims.log_likelihoods(degree as u64, &counts)).collect();
     let row = |seen: &Observed| {
         let at = counts.partition_point(|&count| count < seen.double_claims);
@@ -102,49 +127,55 @@ fn likelihoods(
         let is_near = |log: &f64| log - most > NEGLIGIBLE;
         let first = logs.iter().position(is_near).unwrap_or(0);
         let last = logs.iter().rposition(is_near).unwrap_or(0);
-        Row { first, terms: logs[first..=last].iter().map(|log| libm::exp(log - most)).collect() }
+        Likelihoods { first, terms: logs[first..=last].iter().map(|log| libm::exp(log - most)).collect() }
     };
-    groups.values().map(|(seen, _)| row(seen)).collect()
+    groups.values().map(|group| row(&group.observed)).collect()
 }
 
-/// The law of a node's double claims.
+/// This is the law of a node's double claims: `Bin(d, (1 − p)²) + Bin(n − 1 − d, p²)` for a node of degree `d`.
 #[derive(Clone, Copy, Debug)]
 struct DoubleClaims {
+    /// A bit is flipped with this probability, `p = 1 / (1 + e^ε)`.
     flip: f64,
+    /// The node has this many possible partners, `n − 1`.
     n_others: u64,
 }
 
 impl DoubleClaims {
+    /// Returns the law for bits that were sent with this budget.
     fn new(epsilon: f64, n_nodes: usize) -> Self {
         Self { flip: 1.0 / (1.0 + libm::exp(epsilon)), n_others: n_nodes as u64 - 1 }
     }
 
-    /// Probability that both nodes claim a link that is there, and one that is not.
-    fn shares(self) -> [f64; 2] {
+    /// Returns the probabilities that both nodes claim a link that is there, and one that is not.
+    fn claim_probabilities(self) -> [f64; 2] {
         [(1.0 - self.flip) * (1.0 - self.flip), self.flip * self.flip]
     }
 
-    /// The degree that this many double claims are expected of.
+    /// Returns the degree of which this many double claims are expected, or 0 if it is negative.
     fn degree(self, double_claims: u32) -> f64 {
-        let [linked, unlinked] = self.shares();
+        let [linked, unlinked] = self.claim_probabilities();
         ((f64::from(double_claims) - self.n_others as f64 * unlinked) / (linked - unlinked).max(1e-9)).max(0.0)
     }
 
-    /// Standard deviation of [`Self::degree`] at a degree.
+    /// Returns the standard deviation of [`Self::degree`] for a node of this degree.
     fn spread(self, degree: f64) -> f64 {
-        let [linked, unlinked] = self.shares();
+        let [linked, unlinked] = self.claim_probabilities();
         let variance = degree * linked * (1.0 - linked) + (self.n_others as f64 - degree) * unlinked * (1.0 - unlinked);
         variance.sqrt() / (linked - unlinked).max(1e-9)
     }
 
-    /// Logarithm of the probability of each of the ascending `counts` at `degree`.
+    /// Returns the logarithm of the probability of each of `counts` double claims, for a node of this degree.
+    ///
+    /// # Shapes
+    /// `counts`: `[counts]`. Returns `[counts]`.
     fn log_likelihoods(self, degree: u64, counts: &[u32]) -> Vec<f64> {
-        let [linked, unlinked] = self.shares();
+        let [linked, unlinked] = self.claim_probabilities();
         let (true_claims, false_claims) =
             (Binomial::new(degree, linked), Binomial::new(self.n_others - degree, unlinked));
         let probability = |count: u64| -> f64 {
-            let sum = true_claims.probabilities.iter().zip(true_claims.first..).map(|(probability, own)| {
-                let rest = count.checked_sub(own).and_then(|rest| rest.checked_sub(false_claims.first));
+            let sum = true_claims.probabilities.iter().zip(true_claims.first..).map(|(probability, of_links)| {
+                let rest = count.checked_sub(of_links).and_then(|rest| rest.checked_sub(false_claims.first));
                 probability * rest.and_then(|rest| false_claims.probabilities.get(rest as usize)).unwrap_or(&0.0)
             });
             sum.sum()
@@ -153,23 +184,26 @@ impl DoubleClaims {
     }
 }
 
-/// Probabilities of the likely values of a binomial variable.
+/// Holds the probabilities of the likely values of a binomial variable.
 struct Binomial {
+    /// The first of these values is this one.
     first: u64,
+    /// Each of these values has one probability.
     probabilities: Vec<f64>,
 }
 
 impl Binomial {
+    /// Returns the probabilities of `Bin(n, share)`: `n! / (k! (n − k)!) share^k (1 − share)^(n − k)`.
     fn new(n: u64, share: f64) -> Self {
         let size = n as f64;
         let (mean, spread) = (size * share, (size * share * (1.0 - share)).sqrt());
-        // Beyond 12 standard deviations (and 40 events, for rare ones) lies less than 1e-17.
+        // Values farther from the mean than 12 standard deviations and 40 events together have less than 1e-17.
         let reach = 12.0 * spread + 40.0;
         let (first, last) = ((mean - reach).max(0.0) as u64, (mean + reach).min(size) as u64);
         let constant = libm::lgamma(size + 1.0);
         let log = |k: f64| {
             let ways = constant - libm::lgamma(k + 1.0) - libm::lgamma(size - k + 1.0);
-            // 0 · ln 0 is 0.
+            // A power 0^0 is 1, so its logarithm 0 · ln 0 is 0 and not NaN.
             let powers = |k: f64, share: f64| if k == 0.0 { 0.0 } else { k * libm::log(share) };
             ways + powers(k, share) + powers(size - k, 1.0 - share)
         };
@@ -184,7 +218,7 @@ mod tests {
     #[test]
     fn the_law_of_double_claims_is_that_of_its_two_sums() {
         let claims = DoubleClaims::new(1.5, 400);
-        let [linked, unlinked] = claims.shares();
+        let [linked, unlinked] = claims.claim_probabilities();
         let counts: Vec<u32> = (0..400).collect();
         let probabilities: Vec<f64> = claims.log_likelihoods(30, &counts).into_iter().map(libm::exp).collect();
         let moment = |power: i32, about: f64| -> f64 {
@@ -199,17 +233,18 @@ mod tests {
         assert!((claims.degree(mean.round() as u32) - 30.0).abs() < 1.0);
     }
 
-    /// At a large budget double claims are the degree; at none the reports alone speak.
+    /// With a large budget of bits, double claims are the degree; with hardly any, the reports alone decide.
     #[test]
     fn the_surer_observation_wins() {
         let seen = |report: f64, double_claims| Observed { report: Some(report), double_claims };
         let observed: Vec<Observed> = (0..200).map(|k| seen(f64::from(k % 10) + 3.0, k % 7)).collect();
-        let sure = posterior_means(&observed, Noise { epsilon: [12.0, 0.2], n_nodes: 200 }, 198.0);
+        let sure = posterior_means(&observed, Noise { epsilon_links: 12.0, epsilon_degree: 0.2, n_nodes: 200 }, 198.0);
         for (mean, seen) in sure.iter().zip(&observed) {
             assert!((mean - f64::from(seen.double_claims)).abs() < 1e-2, "{mean} {seen:?}");
         }
         let none: Vec<Observed> = observed.iter().map(|seen| Observed { double_claims: 50, ..*seen }).collect();
-        let by_reports = posterior_means(&none, Noise { epsilon: [1e-9, 30.0], n_nodes: 200 }, 198.0);
+        let by_reports =
+            posterior_means(&none, Noise { epsilon_links: 1e-9, epsilon_degree: 30.0, n_nodes: 200 }, 198.0);
         for (mean, seen) in by_reports.iter().zip(&none) {
             assert!((mean - seen.report.expect("sent")).abs() < 1e-2, "{mean} {seen:?}");
         }

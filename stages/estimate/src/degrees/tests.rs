@@ -1,6 +1,6 @@
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use veilgraph_privacy::degree_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
 
 use super::*;
 

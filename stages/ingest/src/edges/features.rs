@@ -2,33 +2,54 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{TextTable, ordered, read_table};
+use super::columns::{self, FeatureColumns};
+use super::ordered;
+use super::table::TextTable;
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
 
-/// Features by node name: width, and each node's entries.
+/// Features by node name.
 pub(super) struct NamedFeatures {
+    /// The number of rows of the file.
+    pub n_rows: usize,
+    /// The number of features.
     pub width: usize,
+    /// The entries of each node, in ascending columns.
     pub rows: BTreeMap<String, Vec<(u32, f32)>>,
 }
 
 /// Reads features by node name, whatever their layout.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFeatures, Error> {
-    if file.ends_with(".json") {
+    if file.trim_end_matches(".gz").ends_with(".json") {
         return read_feature_lists(files, file);
     }
-    let table = read_table(files, file, params.header)?;
-    let is_triplets = table.header.as_ref().is_some_and(|header| {
-        header.len() == 3 && header[1].to_lowercase().starts_with("feature") && header[2].to_lowercase() == "value"
-    });
-    if let Some((line, _)) = table.rows.iter().find(|(_, row)| row[0].is_empty()) {
-        return Err(Error::new(file, format!("line {line}: "), "features without a node", "name the node"));
+    let table = TextTable::read(files, file, params.header)?;
+    match columns::of_features(&table, params)? {
+        FeatureColumns::Triplets { node, feature, value } => {
+            let roles = [("nodes", node), ("features", feature), ("values", value)];
+            tracing::info!("{}", columns::account(&table, &roles));
+            check_nodes(&table, node)?;
+            triplets(&table, [node, feature, value])
+        }
+        FeatureColumns::Dense { node } => {
+            let (n_rows, n_others) = (table.rows.len(), table.width().saturating_sub(1));
+            let node_title = columns::title(&table, node);
+            tracing::info!("{file}: {n_rows} rows; nodes from {node_title}, a feature from each of {n_others} others");
+            check_nodes(&table, node)?;
+            dense(table, node)
+        }
     }
-    if is_triplets { triplets(file, &table) } else { dense(file, table) }
 }
 
-/// `{"node": [feature, ...], ...}` with features that are there or not.
+fn check_nodes(table: &TextTable, node: usize) -> Result<(), Error> {
+    match table.rows.iter().find(|(_, row)| row[node].is_empty()) {
+        Some((line, _)) => Err(table.error(format!("line {line}: "), "features without a node", "name the node")),
+        None => Ok(()),
+    }
+}
+
+/// Reads `{"node": [feature, ...], ...}`: a node has the features of its list, and no others.
 fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error> {
     let lists: BTreeMap<String, Vec<u32>> = serde_json::from_slice(&files.bytes(file)?).map_err(|error| {
         let place = format!("line {}, column {}: ", error.line(), error.column());
@@ -36,51 +57,56 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
             file,
             place,
             format!("not a map from nodes to lists of feature numbers ({error})"),
-            "see the README for the layout",
+            r#"write `{"node": [0, 7], ...}`"#,
         )
     })?;
     let width = lists.values().flatten().max().map_or(0, |&most| most as usize + 1);
     check_width(file, width)?;
+    let n_rows = lists.len();
     let rows = lists.into_iter().map(|(node, mut features)| {
         features.sort_unstable();
         features.dedup();
         (node, features.into_iter().map(|feature| (feature, 1.0)).collect())
     });
-    Ok(NamedFeatures { width, rows: rows.collect() })
+    Ok(NamedFeatures { n_rows, width, rows: rows.collect() })
 }
 
-/// Rows `node,feature,value`; features may have any name and are numbered in ascending order.
-fn triplets(file: &str, table: &TextTable) -> Result<NamedFeatures, Error> {
-    let features = ordered(table.rows.iter().map(|(_, row)| row[1].as_str()).collect::<BTreeSet<_>>());
+/// Reads rows of one feature each. Features may have any name and are numbered in ascending order.
+fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> Result<NamedFeatures, Error> {
+    let file = &table.file;
+    let features = ordered(table.rows.iter().map(|(_, row)| row[feature_at].as_str()).collect::<BTreeSet<_>>());
     check_width(file, features.len())?;
     let number: BTreeMap<&str, u32> =
         features.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
     let mut rows: BTreeMap<String, BTreeMap<u32, f32>> = BTreeMap::new();
     for (line, row) in &table.rows {
-        let value = finite(file, *line, &row[2])?;
-        if rows.entry(row[0].clone()).or_default().insert(number[row[1].as_str()], value).is_some() {
-            let problem = format!("feature `{}` of node `{}` comes twice", row[1], row[0]);
-            return Err(Error::new(file, format!("line {line}: "), problem, "give each feature of a node once"));
+        let (node, feature) = (&row[node_at], &row[feature_at]);
+        let value = finite(file, *line, &row[value_at])?;
+        if rows.entry(node.clone()).or_default().insert(number[feature.as_str()], value).is_some() {
+            let problem = format!("feature `{feature}` of node `{node}` comes twice");
+            return Err(table.error(format!("line {line}: "), problem, "give each feature of a node once"));
         }
     }
     let rows = rows.into_iter().map(|(node, row)| (node, row.into_iter().collect()));
-    Ok(NamedFeatures { width: features.len(), rows: rows.collect() })
+    Ok(NamedFeatures { n_rows: table.rows.len(), width: features.len(), rows: rows.collect() })
 }
 
-/// Rows `node,value,value,...`.
-fn dense(file: &str, table: TextTable) -> Result<NamedFeatures, Error> {
+/// Reads rows of one node each, whose other columns are its features.
+fn dense(table: TextTable, node_at: usize) -> Result<NamedFeatures, Error> {
+    let (file, n_rows) = (table.file, table.rows.len());
     let width = table.rows.first().map_or(0, |(_, row)| row.len() - 1);
-    check_width(file, width)?;
+    check_width(&file, width)?;
     let mut rows = BTreeMap::new();
-    for (line, row) in table.rows {
-        let values = row[1..].iter().enumerate().map(|(column, text)| Ok((column as u32, finite(file, line, text)?)));
+    for (line, mut row) in table.rows {
+        let node = row.remove(node_at);
+        let values = row.iter().enumerate().map(|(column, text)| Ok((column as u32, finite(&file, line, text)?)));
         let values = values.collect::<Result<Vec<_>, Error>>()?;
-        if rows.insert(row[0].clone(), values).is_some() {
-            let problem = format!("node `{}` comes twice", row[0]);
-            return Err(Error::new(file, format!("line {line}: "), problem, "give each node one row"));
+        if rows.insert(node.clone(), values).is_some() {
+            let problem = format!("node `{node}` comes twice");
+            return Err(Error::new(&file, format!("line {line}: "), problem, "give each node one row"));
         }
     }
-    Ok(NamedFeatures { width, rows })
+    Ok(NamedFeatures { n_rows, width, rows })
 }
 
 fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {

@@ -18,7 +18,7 @@ pub(crate) struct Array {
 }
 
 impl Value {
-    /// A number that can count or index.
+    /// The value as a number that can count or index.
     pub(crate) fn index(&self) -> Result<u32, String> {
         match self {
             Self::Int(value) => u32::try_from(*value).map_err(|_| format!("{value} is no index")),
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// The entries of a dictionary (of a `defaultdict`, too).
+    /// The entries of a dictionary or a `defaultdict`.
     pub(crate) fn entries(&self) -> Result<Vec<(Value, Value)>, String> {
         match self {
             Self::Dict(entries) => Ok(entries.borrow().clone()),
@@ -44,7 +44,7 @@ impl Value {
         }
     }
 
-    /// A NumPy array of numbers.
+    /// The value as a NumPy array of numbers.
     pub(crate) fn array(&self) -> Result<Array, String> {
         let object = self.object("array")?;
         let state = object.state.borrow().items()?;
@@ -64,7 +64,7 @@ impl Value {
         Ok(Array { shape, values })
     }
 
-    /// A SciPy matrix in compressed rows.
+    /// The value as a SciPy matrix in compressed rows.
     pub(crate) fn compressed_rows(&self) -> Result<CompressedRows, String> {
         let state = self.object("rows")?.state.borrow().entries()?;
         let field = |names: &[&str]| {
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// Type code of a `dtype` object, with its byte order checked.
+    /// The type code of a `dtype` object, whose byte order is checked.
     fn element_type(&self) -> Result<String, String> {
         let object = self.object("dtype")?;
         let code = object.arguments.items()?.first().ok_or("a type without name")?.bytes()?.to_vec();

@@ -1,5 +1,7 @@
 //! Our figures beside published ones.
 
+use veilgraph_evaluate::metric::{self, Metric};
+
 use super::figures::{Figure, Point};
 
 /// Both, line by line, and what they say on the whole.
@@ -28,8 +30,8 @@ pub(crate) fn all(figures: &[Figure]) -> Differences {
 fn is_same(a: &Point, b: &Point) -> bool {
     let key = |point: &Point| {
         let cell = &point.cell;
-        let names = [&cell.dataset, &cell.mechanism, &cell.variant, &cell.model].map(Clone::clone);
-        (names, cell.epsilon.to_bits(), cell.degree_fraction.map(f64::to_bits), point.metric, point.mean.to_bits())
+        let names = [&cell.dataset, &cell.mechanism, &cell.variant, &cell.model, &cell.estimate()].map(Clone::clone);
+        (names, [cell.epsilon, cell.degree_fraction, point.mean].map(f64::to_bits), point.metric.name)
     };
     key(a) == key(b)
 }
@@ -37,21 +39,23 @@ fn is_same(a: &Point, b: &Point) -> bool {
 fn line(point: &Point) -> Vec<String> {
     let (mean, deviation) = point.published.unwrap_or_default();
     let cell = &point.cell;
-    let number = |value: f64| if point.metric == "accuracy" { format!("{value:.1}") } else { format!("{value:.4e}") };
+    let number =
+        |value: f64| if *point.metric == metric::ACCURACY { format!("{value:.1}") } else { format!("{value:.4e}") };
     let difference = point.mean - mean;
-    let relative = if point.metric == "accuracy" {
+    let relative = if *point.metric == metric::ACCURACY {
         format!("{difference:+.1}")
     } else {
         format!("{:+.1} %", 100.0 * difference / mean)
     };
     vec![
         cell.dataset.clone(),
-        point.metric.to_owned(),
+        point.metric.name.to_owned(),
         cell.mechanism.clone(),
+        cell.estimate(),
         cell.variant.clone(),
         cell.model.clone(),
         cell.epsilon.to_string(),
-        cell.degree_fraction.map_or_else(String::new, |fraction| fraction.to_string()),
+        cell.degree_fraction.to_string(),
         format!("{} ± {}", number(point.mean), number(point.standard_deviation)),
         format!("{} ± {}", number(mean), number(deviation)),
         relative,
@@ -61,9 +65,9 @@ fn line(point: &Point) -> Vec<String> {
 
 fn summary(points: &[&Point]) -> Vec<String> {
     let mut found = Vec::new();
-    let of = |metric: &str| points.iter().copied().filter(|point| point.metric == metric).collect::<Vec<&Point>>();
+    let of = |metric: &Metric| points.iter().copied().filter(|point| point.metric == metric).collect::<Vec<&Point>>();
     let difference = |point: &Point| point.mean - point.published.map_or(f64::NAN, |(mean, _)| mean);
-    let accuracy = of("accuracy");
+    let accuracy = of(&metric::ACCURACY);
     if !accuracy.is_empty() {
         let within = accuracy.iter().filter(|point| difference(point).abs() <= 3.0).count();
         let mean = accuracy.iter().map(|point| difference(point)).sum::<f64>() / accuracy.len() as f64;
@@ -73,7 +77,7 @@ fn summary(points: &[&Point]) -> Vec<String> {
         ));
         found.extend(order(&accuracy));
     }
-    for metric in ["mae", "graph_mae", "graph_entries", "graph_true_positives"] {
+    for metric in [&metric::MAE, &metric::GRAPH_MAE, &metric::GRAPH_ENTRIES, &metric::GRAPH_TRUE_POSITIVES] {
         let mine = of(metric);
         let within = |point: &&&Point| {
             let deviation = point.published.map_or(0.0, |(_, deviation)| deviation);
@@ -81,7 +85,11 @@ fn summary(points: &[&Point]) -> Vec<String> {
         };
         if !mine.is_empty() {
             let inside = mine.iter().filter(within).count();
-            found.push(format!("{metric}: {inside} of {} cells within 4 published standard deviations", mine.len()));
+            found.push(format!(
+                "{}: {inside} of {} cells within 4 published standard deviations",
+                metric.name,
+                mine.len()
+            ));
         }
     }
     found

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use veilgraph_evaluate::metric::{self, Metric};
+use veilgraph_evaluate::{Cell, log_log_slope};
+
 use crate::commands::summary::Row;
-use crate::published::{Cell, Published};
+use crate::published::{Published, PublishedCell};
 
 /// A figure with its caption and its data.
 pub(crate) struct Figure {
@@ -34,9 +37,9 @@ pub(crate) struct Line {
 #[derive(Clone)]
 pub(crate) struct Point {
     pub x: f64,
+    /// What the score is about.
     pub cell: Cell,
-    pub epsilon_edge: f64,
-    pub metric: &'static str,
+    pub metric: &'static Metric,
     pub mean: f64,
     pub standard_deviation: f64,
     /// Of the 95 % interval of the mean; 0 for one trial.
@@ -46,10 +49,9 @@ pub(crate) struct Point {
     pub published: Option<(f64, f64)>,
 }
 
-/// A score that is drawn: its name, its factor, and what lines are called beside their cell.
+/// A metric that is drawn, and what its lines are called beside their cell.
 struct Drawn {
-    metric: &'static str,
-    factor: f64,
+    metric: &'static Metric,
     suffix: &'static str,
 }
 
@@ -68,11 +70,11 @@ const EDGE_BUDGET: &str = "nats per undirected link";
 /// Every figure of these rows.
 pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
     let parts: BTreeSet<(&str, &str)> =
-        rows.iter().map(|row| (row.experiment.as_str(), row.dataset.as_str())).collect();
+        rows.iter().map(|row| (row.cell.experiment.as_str(), row.cell.dataset.as_str())).collect();
     let several = parts.iter().map(|(experiment, _)| experiment).collect::<BTreeSet<_>>().len() > 1;
     let mut figures = Vec::new();
     for (experiment, dataset) in parts {
-        let mine = rows.iter().filter(|row| row.experiment == experiment && row.dataset == dataset).collect();
+        let mine = rows.iter().filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset).collect();
         let prefix = if several { format!("{experiment}-{dataset}") } else { dataset.to_owned() };
         for mut figure in Part::new(mine, published).figures() {
             figure.name = format!("{prefix}-{}", figure.name);
@@ -87,13 +89,15 @@ impl<'a> Part<'a> {
     fn new(rows: Vec<&'a Row>, published: Option<&'a Published>) -> Self {
         // A fraction that follows from the rest need not be said.
         let rest = |row: &Row| {
-            let names = [&row.mechanism, &row.estimate, &row.variant, &row.model].map(Clone::clone);
-            (names, row.epsilon.to_bits())
+            let Cell { mechanism, variant, model, .. } = &row.cell;
+            let names = [mechanism, &row.cell.estimate(), variant, model].map(Clone::clone);
+            (names, row.cell.epsilon.to_bits())
         };
         let mut fractions = BTreeMap::new();
-        let sweeps_fraction =
-            rows.iter().any(|row| *fractions.entry(rest(row)).or_insert(row.degree_fraction) != row.degree_fraction);
-        let sweeps_mechanism = rows.iter().any(|row| row.mechanism != rows[0].mechanism);
+        let sweeps_fraction = rows
+            .iter()
+            .any(|row| *fractions.entry(rest(row)).or_insert(row.cell.degree_fraction) != row.cell.degree_fraction);
+        let sweeps_mechanism = rows.iter().any(|row| row.cell.mechanism != rows[0].cell.mechanism);
         let nodes: BTreeSet<u64> = rows.iter().filter_map(|row| n_nodes(row)).map(f64::to_bits).collect();
         Self { rows, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
     }
@@ -103,14 +107,14 @@ impl<'a> Part<'a> {
         let models: BTreeSet<&str> = self
             .rows
             .iter()
-            .map(|row| row.model.as_str())
+            .map(|row| row.cell.model.as_str())
             .filter(|model| !model.is_empty() && *model != "mlp")
             .collect();
-        let accuracy = [Drawn { metric: "accuracy", factor: 100.0, suffix: "" }];
+        let accuracy = [Drawn { metric: &metric::ACCURACY, suffix: "" }];
         for model in models {
             // A perceptron belongs beside every network.
             let rows: Vec<&Row> =
-                self.rows.iter().copied().filter(|row| row.model == model || row.model == "mlp").collect();
+                self.rows.iter().copied().filter(|row| row.cell.model == model || row.cell.model == "mlp").collect();
             let title = format!("Accuracy of test nodes, {model}");
             if self.sweeps_fraction {
                 figures.push(self.by_fraction(&rows, &format!("fraction-{model}"), &title, &accuracy));
@@ -125,19 +129,23 @@ impl<'a> Part<'a> {
         }
         let is_compared = self.sweeps_mechanism
             || self.sweeps_fraction
-            || self.rows.iter().any(|row| row.estimate != self.rows[0].estimate);
-        let mut errors = vec![Drawn { metric: "mae", factor: 1.0, suffix: "" }];
+            || self.rows.iter().any(|row| row.cell.estimate() != self.rows[0].cell.estimate());
+        let mut errors = vec![Drawn { metric: &metric::MAE, suffix: "" }];
         if self.sweeps_mechanism {
-            errors.push(Drawn { metric: "graph_mae", factor: 1.0, suffix: "" });
+            errors.push(Drawn { metric: &metric::GRAPH_MAE, suffix: "" });
         } else if !is_compared {
             // Beside each other, estimates are told apart by their errors alone.
-            errors.push(Drawn { metric: "expected_mae", factor: 1.0, suffix: "expected by the model" });
+            errors.push(Drawn { metric: &metric::EXPECTED_MAE, suffix: "expected by the model" });
         }
         if !is_compared || self.sweeps_mechanism {
-            errors.push(Drawn { metric: "mae_bound", factor: 1.0, suffix: "bound (theorem 4.4)" });
+            errors.push(Drawn { metric: &metric::MAE_BOUND, suffix: "bound (theorem 4.4)" });
         }
-        let posterior: Vec<&Row> =
-            self.rows.iter().copied().filter(|row| row.mechanism != "blink" || row.variant.is_empty()).collect();
+        let posterior: Vec<&Row> = self
+            .rows
+            .iter()
+            .copied()
+            .filter(|row| row.cell.mechanism != "blink" || row.cell.variant.is_empty())
+            .collect();
         let title = "Mean absolute error of link probabilities";
         if self.sweeps_nodes {
             figures.push(self.by_nodes(&posterior));
@@ -145,12 +153,12 @@ impl<'a> Part<'a> {
             self.by_budget(&mut figures, &posterior, ("mae", title, "mean absolute error"), &errors, true);
         }
         let density = [
-            Drawn { metric: "graph_entries", factor: 1.0, suffix: "entries" },
-            Drawn { metric: "graph_true_positives", factor: 1.0, suffix: "true positives" },
+            Drawn { metric: &metric::GRAPH_ENTRIES, suffix: "entries" },
+            Drawn { metric: &metric::GRAPH_TRUE_POSITIVES, suffix: "true positives" },
         ];
         // Over sizes only the errors say something together.
         if !self.sweeps_nodes {
-            let precision = [Drawn { metric: "average_precision", factor: 1.0, suffix: "" }];
+            let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
             let title = "Average precision of link probabilities";
             self.by_budget(&mut figures, &posterior, ("precision", title, "average precision"), &precision, false);
             let title = "Links that the graph keeps, in both directions";
@@ -176,21 +184,22 @@ impl<'a> Part<'a> {
             let x = Axis { label: label.to_owned(), is_log: false };
             Figure { name, title, x, y: y.clone(), lines }
         };
-        figures.push(figure(name.to_owned(), title.to_owned(), BUDGET, lines(&|row| row.epsilon)));
-        let ratio = |row: &&Row| row.epsilon_edge / row.epsilon;
+        figures.push(figure(name.to_owned(), title.to_owned(), BUDGET, lines(&|row| row.cell.epsilon)));
+        let ratio = |row: &&Row| row.cell.epsilon_edge / row.cell.epsilon;
         let ratios: BTreeSet<u64> =
             rows.iter().filter(|row| !is_level(row)).map(ratio).map(|ratio| (8.0 * ratio) as u64).collect();
         if ratios.len() > 1 {
             let (name, title) = (format!("{name}-per-link"), format!("{title}, by what a link costs"));
-            figures.push(figure(name, title, EDGE_BUDGET, lines(&|row| row.epsilon_edge)));
+            figures.push(figure(name, title, EDGE_BUDGET, lines(&|row| row.cell.epsilon_edge)));
         }
     }
 
     fn by_fraction(&self, rows: &[&Row], name: &str, title: &str, drawn: &[Drawn]) -> Figure {
         let x = Axis { label: "degree_fraction".to_owned(), is_log: false };
         let y = Axis { label: "accuracy, %".to_owned(), is_log: false };
-        let named = |row: &Row| format!("epsilon {} {}", row.epsilon, self.line_name(row, false)).trim_end().to_owned();
-        let lines = self.lines(rows, drawn, &|row| row.degree_fraction, &named);
+        let named =
+            |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.line_name(row, false)).trim_end().to_owned();
+        let lines = self.lines(rows, drawn, &|row| row.cell.degree_fraction, &named);
         Figure { name: name.to_owned(), title: format!("{title}, by fraction"), x, y, lines }
     }
 
@@ -199,13 +208,17 @@ impl<'a> Part<'a> {
         let x = Axis { label: "nodes".to_owned(), is_log: true };
         let y = Axis { label: "mean absolute error".to_owned(), is_log: true };
         let drawn = [
-            Drawn { metric: "mae", factor: 1.0, suffix: "" },
-            Drawn { metric: "mae_bound", factor: 1.0, suffix: "bound (theorem 4.4)" },
+            Drawn { metric: &metric::MAE, suffix: "" },
+            Drawn { metric: &metric::MAE_BOUND, suffix: "bound (theorem 4.4)" },
         ];
-        let named = |row: &Row| format!("epsilon {}", row.epsilon);
+        let named = |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.told_apart(row)).trim_end().to_owned();
         let mut lines = self.lines(rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
         for line in &mut lines {
-            line.name = format!("{} (slope {:.2})", line.name, slope(&line.points));
+            line.name = format!(
+                "{} (slope {:.2})",
+                line.name,
+                log_log_slope(line.points.iter().map(|point| (point.x, point.mean)))
+            );
         }
         let title = "Mean absolute error by number of nodes (corollary 4.6)".to_owned();
         Figure { name: "nodes".to_owned(), title, x, y, lines }
@@ -213,18 +226,24 @@ impl<'a> Part<'a> {
 
     /// What a line is called: only what tells it from others.
     fn line_name(&self, row: &Row, with_fraction: bool) -> String {
-        let is_blink = row.mechanism == "blink";
-        let mechanism = if self.sweeps_mechanism { row.mechanism.as_str() } else { "" };
-        let variant = if is_blink { row.variant.as_str() } else { "" };
-        let fraction = match row.degree_fraction {
+        let cell = &row.cell;
+        let is_blink = cell.mechanism == "blink";
+        let mechanism = if self.sweeps_mechanism { cell.mechanism.as_str() } else { "" };
+        let variant = if is_blink { cell.variant.as_str() } else { "" };
+        let fraction = match cell.degree_fraction {
             _ if !with_fraction || !is_blink => String::new(),
             0.0 => "evidence alone".to_owned(),
             1.0 => "prior alone".to_owned(),
             fraction => format!("fraction {fraction}"),
         };
-        let estimate = if self.sweeps_nodes { "" } else { row.estimate.as_str() };
-        let parts = [estimate, mechanism, variant, &fraction];
+        let estimate = self.told_apart(row);
+        let parts = [estimate.as_str(), mechanism, variant, &fraction];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The alternative and the swept fields that neither an axis nor another part of the name shows.
+    fn told_apart(&self, row: &Row) -> String {
+        row.cell.told_apart_by(|choice| !(self.sweeps_nodes && choice.field == "ingest.synthetic.nodes"))
     }
 
     fn lines(
@@ -235,26 +254,26 @@ impl<'a> Part<'a> {
         name: &dyn Fn(&Row) -> String,
     ) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
-        for Drawn { metric, factor, suffix } in drawn {
+        for Drawn { metric, suffix } in drawn {
+            let factor = metric.unit.factor();
             for row in rows {
-                let Some(summary) = row.summary(metric) else { continue };
+                let Some(summary) = row.summary(metric.name) else { continue };
                 let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
-                let cell = row.cell();
+                let cell = row.published_cell();
                 // Accuracy was published at whatever fraction was best, and apart from that by fraction.
-                let fraction = cell.degree_fraction.filter(|_| self.sweeps_fraction || *metric != "accuracy");
-                let wanted = Cell { degree_fraction: fraction, ..cell.clone() };
-                let published = self.published.and_then(|published| published.score(&wanted, metric));
+                let fraction = cell.degree_fraction.filter(|_| self.sweeps_fraction || **metric != metric::ACCURACY);
+                let wanted = PublishedCell { degree_fraction: fraction, ..cell };
+                let published = self.published.and_then(|published| published.score(&wanted, metric.name));
                 let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
                 let spread = if summary.standard_deviation.is_finite() { summary.standard_deviation } else { 0.0 };
                 let point = Point {
                     x: x(row),
-                    cell,
-                    epsilon_edge: row.epsilon_edge,
+                    cell: row.cell.clone(),
                     metric,
                     mean: factor * summary.mean,
                     standard_deviation: factor * spread,
                     half_width: factor * half_width,
-                    trials: row.scores.get(*metric).map_or(0, Vec::len),
+                    trials: summary.trials,
                     published: published.map(|(mean, deviation)| (factor * mean, factor * deviation)),
                 };
                 match lines.iter_mut().find(|line| line.name == name) {
@@ -271,19 +290,9 @@ impl<'a> Part<'a> {
 
 /// Whether a row stands for all budgets.
 fn is_level(row: &Row) -> bool {
-    matches!(row.mechanism.as_str(), "non-private" | "no-links")
+    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links")
 }
 
 fn n_nodes(row: &Row) -> Option<f64> {
-    row.scores.get("n_nodes")?.first().copied()
-}
-
-/// Of the least-squares line through the logarithms.
-fn slope(points: &[Point]) -> f64 {
-    let logs: Vec<(f64, f64)> = points.iter().map(|point| (point.x.ln(), point.mean.ln())).collect();
-    let n = logs.len() as f64;
-    let (x, y) = logs.iter().fold((0.0, 0.0), |sum, log| (sum.0 + log.0 / n, sum.1 + log.1 / n));
-    let (up, across) =
-        logs.iter().fold((0.0, 0.0), |sum, log| (sum.0 + (log.0 - x) * (log.1 - y), sum.1 + (log.0 - x) * (log.0 - x)));
-    up / across
+    row.values(metric::N_NODES.name).first().copied()
 }

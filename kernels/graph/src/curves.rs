@@ -1,0 +1,85 @@
+//! This module holds how the training of models went.
+
+use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
+
+/// Holds the losses of every model of a grid, epoch by epoch.
+///
+/// # Shapes
+/// All columns are `[n_rows]`: one row for each model and epoch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curves {
+    /// The model of the row has this position in the grid.
+    pub model: Vec<u32>,
+    /// The epochs of a model are counted from 0.
+    pub epoch: Vec<u32>,
+    /// This is the mean cross-entropy of the training nodes in nats, under dropout.
+    pub train_loss: Vec<f64>,
+    /// This is the mean cross-entropy of the validation nodes in nats, without dropout.
+    pub validation_loss: Vec<f64>,
+    /// This share of the validation nodes is classified correctly.
+    pub validation_accuracy: Vec<f64>,
+}
+
+impl Curves {
+    /// Returns the lowest validation loss of `model`, or infinity if the loss was never a number.
+    #[must_use]
+    pub fn lowest_validation_loss(&self, model: u32) -> f64 {
+        let losses = self.model.iter().zip(&self.validation_loss).filter(|&(&row_model, _)| row_model == model);
+        losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Finds, among `n_models` models, the one with the lowest mean validation loss over `trials`. Returns its position
+    /// in the grid and its lowest loss in each trial, or `None` if every model failed in some trial.
+    #[must_use]
+    pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
+        let losses = (0..n_models).map(|model| {
+            let losses: Vec<f64> = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
+            (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
+        });
+        let finite = losses.filter(|(_, mean, _)| mean.is_finite());
+        let (model, _, losses) = finite.min_by(|(_, first, _), (_, second, _)| first.total_cmp(second))?;
+        Some((model, losses))
+    }
+}
+
+// Curves are a function of the server's artifacts alone.
+impl Public for Curves {}
+
+impl Artifact for Curves {
+    const NAME: &'static str = "curve";
+    const ZONE: Zone = Zone::Server;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[
+        ("model", ColumnType::U32),
+        ("epoch", ColumnType::U32),
+        ("train_loss", ColumnType::F64),
+        ("validation_loss", ColumnType::F64),
+        ("validation_accuracy", ColumnType::F64),
+    ];
+
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        Box::new(std::iter::once(vec![
+            Column::U32(self.model.clone()),
+            Column::U32(self.epoch.clone()),
+            Column::F64(self.train_loss.clone()),
+            Column::F64(self.validation_loss.clone()),
+            Column::F64(self.validation_accuracy.clone()),
+        ]))
+    }
+
+    fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        let mut curves = Self::default();
+        for block in blocks {
+            let mut columns = block.into_iter();
+            curves.model.extend(take::<u32>(&mut columns)?);
+            curves.epoch.extend(take::<u32>(&mut columns)?);
+            curves.train_loss.extend(take::<f64>(&mut columns)?);
+            curves.validation_loss.extend(take::<f64>(&mut columns)?);
+            curves.validation_accuracy.extend(take::<f64>(&mut columns)?);
+        }
+        Ok(curves)
+    }
+}

@@ -1,0 +1,95 @@
+//! A linear map where a device can apply it to the matrices of a batch of models.
+
+use std::sync::Arc;
+
+use burn::tensor::ops::FloatTensor;
+use burn::tensor::{Tensor, TensorPrimitive};
+
+use crate::graph_operator::ImplicitMap;
+use crate::learned::LearnedMap;
+use crate::map::LinearMap;
+use crate::ops::{DeviceOps, from_host, shape, to_host};
+
+/// A linear map `M` where the device can apply it.
+#[derive(Clone, Debug)]
+pub(crate) enum DeviceMap<B: DeviceOps> {
+    /// Explicit entries, on the device.
+    Sparse(B::Sparse),
+    /// Every entry, on the device: `[1, rows, columns]`.
+    Dense(FloatTensor<B>),
+    /// Applied on the host; other devices copy two matrices per call.
+    Host(Arc<ImplicitMap>),
+    /// Links of one model that trains on the host.
+    Learned(Arc<LearnedMap>),
+}
+
+impl<B: DeviceOps> DeviceMap<B> {
+    /// Copies a map to the device, in the form in which it is applied fastest there.
+    pub(crate) fn new(map: &Arc<LinearMap>, device: &B::Device) -> Self {
+        let n = map.n_rows() as u64;
+        match map.as_ref() {
+            LinearMap::Sparse(sparse) => Self::Sparse(B::sparse(sparse, device)),
+            // A GPU multiplies by a dense matrix faster than the host applies an implicit one. Half of the memory of a
+            // batch is left for the models.
+            LinearMap::Implicit(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
+                Self::Dense(from_host::<B>(soft.dense(), [1, map.n_rows(), map.n_rows()], device))
+            }
+            LinearMap::Implicit(soft) => Self::Host(soft.clone()),
+        }
+    }
+
+    /// `M x`.
+    ///
+    /// # Shapes
+    /// `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
+    pub(crate) fn multiply(&self, x: FloatTensor<B>) -> FloatTensor<B> {
+        match self {
+            Self::Sparse(map) => B::multiply(map, false, x),
+            Self::Dense(matrix) => matmul::<B>(matrix.clone(), x),
+            Self::Host(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
+            Self::Learned(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
+        }
+    }
+
+    /// `Mᵀ y`.
+    ///
+    /// # Shapes
+    /// `y`: `[models, rows, width]`. Returns `[models, columns, width]`.
+    pub(crate) fn multiply_adjoint(&self, y: FloatTensor<B>) -> FloatTensor<B> {
+        match self {
+            Self::Sparse(map) => B::multiply(map, true, y),
+            Self::Dense(matrix) => matmul::<B>(B::float_swap_dims(matrix.clone(), 1, 2), y),
+            Self::Host(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
+            Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
+        }
+    }
+}
+
+/// One matrix times that of every model, as one product: the models' columns stand side by side.
+///
+/// # Shapes
+/// `matrix`: `[1, rows, columns]`; `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
+fn matmul<B: DeviceOps>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTensor<B> {
+    let [matrix, x] = [matrix, x].map(|tensor| Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(tensor)));
+    let [models, columns, width] = x.dims();
+    let rows = matrix.dims()[1];
+    let product = if models == 1 {
+        matrix.matmul(x)
+    } else {
+        let side_by_side = matrix.matmul(x.swap_dims(0, 1).reshape([1, columns, models * width]));
+        side_by_side.reshape([rows, models, width]).swap_dims(0, 1)
+    };
+    product.into_primitive().tensor()
+}
+
+/// A function of one model's matrix, applied to that of every model on the host.
+///
+/// # Shapes
+/// `x` and the result: `[models, n, width]`; `apply` takes and returns row-major `[n, width]`.
+fn on_host<B: DeviceOps>(apply: impl Fn(&[f32], usize) -> Vec<f32>, x: FloatTensor<B>) -> FloatTensor<B> {
+    let device = B::float_device(&x);
+    let [models, rows, width] = shape::<B>(&x);
+    let x = to_host::<B>(x);
+    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| apply(x, width)).collect();
+    from_host::<B>(product, [models, rows, width], &device)
+}

@@ -1,0 +1,47 @@
+//! Why a model cannot be trained or applied.
+
+/// Why a model was not trained.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// A loss was no finite number; in which epoch.
+    #[error("the loss was not a finite number in epoch {0}; lower the learning rate")]
+    Diverged(usize),
+    /// Attention over all pairs would not fit into memory; number of pairs, and the most that are taken.
+    #[error(
+        "soft attention lists all {0} pairs of nodes, more than {1}; use construct.variant = \"hybrid\" or another model"
+    )]
+    TooManyPairs(usize, usize),
+    /// Learned weights of all pairs would not fit into memory; number of pairs, and the most that are taken.
+    #[error("solitude learns a weight for each of {0} pairs of nodes, more than {1}; choose another mechanism")]
+    TooManyWeights(usize, usize),
+    /// No rule says how attention would use learned links.
+    #[error("solitude learns links for gcn and graphsage; its published figures with gat are numerical failures")]
+    LearnedAttention,
+    /// Graph and features differ in their number of nodes; both numbers.
+    #[error("{0} nodes in the graph, {1} in the features")]
+    Mismatch(usize, usize),
+    /// A class cannot be learned; the class, and the number of labelled training nodes.
+    #[error(
+        "class {0} has no node among the {1} labelled training nodes; choose another split (ingest.split, seed), or remove the class from the labels"
+    )]
+    NoExample(usize, usize),
+    /// No epoch can be chosen.
+    #[error("no validation node has a label; choose a split with validation nodes (ingest.split)")]
+    NoValidation,
+    /// A model meets a graph with another number of features.
+    #[error("the model was trained on {trained} features, this graph has {here}; take a graph with the same features")]
+    Features {
+        /// Features of the model.
+        trained: usize,
+        /// Features of the graph.
+        here: usize,
+    },
+    /// Parameters are not those of the network; how many there are, and how many it has.
+    #[error("the file holds {0} parameters, not the {1} of its network in name and shape; train the model again")]
+    Parameters(usize, usize),
+    /// The device failed on a single model, most likely for want of memory.
+    #[error(
+        "the device failed on one model alone ({0}); use construct.variant = \"hard\", fewer hidden units, or --device cpu"
+    )]
+    Device(String),
+}

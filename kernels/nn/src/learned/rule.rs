@@ -1,0 +1,49 @@
+//! How learned weights become one step of aggregation: each row, divided by its sum.
+
+use rayon::prelude::*;
+
+use crate::scaling::Scaling;
+
+/// How weights `A` become one step of aggregation `M`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// `D^{-1/2} (A + I) D^{-1/2}` with `D` the row sums of `A + I`, at least 1.
+    Symmetric,
+    /// `D^{-1} A` with `D` the row sums of `A`, at least 1.
+    Mean,
+}
+
+/// What a row of weights is divided by: an entry of `D`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowSum {
+    /// The sum of the row, at least 1.
+    pub sum: f32,
+    /// Whether the sum is above 1, so that it moves with the weights; else its gradient is zero.
+    pub is_free: bool,
+}
+
+impl Rule {
+    /// The diagonal matrices around the weights, for these row sums, `[n]`.
+    pub(super) fn scaling(self, sums: &[RowSum]) -> Scaling {
+        match self {
+            Self::Symmetric => {
+                let scale: Vec<f32> = sums.iter().map(|row| 1.0 / row.sum.sqrt()).collect();
+                Scaling { left: scale.clone(), right: scale, loops: true }
+            }
+            Self::Mean => {
+                let left = sums.iter().map(|row| 1.0 / row.sum).collect();
+                Scaling { left, right: vec![1.0; sums.len()], loops: false }
+            }
+        }
+    }
+}
+
+/// Row sums of `weights`, row-major `[n, n]`; with the loop that [`Rule::Symmetric`] adds to every node.
+pub(super) fn row_sums(weights: &[f32], n: usize, rule: Rule) -> Vec<RowSum> {
+    let own = if rule == Rule::Symmetric { 1.0 } else { 0.0 };
+    let sum = |row: &[f32]| {
+        let sum = own + row.iter().sum::<f32>();
+        RowSum { sum: sum.max(1.0), is_free: sum > 1.0 }
+    };
+    weights.par_chunks(n).map(sum).collect()
+}

@@ -1,0 +1,97 @@
+//! Arrays of numbers on a GPU, and the shapes that the operations give them.
+
+use std::sync::Arc;
+
+use burn::tensor::{DType, Shape};
+use burn_cubecl::CubeRuntime;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::ops::numeric::{empty_device_contiguous_dtype, zeros_client};
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+use veilgraph_graph::SparseMatrix;
+
+type Device<R> = <R as Runtime>::Device;
+
+/// A sparse matrix in compressed rows.
+///
+/// # Shapes
+/// `offsets`: `[n_rows + 1]`, where the entries of every row start. `columns`, `values`: `[entries]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Compressed<R: CubeRuntime> {
+    pub offsets: CubeTensor<R>,
+    pub columns: CubeTensor<R>,
+    pub values: CubeTensor<R>,
+    pub n_rows: usize,
+    pub n_columns: usize,
+}
+
+/// A sparse matrix and its transposed one.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceSparse<R: CubeRuntime>(pub [Compressed<R>; 2]);
+
+/// Links of an attention graph; the pattern is symmetric.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceLinks<R: CubeRuntime> {
+    pub links: Compressed<R>,
+    /// Weights as they multiply messages.
+    pub factors: CubeTensor<R>,
+    /// The number of every link: the order of links in which attention is given.
+    pub identity: CubeTensor<R>,
+    /// For every link, the number of the one in the other direction.
+    pub reverse: CubeTensor<R>,
+    pub n_links: usize,
+}
+
+/// Labelled nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceLabelled<R: CubeRuntime> {
+    pub nodes: CubeTensor<R>,
+    pub classes: CubeTensor<R>,
+    /// Position of every labelled node among them, and its class.
+    pub positions: Arc<[(u32, u16)]>,
+}
+
+/// Copies a sparse matrix to the device.
+pub(crate) fn rows<R: CubeRuntime>(matrix: &SparseMatrix, device: &Device<R>) -> Compressed<R> {
+    let mut offsets = vec![0];
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for row in 0..matrix.n_rows() {
+        let (row_columns, row_values) = matrix.row(row);
+        columns.extend_from_slice(row_columns);
+        values.extend_from_slice(row_values);
+        offsets.push(columns.len() as u32);
+    }
+    Compressed {
+        offsets: place(&offsets, DType::U32, device),
+        columns: place(&columns, DType::U32, device),
+        values: place(&values, DType::F32, device),
+        n_rows: matrix.n_rows(),
+        n_columns: matrix.n_columns(),
+    }
+}
+
+/// Copies values to the device.
+pub(crate) fn place<R: CubeRuntime, E: CubeElement>(values: &[E], dtype: DType, device: &Device<R>) -> CubeTensor<R> {
+    let client = R::client(device);
+    let handle = client.create_from_slice(E::as_bytes(values));
+    CubeTensor::new_contiguous(client, device.clone(), Shape::new([values.len()]), handle, dtype)
+}
+
+/// A tensor without values yet.
+///
+/// Device code counts on rows that follow each other without gaps, which is not what a device allocates by default.
+pub(crate) fn empty<R: CubeRuntime>(beside: &CubeTensor<R>, shape: [usize; 3]) -> CubeTensor<R> {
+    empty_device_contiguous_dtype(beside.client.clone(), beside.device.clone(), Shape::new(shape), DType::F32)
+}
+
+/// A tensor of zeros, its rows without gaps.
+pub(crate) fn zeros<R: CubeRuntime>(beside: &CubeTensor<R>, shape: [usize; 3]) -> CubeTensor<R> {
+    into_contiguous(zeros_client(beside.client.clone(), beside.device.clone(), Shape::new(shape), DType::F32))
+}
+
+/// How many units are started, and in what groups.
+pub(crate) fn units<R: CubeRuntime>(beside: &CubeTensor<R>, units: usize) -> (ComputeClient<R>, CubeCount, CubeDim) {
+    let client = beside.client.clone();
+    let dim = CubeDim::new(&client, units);
+    (client.clone(), cubecl::calculate_cube_count_elemwise(&client, units, dim), dim)
+}

@@ -1,0 +1,295 @@
+//! The operations on a GPU, for every runtime of `CubeCL`.
+
+use std::sync::Arc;
+
+use burn::tensor::ops::{ActivationOps, FloatTensor, FloatTensorOps};
+use burn::tensor::{DType, Tensor, TensorPrimitive};
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::tensor::CubeTensor;
+use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
+use cubecl::prelude::*;
+use cubecl::server::ComputeServer;
+use rayon::prelude::*;
+
+use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
+use super::{Activation, AttentionInputs, DeviceOps, device_attention, device_code, device_dropout, shape, to_host};
+use crate::adam::{Corrections, Moments, Rates};
+use crate::attention::AttentionGraph;
+use crate::dropout::Dropout;
+use crate::map::SparseMap;
+use crate::score::{Score, score};
+
+impl<R, BT> DeviceOps for CubeBackend<R, f32, i32, BT>
+where
+    R: CubeRuntime,
+    R::Server: ComputeServer,
+    R::Device: burn::tensor::backend::DeviceOps,
+    BT: BoolElement,
+{
+    type Sparse = DeviceSparse<R>;
+    type Links = DeviceLinks<R>;
+    type Labelled = DeviceLabelled<R>;
+    type Dropouts = CubeTensor<R>;
+    type AllRates = CubeTensor<R>;
+
+    /// Twice the largest page of `CubeCL`. On CUDA this page is a quarter of the device's memory; elsewhere it is what
+    /// one buffer may hold.
+    fn memory(device: &Self::Device) -> Option<u64> {
+        Some(2 * R::client(device).properties().memory.max_page_size)
+    }
+
+    fn sparse(map: &Arc<SparseMap>, device: &Self::Device) -> Self::Sparse {
+        DeviceSparse([&map.matrix, &map.transposed].map(|matrix| rows(matrix, device)))
+    }
+
+    fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {
+        let graph = graph.both_ways();
+        let (links, n_links) = (rows(graph.links(), device), graph.links().n_entries());
+        let factors: Vec<f32> = graph.factors();
+        let identity: Vec<u32> = (0..n_links as u32).collect();
+        DeviceLinks {
+            links,
+            factors: place(&factors, DType::F32, device),
+            identity: place(&identity, DType::U32, device),
+            reverse: place(&graph.reverse(), DType::U32, device),
+            n_links,
+        }
+    }
+
+    fn labelled(labelled: &[(u32, u16)], device: &Self::Device) -> Self::Labelled {
+        let nodes: Vec<u32> = labelled.iter().map(|&(node, _)| node).collect();
+        let classes: Vec<u32> = labelled.iter().map(|&(_, class)| class.into()).collect();
+        let [nodes, classes] = [nodes, classes].map(|values| place(&values, DType::U32, device));
+        let positions = (0..).zip(labelled.iter().map(|&(_, class)| class)).collect();
+        DeviceLabelled { nodes, classes, positions }
+    }
+
+    fn dropouts(dropouts: &[Dropout], device: &Self::Device) -> Self::Dropouts {
+        let words: Vec<u32> = dropouts.iter().flat_map(|dropout| dropout.words()).collect();
+        place(&words, DType::U32, device)
+    }
+
+    fn all_rates(rates: &[Rates], device: &Self::Device) -> Self::AllRates {
+        let values: Vec<f32> = rates.iter().flat_map(|rates| [rates.learning_rate, rates.weight_decay]).collect();
+        place(&values, DType::F32, device)
+    }
+
+    fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>) -> FloatTensor<Self> {
+        let [models, _, width] = shape::<Self>(&x);
+        let Compressed { offsets, columns, values, n_rows, n_columns } = map.0[usize::from(adjoint)].clone();
+        let x = into_contiguous(x);
+        let out = empty(&x, [models, n_rows, width]);
+        let (client, count, dim) = units(&x, models * n_rows * width);
+        let [offsets, columns, values, x] = [offsets, columns, values, x].map(CubeTensor::into_array_arg);
+        device_code::multiply::launch::<R>(
+            &client,
+            count,
+            dim,
+            offsets,
+            columns,
+            values,
+            x,
+            out.clone().into_array_arg(),
+            n_columns,
+            width,
+        );
+        out
+    }
+
+    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let [models, n_nodes, _] = shape::<Self>(&inputs[0]);
+        let [x, sources, targets] = inputs.clone().map(into_contiguous);
+        let shares = empty(&x, [models, graph.n_links, 1]);
+        let Compressed { offsets, columns, values, .. } = graph.links.clone();
+        let (client, count, dim) = units(&x, models * n_nodes);
+        let [offsets, columns, weights, sources, targets] =
+            [offsets, columns, values, sources, targets].map(CubeTensor::into_array_arg);
+        device_attention::attention::launch::<R>(
+            &client,
+            count,
+            dim,
+            offsets,
+            columns,
+            weights,
+            sources,
+            targets,
+            shares.clone().into_array_arg(),
+        );
+        (gather(graph, &graph.identity, &shares, x), shares)
+    }
+
+    fn attend_gradient(
+        graph: &Self::Links,
+        inputs: &AttentionInputs<Self>,
+        attention: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 3] {
+        let [models, n_nodes, width] = shape::<Self>(&inputs[0]);
+        let gradient = into_contiguous(gradient);
+        let on_features = gather(graph, &graph.reverse, &attention, gradient.clone());
+        let changes = empty(&gradient, [models, graph.n_links, 1]);
+        let [on_sources, on_targets] = [(); 2].map(|()| empty(&gradient, [models, n_nodes, 1]));
+        let Compressed { offsets, columns, .. } = graph.links.clone();
+        let (client, count, dim) = units(&gradient, models * n_nodes);
+        let mut all = SequenceArg::new();
+        for input in inputs.clone().into_iter().chain([attention, gradient]) {
+            all.push(into_contiguous(input).into_array_arg());
+        }
+        device_attention::score_gradient::launch::<R>(
+            &client,
+            count.clone(),
+            dim,
+            offsets.clone().into_array_arg(),
+            columns.into_array_arg(),
+            graph.factors.clone().into_array_arg(),
+            all,
+            changes.clone().into_array_arg(),
+            on_targets.clone().into_array_arg(),
+            width,
+        );
+        device_attention::sum_links::launch::<R>(
+            &client,
+            count,
+            dim,
+            offsets.into_array_arg(),
+            graph.reverse.clone().into_array_arg(),
+            changes.into_array_arg(),
+            on_sources.clone().into_array_arg(),
+        );
+        [on_features, on_sources, on_targets]
+    }
+
+    fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {
+        let [models, rows, width] = shape::<Self>(&x);
+        let Some(masks) = activation.dropouts.clone() else { return Self::relu(x) };
+        let x = into_contiguous(x);
+        let y = empty(&x, [models, rows, width]);
+        let (client, count, dim) = units(&x, models * rows * width);
+        device_dropout::activate::launch::<R>(
+            &client,
+            count,
+            dim,
+            x.into_array_arg(),
+            y.clone().into_array_arg(),
+            masks.into_array_arg(),
+            rows * width,
+            activation.step,
+            activation.layer,
+        );
+        y
+    }
+
+    fn activate_gradient(
+        y: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        activation: &Activation<Self>,
+    ) -> FloatTensor<Self> {
+        let [models, rows, width] = shape::<Self>(&y);
+        let Some(masks) = activation.dropouts.clone() else { return Self::relu_backward(y, gradient) };
+        let out = empty(&y, [models, rows, width]);
+        let (client, count, dim) = units(&y, models * rows * width);
+        let [y, gradient] = [y, gradient].map(|tensor| into_contiguous(tensor).into_array_arg());
+        device_dropout::activate_gradient::launch::<R>(
+            &client,
+            count,
+            dim,
+            y,
+            gradient,
+            out.clone().into_array_arg(),
+            masks.into_array_arg(),
+            rows * width,
+        );
+        out
+    }
+
+    fn cross_entropy(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let [models, n_nodes, n_classes] = shape::<Self>(&logits);
+        let logits = into_contiguous(logits);
+        let gradient = zeros(&logits, [models, n_nodes, n_classes]);
+        let n_labelled = labelled.positions.len();
+        let losses = empty(&logits, [models, n_labelled, 1]);
+        let (client, count, dim) = units(&logits, models * n_labelled);
+        device_code::cross_entropy::launch::<R>(
+            &client,
+            count,
+            dim,
+            logits.into_array_arg(),
+            labelled.nodes.clone().into_array_arg(),
+            labelled.classes.clone().into_array_arg(),
+            losses.clone().into_array_arg(),
+            gradient.clone().into_array_arg(),
+            n_nodes,
+            n_classes,
+        );
+        let mean = Tensor::<Self, 3>::from_primitive(TensorPrimitive::Float(losses)).mean_dim(1);
+        (mean.into_primitive().tensor(), gradient)
+    }
+
+    /// Copies the logits of the labelled nodes to the host: there the sums are in double precision, and the copy is the
+    /// only wait for the device in an epoch.
+    fn scores(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> Vec<Score> {
+        let [_, _, n_classes] = shape::<Self>(&logits);
+        let n_labelled = labelled.positions.len();
+        // Numbers of nodes are below 2^31, so that the same bits are the same numbers with a sign.
+        let mut nodes = labelled.nodes.clone();
+        nodes.dtype = DType::I32;
+        let selected = to_host::<Self>(Self::float_select(logits, 1, nodes));
+        selected
+            .par_chunks(n_labelled * n_classes)
+            .map(|logits| score(logits, n_classes, &labelled.positions))
+            .collect()
+    }
+
+    fn adam(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moments: &mut Moments<Self>,
+        rates: &Self::AllRates,
+        step: u32,
+    ) -> FloatTensor<Self> {
+        let [models, rows, width] = shape::<Self>(&parameter);
+        let [parameter, gradient] = [parameter, gradient].map(into_contiguous);
+        // The moments are written in place, so what is written to must be what is kept.
+        for moment in [&mut moments.first, &mut moments.second] {
+            *moment = into_contiguous(moment.clone());
+        }
+        // The parameter is not written in place: the best epoch may still hold it.
+        let out = empty(&parameter, [models, rows, width]);
+        let Corrections { to_rate, to_second } = Corrections::at(step);
+        let (client, count, dim) = units(&parameter, models * rows * width);
+        device_code::adam::launch::<R>(
+            &client,
+            count,
+            dim,
+            parameter.into_array_arg(),
+            gradient.into_array_arg(),
+            moments.first.clone().into_array_arg(),
+            moments.second.clone().into_array_arg(),
+            out.clone().into_array_arg(),
+            rates.clone().into_array_arg(),
+            rows * width,
+            to_rate,
+            to_second,
+        );
+        out
+    }
+}
+
+/// `Σ_e shares[order[e]] factors[e] x[columns[e]]` over the links of every node.
+fn gather<R: CubeRuntime>(
+    graph: &DeviceLinks<R>,
+    order: &CubeTensor<R>,
+    shares: &CubeTensor<R>,
+    x: CubeTensor<R>,
+) -> CubeTensor<R> {
+    let [models, n_nodes, width] = x.meta.shape().dims::<3>();
+    let out = empty(&x, [models, n_nodes, width]);
+    let (client, count, dim) = units(&x, models * n_nodes * width);
+    let Compressed { offsets, columns, .. } = graph.links.clone();
+    let (order, factors, shares) = (order.clone(), graph.factors.clone(), shares.clone());
+    let [offsets, columns, order, factors, shares, x] =
+        [offsets, columns, order, factors, shares, x].map(CubeTensor::into_array_arg);
+    let to = out.clone().into_array_arg();
+    device_attention::gather::launch::<R>(&client, count, dim, offsets, columns, order, factors, shares, x, to, width);
+    out
+}

@@ -1,0 +1,161 @@
+//! Every device against the CPU: the same numbers within 1e-5 of the largest.
+
+use burn::backend::Wgpu;
+use veilgraph_contract::{Progress, StageRng};
+use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
+
+use crate::architecture::{Architecture, NetworkOptions, SageNorm};
+use crate::dataset::Dataset;
+use crate::device::Device;
+use crate::graph_operator::GraphOperator;
+use crate::grid::{Schedule, Setting, Trained};
+use crate::rows::matrix;
+use crate::training::train;
+
+use super::*;
+
+const NODES: usize = 150;
+
+/// Numbers without pattern.
+fn noise(n: usize, salt: u32) -> Vec<f32> {
+    (0..n as u32).map(|k| ((k * 2_654_435 + salt * 977) % 1013) as f32 / 506.5 - 1.0).collect()
+}
+
+fn links() -> Vec<(u32, u32, f32)> {
+    let pairs = (0..NODES as u32).flat_map(|i| [(i, i + 1), (i, i + 7), (i / 3, i)]);
+    let mut links: Vec<_> = pairs
+        .filter(|&(i, j)| i < j && (j as usize) < NODES - 1)
+        .map(|(i, j)| (i, j, 0.1 + (i * j % 9) as f32 / 10.0))
+        .collect();
+    links.sort_by_key(|link| (link.0, link.1));
+    links.dedup_by_key(|link| (link.0, link.1));
+    links
+}
+
+fn graph() -> GraphOperator {
+    let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
+    GraphOperator::explicit(&graph)
+}
+
+/// Probabilities of every pair, implicit on the processor and dense on the GPU.
+fn soft() -> GraphOperator {
+    let mut rows = vec![Vec::new(); NODES];
+    links().into_iter().for_each(|(i, j, weight)| rows[i as usize].push((j, 1 + u8::from(weight > 0.4))));
+    let beta = noise(NODES, 8).iter().map(|&b| f64::from(b) - 2.0).collect();
+    let model = LinkModel { degrees: vec![4.0; NODES], beta, epsilon_links: 3.0, ..LinkModel::default() };
+    let evidence = LinkEvidence::from_rows(rows).expect("valid");
+    GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence).expect("same size")))
+}
+
+fn on<B: DeviceOps>(values: &[f32], shape: [usize; 3]) -> FloatTensor<B> {
+    from_host::<B>(values.to_vec(), shape, &Default::default())
+}
+
+fn close(found: &[f32], expected: &[f32], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let size = expected.iter().fold(1e-6_f32, |most, value| most.max(value.abs()));
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() <= 1e-5 * size, "{what}[{at}]: {found} {expected}");
+    }
+}
+
+/// What a backend computes with every operation, one after the other.
+fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
+    let device = Default::default();
+    let GraphOperator::Sparse(weights) = graph() else { unreachable!("explicit links") };
+    let width = 5;
+    let x = noise(models * NODES * width, 1);
+    let shaped = |values: &[f32]| on::<B>(values, [models, NODES, width]);
+    let mut found = Vec::new();
+
+    let rectangular = matrix(NODES, (0..40).map(|i| crate::rows::entries(&weights, 3 * i)));
+    let map = Arc::new(SparseMap { transposed: rectangular.transposed(), matrix: rectangular });
+    let map = B::sparse(&map, &device);
+    found.push(("multiply", to_host::<B>(B::multiply(&map, false, shaped(&x)))));
+    let y = noise(models * 40 * width, 2);
+    found.push(("adjoint", to_host::<B>(B::multiply(&map, true, on::<B>(&y, [models, 40, width])))));
+
+    let attention = Arc::new(AttentionGraph::new(&weights, true));
+    let links = B::links(&attention, &device);
+    let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
+    let [sources, targets] = scores;
+    let inputs = [shaped(&x), sources, targets];
+    let (output, shares) = B::attend(&links, &inputs);
+    found.push(("attend", to_host::<B>(output)));
+    found.push(("shares", to_host::<B>(shares.clone())));
+    let upstream = noise(models * NODES * width, 5);
+    let gradients = B::attend_gradient(&links, &inputs, shares, shaped(&upstream));
+    for (name, gradient) in ["on features", "on sources", "on targets"].into_iter().zip(gradients) {
+        found.push((name, to_host::<B>(gradient)));
+    }
+
+    let dropouts: Vec<Dropout> = (0..models).map(|model| Dropout::new(0.2 * model as f64, 91 + model as u64)).collect();
+    for dropouts in [None, Some(B::dropouts(&dropouts, &device))] {
+        let activation = Activation { dropouts, step: 6, layer: 1 };
+        let y = B::activate(shaped(&x), &activation);
+        found.push(("activate", to_host::<B>(y.clone())));
+        found.push(("activate gradient", to_host::<B>(B::activate_gradient(y, shaped(&upstream), &activation))));
+    }
+
+    let labelled: Vec<(u32, u16)> = (0..60).map(|k| (2 * k, (k % 5) as u16)).collect();
+    let labelled = B::labelled(&labelled, &device);
+    let (losses, gradient) = B::cross_entropy(shaped(&x), &labelled);
+    found.push(("losses", to_host::<B>(losses)));
+    found.push(("loss gradient", to_host::<B>(gradient)));
+    let scores = B::scores(shaped(&x), &labelled);
+    found.push(("scores", scores.into_iter().flat_map(|score| [score.loss as f32, score.accuracy as f32]).collect()));
+
+    let rates = |model| Rates { learning_rate: 0.1 / (model + 1) as f32, weight_decay: 1e-2 * model as f32 };
+    let rates = B::all_rates(&(0..models).map(rates).collect::<Vec<_>>(), &device);
+    let zeros = vec![0.0; x.len()];
+    let mut moments = Moments::<B> { first: shaped(&zeros), second: shaped(&zeros) };
+    let mut parameter = shaped(&x);
+    for step in 1..4 {
+        parameter = B::adam(parameter, shaped(&upstream), &mut moments, &rates, step);
+    }
+    found.push(("adam", to_host::<B>(parameter)));
+    found
+}
+
+#[test]
+fn vulkan_computes_what_the_processor_does() {
+    crate::device::Device::Vulkan.check().expect("a Vulkan driver: apt-get install mesa-vulkan-drivers");
+    for models in [1, 3] {
+        for ((name, found), (_, expected)) in run::<Wgpu>(models).iter().zip(&run::<burn::backend::Flex>(models)) {
+            close(found, expected, name);
+        }
+    }
+}
+
+/// A whole grid: losses of ten epochs within 1e-4, since rounding grows from step to step.
+#[test]
+fn a_grid_trains_on_vulkan_as_on_the_processor() {
+    let features =
+        Features(matrix(30, (0..NODES).map(|i| vec![((i % 2) as u32, 1.0), (2 + (i * 5 % 28) as u32, 0.5)])));
+    let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
+    let (training, validation): (Vec<u32>, Vec<u32>) = (0..NODES as u32).partition(|node| node % 3 > 0);
+    let settings: Vec<Setting> = [(0.1, 0.0), (0.01, 0.3), (0.03, 0.5)]
+        .into_iter()
+        .map(|(learning_rate, dropout)| Setting { learning_rate, weight_decay: 1e-3, dropout, initial_seed: 0 })
+        .collect();
+    let architectures = [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp];
+    for (architecture, is_soft) in architectures.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+        let graph = if is_soft { soft() } else { graph() };
+        let options = NetworkOptions { layers: 2, hidden: 16, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+        let dataset = Dataset::new(&features, graph, architecture, options, &labels, &training, &validation);
+        let dataset = dataset.expect("valid");
+        let run = |device| -> Vec<Trained> {
+            let schedule = Schedule { epochs: 10, patience: None };
+            let results =
+                train(&dataset, &settings, schedule, device, &StageRng::new(1, "train", 0), &Progress::none());
+            results.into_iter().map(|result| result.expect("trains")).collect()
+        };
+        for (gpu, cpu) in run(Device::Vulkan).iter().zip(run(Device::Cpu)) {
+            for (gpu, cpu) in gpu.curve.iter().zip(&cpu.curve) {
+                assert!((gpu.train_loss - cpu.train_loss).abs() < 1e-4, "{architecture:?}: {gpu:?} {cpu:?}");
+                assert!((gpu.validation_loss - cpu.validation_loss).abs() < 1e-4, "{architecture:?}: {gpu:?} {cpu:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The diagonal matrices around the weights of a graph in one step of aggregation.
+
+/// `L (W + loops · I) R` for weights `W` of `n` nodes, with diagonal `L` and `R`.
+#[derive(Clone)]
+pub(crate) struct Scaling {
+    /// Diagonal of `L`, `[n]`: multiplies what a node receives.
+    pub left: Vec<f32>,
+    /// Diagonal of `R`, `[n]`: multiplies what a node sends.
+    pub right: Vec<f32>,
+    /// Whether every node also receives from itself, with weight 1.
+    pub loops: bool,
+}
+
+impl Scaling {
+    /// `L (W + loops · I) R x`, given `product(y) = W y`; or its adjoint, given `product(y) = Wᵀ y`.
+    ///
+    /// # Shapes
+    /// `x` and the result: row-major `[n, width]`, as are the argument and the result of `product`.
+    pub(crate) fn apply(
+        &self,
+        x: &[f32],
+        width: usize,
+        adjoint: bool,
+        product: impl FnOnce(&[f32]) -> Vec<f32>,
+    ) -> Vec<f32> {
+        let Self { left, right, loops } = self;
+        let (before, after) = if adjoint { (left, right) } else { (right, left) };
+        let x = scaled(x, before, width);
+        let mut sum = product(&x);
+        if *loops {
+            sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
+        }
+        scaled(&sum, after, width)
+    }
+}
+
+/// Every row of `x`, row-major `[n, width]`, times its entry of `scale`, `[n]`.
+fn scaled(x: &[f32], scale: &[f32], width: usize) -> Vec<f32> {
+    // A width of zero has no rows to cut; `chunks_exact` would panic on it.
+    let rows = x.chunks_exact(width.max(1)).zip(scale);
+    rows.flat_map(|(row, &factor)| row.iter().map(move |&value| factor * value)).collect()
+}

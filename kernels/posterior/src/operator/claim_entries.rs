@@ -1,0 +1,46 @@
+//! This module forms the probabilities of pairs from the planes of claims.
+
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use super::real::{Real, WORD};
+use crate::claims::ClaimPlanes;
+
+/// Represents the matrix `P_ij = 1 / (1 + e^{-β_i} e^{-β_j} e^{-l})` with a diagonal of 0, where `l` are the log odds
+/// that the claims of the pair add. Its entries are formed when they are needed.
+pub(super) struct ClaimEntries<T> {
+    /// `e^{-β_i}`, `[n_nodes]`.
+    exp_minus_beta: Vec<T>,
+    /// `e^{-l}` for 0, 1 and 2 claims.
+    exp_minus_evidence: [T; 3],
+    planes: ClaimPlanes,
+}
+
+impl<T: Real> ClaimEntries<T> {
+    /// Builds the matrix from the parameters of the nodes and the log odds that 0, 1 and 2 claims add.
+    pub(super) fn new(beta: &[f64], logits: [f64; 3], planes: ClaimPlanes) -> Self {
+        let exp_minus = |logit: f64| T::from_f64(libm::exp(-logit));
+        let exp_minus_beta = beta.iter().copied().map(exp_minus).collect();
+        Self { exp_minus_beta, exp_minus_evidence: logits.map(exp_minus), planes }
+    }
+
+    /// Returns the number of nodes.
+    pub(super) fn n_nodes(&self) -> usize {
+        self.exp_minus_beta.len()
+    }
+
+    /// Returns the entries of row `node` in the 64 columns of one word; entries beyond the last column mean nothing.
+    #[inline(always)]
+    pub(super) fn entries(&self, node: usize, word: usize) -> [T; WORD] {
+        let ClaimPlanes { any, both } = &self.planes;
+        let mut entries = T::select(self.exp_minus_evidence, any.row(node)[word], both.row(node)[word]);
+        let exp_minus_beta = self.exp_minus_beta[node];
+        let columns = &self.exp_minus_beta[word * WORD..((word + 1) * WORD).min(self.exp_minus_beta.len())];
+        for (entry, &other_exp_minus_beta) in entries.iter_mut().zip(columns) {
+            *entry = T::ONE / (T::ONE + exp_minus_beta * other_exp_minus_beta * *entry);
+        }
+        if node / WORD == word {
+            entries[node % WORD] = T::default();
+        }
+        entries
+    }
+}

@@ -1,0 +1,41 @@
+//! The commands, one file each.
+
+mod doctor;
+mod export;
+mod fetch;
+mod ledger;
+mod predict;
+mod report;
+mod run;
+mod scores;
+mod show;
+mod store;
+mod summary;
+
+use clap::CommandFactory;
+use veilgraph_store::Store;
+
+use crate::cli::{Cli, Command};
+
+/// Runs a command.
+pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
+    let store = Store::open(cli.store)?;
+    match cli.command {
+        Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
+        Command::Plan(arguments) => run::plan(&store, &arguments),
+        Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
+        Command::Show(arguments) => show::show(&store, &arguments),
+        Command::Ls { json } => store::list(&store, json),
+        Command::Verify { remove } => store::verify(&store, remove),
+        Command::Gc { dry_run, all } => store::collect_garbage(&store, dry_run, all),
+        Command::Ledger { json } => ledger::print(&store, json),
+        Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
+        Command::Export { config, to } => export::export(&store, &config, &to),
+        Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
+        Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "veilgraph", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Tables that are laid over the others, one at a time: `[[compare]]`, and the cells of a published profile.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::overlay::merge;
+use super::profile::Profile;
+use super::source::{Source, typed};
+use super::{Config, ConfigError, is_name};
+use crate::published::Published;
+use crate::task::STAGES;
+
+/// `[[compare]]` as it stands in the file.
+#[derive(Deserialize)]
+struct Alternatives {
+    compare: Vec<Table>,
+}
+
+/// Takes the tables `[[compare]]` out of a file.
+pub(super) fn taken_from(table: &mut Table, source: &Source) -> Result<Vec<Table>, ConfigError> {
+    match table.remove("compare") {
+        None => Ok(Vec::new()),
+        Some(tables) => {
+            let tables = Table::from_iter([("compare".to_owned(), tables)]);
+            Ok(typed::<Alternatives>(tables, "", source)?.compare)
+        }
+    }
+}
+
+/// Whether alternatives may differ in a table: in those of every stage after the ingest that has parameters.
+fn may_differ(key: &str) -> bool {
+    STAGES.contains(&key) && key != "ingest" && key != "evaluate"
+}
+
+impl Config {
+    /// The config once for each of its `[[compare]]` tables, or each cell of a published profile; as it is if there is
+    /// none.
+    pub(crate) fn alternatives(&self, dataset: &str, published: Option<&Published>) -> Result<Vec<Self>, ConfigError> {
+        if self.profile == Profile::Published {
+            return self.published_cells(dataset, published);
+        }
+        if self.whole.alternatives.is_empty() {
+            return Ok(vec![self.clone()]);
+        }
+        self.whole.alternatives.iter().map(|alternative| self.with_alternative(alternative)).collect()
+    }
+
+    fn with_alternative(&self, alternative: &Table) -> Result<Self, ConfigError> {
+        let mut over = alternative.clone();
+        let name = match over.remove("name") {
+            Some(Value::String(name)) if is_name(&name) => name,
+            _ => {
+                let problem = "every [[compare]] needs a name of letters, digits, `-`, `_` and `.`";
+                return Err(self.error("compare", problem));
+            }
+        };
+        if let Some(key) = over.keys().find(|key| !may_differ(key)) {
+            let allowed: Vec<&str> = STAGES.into_iter().filter(|stage| may_differ(stage)).collect();
+            let problem = format!("`{key}` of `{name}` is none of {}", allowed.join(", "));
+            return Err(self.error("compare", &problem));
+        }
+        let mut table = self.whole.table.clone();
+        merge(&mut table, over);
+        let config = Self::from_table(table, Vec::new(), self.source.clone());
+        let config = config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))?;
+        let published = self.published.clone();
+        Ok(Self { label: vec![name.clone()], alternative: Some(name), published, ..config })
+    }
+}

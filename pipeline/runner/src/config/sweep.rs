@@ -1,0 +1,292 @@
+//! A table whose lists are swept over, as cells; and each cell as typed parameters.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use toml::{Table, Value};
+
+use super::source::typed;
+use super::{Config, ConfigError};
+use crate::nearest::nearest;
+
+/// A swept field with one of its values. Nobody parses what is printed of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    /// The field with its tables, such as `train.hidden`.
+    pub field: String,
+    /// The value.
+    pub value: Value,
+    /// The end of the field's name that tells it from other swept fields.
+    pub short: String,
+}
+
+/// One combination of the lists of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell<P> {
+    /// The swept fields on which the parameters depend.
+    pub choices: Vec<Choice>,
+    pub params: P,
+}
+
+/// What reading a table has shown about its fields.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    /// Fields, without the table's path, that no parameters hold.
+    pub unread: Vec<String>,
+    /// Fields that the parameters know.
+    pub known: Vec<String>,
+}
+
+/// A list in a table.
+struct Axis {
+    path: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Choice {
+    /// As a part of a folder's name.
+    pub(crate) fn label(&self) -> String {
+        // No `=`: Polars would take `trial=0` in a path for a partition and add a column.
+        format!("{}-{}", self.short, plain(&self.value))
+    }
+
+    /// The value as a config writes it, texts without quotes.
+    pub(crate) fn text(&self) -> String {
+        match &self.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Path of the stage's table.
+    pub(crate) fn stage(&self) -> &str {
+        self.field.split('.').next().unwrap_or(&self.field)
+    }
+}
+
+impl Config {
+    /// The values of a field: one, a list of several, or none.
+    pub(crate) fn values(&self, table: &str, field: &str) -> Vec<Value> {
+        match self.table(table).get(field) {
+            Some(Value::Array(values)) => values.clone(),
+            Some(value) => vec![value.clone()],
+            None => Vec::new(),
+        }
+    }
+
+    /// A choice of `value` for a field.
+    pub(crate) fn choice(&self, table: &str, field: &str, value: Value) -> Choice {
+        let path = format!("{table}.{field}");
+        Choice { short: self.short(&path), field: path, value }
+    }
+
+    /// The cells of the table at `path`: one for each combination of its lists, as parameters of type `P`.
+    ///
+    /// `grid` names the fields whose lists belong to one cell. `prepare` completes an untyped cell, `adjust` typed
+    /// parameters. What makes no difference is not swept: a field on which the parameters of a cell do not depend is no
+    /// choice of that cell, and equal cells are one. Fields that `P` does not know are passed over and reported.
+    pub(crate) fn cells<P: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        grid: &[&str],
+        prepare: impl Fn(Table) -> Result<Table, ConfigError>,
+        adjust: impl Fn(&mut P) -> Result<(), String>,
+    ) -> Result<(Vec<Cell<P>>, Fields), ConfigError> {
+        let table = self.table(path);
+        let axes = axes(&table, grid);
+        if let Some(empty) = axes.iter().find(|axis| axis.values.is_empty()) {
+            let field = format!("{path}.{}", empty.path.join("."));
+            return Err(self.source.at(&field, "an empty list sweeps over nothing"));
+        }
+        let mut fields = Fields::default();
+        let mut all: Vec<(Vec<usize>, P, String)> = Vec::new();
+        let mut held: Vec<Json> = Vec::new();
+        for position in positions(&axes) {
+            let mut cell = table.clone();
+            for (axis, &at) in axes.iter().zip(&position) {
+                cell = with(cell, &axis.path, axis.values[at].clone());
+            }
+            let cell = prepare(cell)?;
+            let mut params: P = self.typed_as_far_as_known(cell, path, &mut fields)?;
+            adjust(&mut params).map_err(|problem| self.source.at(path, &problem))?;
+            let json = canonical(&written(&params));
+            all.push((position, params, json.to_string()));
+            held.push(json);
+        }
+        for field in leaves(&table, "") {
+            if !held.iter().any(|params| holds(params, &field)) {
+                fields.unread.push(field);
+            }
+        }
+        Ok((self.distinct(path, &axes, all), fields))
+    }
+
+    /// Drops choices that make no difference, and all but the first of equal cells.
+    fn distinct<P>(&self, path: &str, axes: &[Axis], all: Vec<(Vec<usize>, P, String)>) -> Vec<Cell<P>> {
+        // Cells that differ along one axis alone, by that axis and their other positions.
+        let mut along: BTreeMap<(usize, Vec<usize>), Option<String>> = BTreeMap::new();
+        let line = |axis: usize, position: &[usize]| {
+            let mut others = position.to_vec();
+            others[axis] = 0;
+            (axis, others)
+        };
+        for (position, _, written) in &all {
+            for axis in 0..axes.len() {
+                let same = along.entry(line(axis, position)).or_insert_with(|| Some(written.clone()));
+                if same.as_ref() != Some(written) {
+                    *same = None;
+                }
+            }
+        }
+        let mut known = std::collections::BTreeSet::new();
+        let mut cells = Vec::new();
+        for (position, params, written) in all {
+            let matters = |axis: &usize| along[&line(*axis, &position)].is_none();
+            let choices = (0..axes.len()).filter(matters).map(|axis| {
+                let field = axes[axis].path.join(".");
+                self.choice(path, &field, axes[axis].values[position[axis]].clone())
+            });
+            let choices = choices.collect();
+            if known.insert(written) {
+                cells.push(Cell { choices, params });
+            }
+        }
+        cells
+    }
+
+    /// Types a table; fields that `P` does not know are left out and remembered, unless they are a slip of the pen.
+    fn typed_as_far_as_known<P: DeserializeOwned>(
+        &self,
+        mut table: Table,
+        path: &str,
+        fields: &mut Fields,
+    ) -> Result<P, ConfigError> {
+        loop {
+            let wrong = match typed(table.clone(), path, &self.source) {
+                Ok(params) => return Ok(params),
+                Err(error) => error,
+            };
+            let Some((field, known)) = unknown_field::<P>(&table) else { return Err(wrong) };
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            fields.known.extend(known.iter().map(|&name| name.to_owned()));
+            if nearest(&field, &known).is_some() || table.remove(&field).is_none() {
+                return Err(wrong);
+            }
+        }
+    }
+
+    /// The end of a field's path that no other swept field of this config has.
+    fn short(&self, path: &str) -> String {
+        let swept: Vec<String> = axes(&self.tables, &[]).into_iter().map(|axis| axis.path.join(".")).collect();
+        let parts: Vec<&str> = path.split('.').collect();
+        let ends_alike = |end: &str| {
+            swept.iter().any(|other| other != path && (other == end || other.ends_with(&format!(".{end}"))))
+        };
+        let ends = (0..parts.len()).rev().map(|from| parts[from..].join("."));
+        ends.into_iter().find(|end| !ends_alike(end)).unwrap_or_else(|| path.to_owned())
+    }
+}
+
+/// A field at the top of `table` that `P` does not know, with those that it knows.
+fn unknown_field<P: DeserializeOwned>(table: &Table) -> Option<(String, Vec<String>)> {
+    let error = serde_path_to_error::deserialize::<_, P>(Value::Table(table.clone())).err()?;
+    let message = error.inner().message().to_owned();
+    let quoted: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    let (field, known) = quoted.split_first()?;
+    // Only of this table itself: a nested one is written wrongly.
+    let is_here = message.starts_with("unknown field") && table.contains_key(field);
+    is_here.then(|| (field.clone(), known.to_vec()))
+}
+
+/// Parameters as TOML, as they stand in a task.
+pub(crate) fn written<P: Serialize>(params: &P) -> Value {
+    Value::try_from(params).unwrap_or_else(|error| unreachable!("parameters are plain data: {error}"))
+}
+
+/// Parameters as JSON, as they stand in keys. JSON has no infinity, so such numbers become text.
+pub(crate) fn canonical(value: &Value) -> Json {
+    match value {
+        Value::Float(number) => {
+            serde_json::Number::from_f64(*number).map_or_else(|| number.to_string().into(), Json::Number)
+        }
+        Value::Integer(number) => (*number).into(),
+        Value::Boolean(truth) => (*truth).into(),
+        Value::String(text) => text.clone().into(),
+        Value::Datetime(time) => time.to_string().into(),
+        Value::Array(values) => values.iter().map(canonical).collect(),
+        Value::Table(table) => table.iter().map(|(key, value)| (key.clone(), canonical(value))).collect(),
+    }
+}
+
+/// Whether parameters hold a dotted field.
+fn holds(params: &Json, field: &str) -> bool {
+    field.split('.').try_fold(params, |value, part| value.get(part)).is_some()
+}
+
+/// Dotted paths of all fields of a table that are no tables themselves.
+pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
+    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => leaves(inner, &named(key)),
+        _ => vec![named(key)],
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// Every list of a table with the path of its field, depth first. `grid` names fields of the table itself.
+fn axes(table: &Table, grid: &[&str]) -> Vec<Axis> {
+    let mut found = Vec::new();
+    for (key, value) in table {
+        match value {
+            Value::Array(values) if !grid.contains(&key.as_str()) => {
+                found.push(Axis { path: vec![key.clone()], values: values.clone() });
+            }
+            Value::Table(inner) => found.extend(axes(inner, &[]).into_iter().map(|mut axis| {
+                axis.path.insert(0, key.clone());
+                axis
+            })),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Every combination of positions in these lists, the last varying fastest.
+fn positions(axes: &[Axis]) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for axis in axes {
+        let longer = |position: Vec<usize>| (0..axis.values.len()).map(move |at| [position.as_slice(), &[at]].concat());
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// `table` with the value of one field.
+pub(super) fn with(mut table: Table, path: &[String], value: Value) -> Table {
+    match path {
+        [key] => {
+            table.insert(key.clone(), value);
+        }
+        [key, rest @ ..] => {
+            let inner = match table.get(key) {
+                Some(Value::Table(inner)) => inner.clone(),
+                _ => Table::new(),
+            };
+            table.insert(key.clone(), Value::Table(with(inner, rest, value)));
+        }
+        [] => {}
+    }
+    table
+}
+
+/// A value as it looks in a label: short, and fit for a folder's name.
+pub(super) fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        other => other.to_string(),
+    };
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
+}

@@ -1,0 +1,270 @@
+//! An experiment as a list of tasks that feed each other.
+//!
+//! The systems (`systems/`) say which stage functions follow each other. The plan binds slots by the name and the zone of
+//! artifacts, expands the tables of the config, merges equal tasks, and names every run after what it depends on.
+
+mod binding;
+mod branch;
+mod fields;
+mod naming;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use veilgraph_contract::{Draws, Inputs, Outputs, Stage};
+use veilgraph_train::Device;
+
+use crate::config::sweep::{Cell, Choice, leaves};
+use crate::config::{Config, ConfigError, MetricGroup};
+use crate::published::Published;
+use crate::task::{RawHandle, STAGES, Task, Wire, position};
+use binding::{bind, bug};
+use branch::Made;
+pub(crate) use branch::{Absence, Branch};
+use fields::FieldsOfPlan;
+
+/// What to run and with what.
+pub(crate) struct Options<'a> {
+    pub data_dir: Option<&'a Path>,
+    pub published: Option<&'a Published>,
+    pub until: Option<&'a str>,
+    pub device: Device,
+}
+
+/// An experiment while it is planned.
+pub(crate) struct Plan<'a> {
+    /// The config, or the alternative that is planned at present.
+    pub config: Config,
+    pub options: &'a Options<'a>,
+    tasks: Vec<Task>,
+    /// Tasks by everything that makes them what they are.
+    known: BTreeMap<String, usize>,
+    /// Choices that a task depends on, by task.
+    choices: Vec<Vec<Choice>>,
+    fields: FieldsOfPlan,
+}
+
+/// One run of a stage function: what it is called beside its choices, and the table of which it reads a cell.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Run<'a> {
+    /// Table of the parameters; choices of this table are part of the run's name.
+    pub table: &'a str,
+    /// What tells this run from others of the same stage with the same choices: a round, say.
+    pub step: &'a str,
+    /// Files of the user.
+    pub files: &'a [RawHandle],
+    /// Whether the run belongs to no trial because it is made from all of them.
+    pub is_over_trials: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(config: &Config, options: &'a Options<'a>) -> Self {
+        Self {
+            config: config.clone(),
+            options,
+            tasks: Vec::new(),
+            known: BTreeMap::new(),
+            choices: Vec::new(),
+            fields: FieldsOfPlan::default(),
+        }
+    }
+
+    /// The tasks, each after those that it reads from.
+    ///
+    /// # Errors
+    /// When the config has a table or a field that no stage function of the plan reads.
+    pub(crate) fn finish(self, config: &Config) -> Result<Vec<Task>, ConfigError> {
+        self.fields.check(config)?;
+        Ok(match self.options.until {
+            Some(until) => up_to(self.tasks, until),
+            None => self.tasks,
+        })
+    }
+
+    /// Whether scores of this kind are wanted.
+    pub(crate) fn wants(&self, metrics: MetricGroup) -> bool {
+        self.config.metrics.contains(&metrics)
+    }
+
+    /// Lays an alternative over the config; what is planned from now on follows it.
+    pub(crate) fn take_up(&mut self, alternative: Config) {
+        for stage in STAGES {
+            let table = alternative.table(stage);
+            if alternative.tables.contains_key(stage) {
+                self.fields.given(stage, &leaves(&table, stage));
+            }
+        }
+        self.config = alternative;
+    }
+
+    /// Fields of a table that the plan passes over without reading them: no mistake.
+    pub(crate) fn pass_over(&mut self, table: &str) {
+        let all = leaves(&self.config.table(table), table);
+        self.fields.read(table, all);
+    }
+
+    /// A field that the wiring of a system reads itself.
+    pub(crate) fn read_field(&mut self, table: &str, field: &str) {
+        self.fields.read(table, [format!("{table}.{field}")]);
+    }
+
+    /// The cells of a table for parameters of type `P`; see [`Config::cells`].
+    pub(crate) fn cells<P: Serialize + DeserializeOwned>(
+        &mut self,
+        table: &str,
+        grid: &[&str],
+        adjust: impl Fn(&mut P) -> Result<(), String>,
+    ) -> Result<Vec<Cell<P>>, ConfigError> {
+        self.prepared_cells(table, grid, Ok, adjust)
+    }
+
+    /// The same, with untyped cells completed by `prepare` first.
+    pub(crate) fn prepared_cells<P: Serialize + DeserializeOwned>(
+        &mut self,
+        table: &str,
+        grid: &[&str],
+        prepare: impl Fn(toml::Table) -> Result<toml::Table, ConfigError>,
+        adjust: impl Fn(&mut P) -> Result<(), String>,
+    ) -> Result<Vec<Cell<P>>, ConfigError> {
+        let (cells, fields) = self.config.cells(table, grid, prepare, adjust)?;
+        let given = leaves(&self.config.table(table), "");
+        let read = given.into_iter().filter(|field| !fields.unread.contains(field));
+        self.fields.read(table, read.map(|field| format!("{table}.{field}")));
+        self.fields.known(table, fields.known);
+        Ok(cells)
+    }
+
+    /// `S` once for each branch and each cell of a table, in every trial if it draws.
+    pub(crate) fn sweep<S: Stage>(&mut self, from: &[Branch], table: &str) -> Result<Vec<Branch>, ConfigError> {
+        let cells = self.cells::<S::Params>(table, &[], |_| Ok(()))?;
+        self.sweep_cells::<S>(from, table, &cells)
+    }
+
+    /// The same for cells that were read before.
+    pub(crate) fn sweep_cells<S: Stage>(
+        &mut self,
+        from: &[Branch],
+        table: &str,
+        cells: &[Cell<S::Params>],
+    ) -> Result<Vec<Branch>, ConfigError> {
+        let mut made = Vec::new();
+        for cell in cells {
+            for branch in from {
+                for branch in self.trials_of::<S>(branch) {
+                    let branch = branch.with(&cell.choices);
+                    made.push(self.run::<S>(&[&branch], &cell.params, Run { table, ..Run::default() })?);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// `branch` once for each trial if `S` draws in every trial and no trial has been told apart yet; else itself.
+    pub(crate) fn trials_of<S: Stage>(&self, branch: &Branch) -> Vec<Branch> {
+        if S::DRAWS == Draws::EveryTrial { self.every_trial(branch) } else { vec![branch.clone()] }
+    }
+
+    /// `branch` once for each trial, if no trial has been told apart yet; else itself.
+    pub(crate) fn every_trial(&self, branch: &Branch) -> Vec<Branch> {
+        if branch.trial.is_some() {
+            return vec![branch.clone()];
+        }
+        let all = 0..self.config.trials + branch.search_trials;
+        all.map(|trial| branch.in_trial(trial)).collect()
+    }
+
+    /// One run of `S`. Slots for one artifact are filled from all branches alike, slots for many from every branch. The
+    /// outputs join the last branch.
+    ///
+    /// Where an artifact is absent (not in the data, withheld, beyond `--until`) no task is added, and the outputs are
+    /// absent too. Where a task of the same function, parameters and inputs is known, no task is added either.
+    ///
+    /// # Errors
+    /// When a slot is filled by nobody, or an output has another maker: mistakes in the wiring of a system.
+    pub(crate) fn run<S: Stage>(
+        &mut self,
+        from: &[&Branch],
+        params: &S::Params,
+        run: Run,
+    ) -> Result<Branch, ConfigError> {
+        let Some(last) = from.last() else { return Err(bug::<S>("it is run on no branch")) };
+        let inputs = S::Inputs::slots();
+        let made = match bind::<S>(&inputs, from, run.files)? {
+            Ok(slots) => Ok(self.task::<S>(last, params, slots, run)?),
+            Err(absence) => Err(absence),
+        };
+        let mut branch = (*last).clone();
+        for output in S::Outputs::slots() {
+            let is_replaced = inputs.iter().any(|input| (input.artifact, input.zone) == (output.artifact, output.zone));
+            if branch.is_made(output) && !is_replaced {
+                return Err(bug::<S>(&format!(
+                    "it makes `{}`, which another stage function of this way through the experiment made; drop that \
+                     one first",
+                    output.artifact
+                )));
+            }
+            let wire = made.map(|task| Wire::Output { task, artifact: output.artifact });
+            branch.set(output, wire.map_or_else(Made::Not, Made::By));
+        }
+        branch.releases.extend(S::releases(params));
+        Ok(branch)
+    }
+
+    /// A score of every branch: each trial by itself.
+    pub(crate) fn score<S>(&mut self, of: &[Branch]) -> Result<(), ConfigError>
+    where
+        S: Stage<Params = veilgraph_evaluate::Params>,
+    {
+        let trials = self.config.trials;
+        for branch in of.iter().filter(|branch| branch.is_scored(trials)) {
+            let trial = branch.trial.unwrap_or(0);
+            self.run::<S>(&[branch], &self.named(branch, trial), Run::default())?;
+        }
+        Ok(())
+    }
+
+    /// One score over all branches: the trials of one cell.
+    pub(crate) fn score_together<S>(&mut self, of: &[Branch]) -> Result<(), ConfigError>
+    where
+        S: Stage<Params = veilgraph_evaluate::Params>,
+    {
+        let Some(first) = of.first() else { return Ok(()) };
+        let params = self.named(first, 0);
+        let all: Vec<&Branch> = of.iter().collect();
+        self.run::<S>(&all, &params, Run { is_over_trials: true, ..Run::default() }).map(|_| ())
+    }
+
+    /// What a score of this branch is about.
+    fn named(&self, branch: &Branch, trial: u32) -> veilgraph_evaluate::Params {
+        veilgraph_evaluate::Params { cell: branch.cell(&self.config.name), trial }
+    }
+}
+
+/// The tasks of the stages up to `until`, and whatever these read from: the server's part between two rounds of reports
+/// belongs to a later stage than the reports.
+fn up_to(tasks: Vec<Task>, until: &str) -> Vec<Task> {
+    let mut is_kept = vec![false; tasks.len()];
+    for (index, task) in tasks.iter().enumerate().rev() {
+        is_kept[index] |= position(task.stage) <= position(until);
+        if is_kept[index] {
+            task.sources().for_each(|source| is_kept[source] = true);
+        }
+    }
+    let mut places = vec![0; tasks.len()];
+    let mut kept: Vec<Task> = Vec::new();
+    for (index, mut task) in tasks.into_iter().enumerate().filter(|(index, _)| is_kept[*index]) {
+        places[index] = kept.len();
+        for wire in task.slots.iter_mut().flat_map(|slot| &mut slot.wires) {
+            if let Wire::Output { task, .. } = wire {
+                *task = places[*task];
+            }
+        }
+        kept.push(task);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

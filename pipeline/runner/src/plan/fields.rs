@@ -1,0 +1,91 @@
+//! Which fields a config gives, and which of them the stage functions of the plan read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::{Config, ConfigError};
+use crate::nearest::nearest;
+use crate::systems::fields_of_mechanisms;
+
+/// Given and read fields over all alternatives of a plan.
+#[derive(Default)]
+pub(super) struct FieldsOfPlan {
+    /// Tables of stages that the config has.
+    tables: BTreeSet<String>,
+    /// Fields with their tables, as the config gives them.
+    given: BTreeSet<String>,
+    /// Tables that a stage function asked for.
+    asked: BTreeSet<String>,
+    /// Fields that one has read.
+    read: BTreeSet<String>,
+    /// Names of the fields that stage functions know, by table.
+    known: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Fields that stand above the first table of a config.
+const ABOVE_TABLES: [&str; 5] = ["name", "seed", "trials", "search_trials", "profile"];
+
+impl FieldsOfPlan {
+    pub(super) fn given(&mut self, table: &str, fields: &[String]) {
+        self.tables.insert(table.to_owned());
+        self.given.extend(fields.iter().cloned());
+    }
+
+    pub(super) fn read(&mut self, table: &str, fields: impl IntoIterator<Item = String>) {
+        self.asked.insert(table.to_owned());
+        self.read.extend(fields);
+    }
+
+    pub(super) fn known(&mut self, table: &str, fields: Vec<String>) {
+        self.known.entry(table.to_owned()).or_default().extend(fields);
+    }
+
+    /// Refuses what the config says and no stage function reads.
+    pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
+        let is_asked =
+            |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
+        if let Some(table) = self.tables.iter().find(|table| !is_asked(table)) {
+            let problem = format!(
+                "no stage of this plan asks for [{table}]; remove the table, or choose a mechanism or an estimate that reads it"
+            );
+            return Err(config.error(table, &problem));
+        }
+        match self.given.difference(&self.read).next() {
+            Some(field) => Err(config.error(field, &self.unread(field))),
+            None => Ok(()),
+        }
+    }
+
+    /// Why nobody reads a field, and what to do.
+    fn unread(&self, field: &str) -> String {
+        let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
+        if ABOVE_TABLES.contains(&name) {
+            return format!("`{name}` belongs above the first table; move its line there");
+        }
+        if table == "privatize" {
+            return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
+        }
+        let mechanisms = fields_of_mechanisms();
+        if table == "privatize.links" {
+            let readers: Vec<&str> = mechanisms
+                .iter()
+                .filter(|(_, fields)| fields.iter().any(|known| known == name))
+                .map(|row| row.0)
+                .collect();
+            if !readers.is_empty() {
+                return format!(
+                    "`{name}` is not read by the chosen mechanism (it is by {}); remove it, or choose another mechanism",
+                    readers.join(", ")
+                );
+            }
+        }
+        let known: Vec<&str> = self.known.get(table).into_iter().flatten().map(String::as_str).collect();
+        let all: Vec<&str> =
+            mechanisms.iter().flat_map(|(_, fields)| fields).map(String::as_str).chain(known.clone()).collect();
+        let candidates = if table == "privatize.links" { &all } else { &known };
+        let hint = nearest(name, candidates).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        if !known.is_empty() && !known.contains(&name) {
+            return format!("unknown field `{name}`{hint}");
+        }
+        format!("`{name}` is not read by what the rest of [{table}] chooses{hint}; remove it, or change that choice")
+    }
+}

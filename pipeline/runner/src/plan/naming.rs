@@ -1,0 +1,101 @@
+//! A run becomes a task: named after what it depends on, and merged with an equal one.
+
+use veilgraph_contract::{Draws, Release, Side, Stage};
+
+use super::{Branch, Plan, Run};
+use crate::config::ConfigError;
+use crate::config::sweep::{Choice, canonical, written};
+use crate::task::{BoundSlot, Task, Wire};
+
+impl Plan<'_> {
+    /// The task with these inputs, which may be known.
+    pub(super) fn task<S: Stage>(
+        &mut self,
+        branch: &Branch,
+        params: &S::Params,
+        slots: Vec<BoundSlot>,
+        run: Run,
+    ) -> Result<usize, ConfigError> {
+        let releases = S::releases(params);
+        if self.config.is_deployment() {
+            self.check_deployment(&releases, run.table)?;
+        }
+        let (params, mut choices, mut trial) = (written(params), Vec::new(), None);
+        for source in slots.iter().flat_map(|slot| &slot.wires) {
+            if let Wire::Output { task, .. } = source {
+                choices.extend(branch.own(&self.choices[*task]));
+                trial = trial.or(self.tasks[*task].trial);
+            }
+        }
+        if S::DRAWS == Draws::EveryTrial {
+            trial = branch.trial;
+        }
+        if run.is_over_trials {
+            trial = None;
+        }
+        let own = |choice: &&Choice| !run.table.is_empty() && choice.field.starts_with(&format!("{}.", run.table));
+        choices.extend(branch.choices.iter().filter(own).cloned());
+        branch.in_order(&mut choices);
+        let cell = self.cell_label::<S>(&choices, run.step);
+        let parts = [cell.clone(), trial.map_or_else(String::new, |trial| format!("trial-{trial}"))];
+        let label = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",");
+        let label = if label.is_empty() { "all".to_owned() } else { label };
+        let canonical = canonical(&params);
+        let population = if releases.is_empty() { String::new() } else { branch.population.clone() };
+        let drawn = if S::DRAWS == Draws::EveryTrial { trial } else { None };
+        let wires: Vec<&[Wire]> = slots.iter().map(|slot| slot.wires.as_slice()).collect();
+        let identity = format!("{} {} {canonical} {wires:?} {drawn:?} {population}", S::STAGE, S::TASK);
+        if let Some(&known) = self.known.get(&identity) {
+            if !self.tasks[known].labels.contains(&label) {
+                self.tasks[known].labels.push(label);
+            }
+            return Ok(known);
+        }
+        self.known.insert(identity, self.tasks.len());
+        self.choices.push(choices);
+        self.tasks.push(Task {
+            stage: S::STAGE,
+            function: S::TASK,
+            side: S::Side::NAME,
+            draws: S::DRAWS,
+            params,
+            canonical,
+            slots,
+            labels: vec![label],
+            cell,
+            trial,
+            releases,
+            population,
+        });
+        Ok(self.tasks.len() - 1)
+    }
+
+    /// The name of a run without its trial: choices of `[ingest]`, the alternative, all other choices, the step.
+    fn cell_label<S: Stage>(&self, choices: &[Choice], step: &str) -> String {
+        let is_of_data = |choice: &&Choice| choice.stage() == "ingest";
+        let mut parts: Vec<String> = Vec::new();
+        if S::STAGE == "evaluate" {
+            parts.push(S::TASK.to_owned());
+        }
+        parts.extend(choices.iter().filter(is_of_data).map(Choice::label));
+        if S::STAGE != "ingest" {
+            parts.extend(self.config.label.iter().cloned());
+        }
+        parts.extend(choices.iter().filter(|choice| !is_of_data(choice)).map(Choice::label));
+        parts.push(step.to_owned());
+        parts.retain(|part| !part.is_empty());
+        parts.join(",")
+    }
+
+    /// Refuses a release that must not leave the laboratory.
+    fn check_deployment(&self, releases: &[Release], table: &str) -> Result<(), ConfigError> {
+        let problem = if releases.iter().any(|release| !release.sound) {
+            "degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\""
+        } else if releases.iter().any(|release| release.cost.epsilon().is_infinite()) {
+            "the links themselves are released; choose a finite epsilon and a mechanism that protects"
+        } else {
+            return Ok(());
+        };
+        Err(self.config.error(table, &format!("in a deployment (randomness = \"os\"), {problem}")))
+    }
+}

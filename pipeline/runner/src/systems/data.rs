@@ -1,0 +1,76 @@
+//! The graphs of `[ingest]`, each with its features, labels and splits.
+
+use std::path::{Path, PathBuf};
+
+use veilgraph_contract::{Artifact, HeldOut, Private};
+use veilgraph_graph::{Features, Labels};
+use veilgraph_ingest::{Ingest, Params};
+
+use crate::config::{ConfigError, Holding};
+use crate::datasets;
+use crate::plan::{Absence, Branch, Plan, Run};
+use crate::task::RawHandle;
+
+/// One way for each dataset.
+pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
+    let withholds = plan.config.privacy.features == Holding::Withheld;
+    // Only now is every dataset a name of its own: a sweep may list several.
+    let config = plan.config.clone();
+    let prepare = |table| {
+        let resolved = datasets::resolved(table, config.published.as_deref());
+        resolved.map_err(|problem| config.error("ingest.dataset", &problem))
+    };
+    let adjust = |params: &mut Params| {
+        params.withhold_features = withholds;
+        Ok(())
+    };
+    let cells = plan.prepared_cells::<Params>("ingest", &[], prepare, adjust)?;
+    let mut branches = Vec::new();
+    for cell in &cells {
+        let params = &cell.params;
+        let files = files(plan, params)?;
+        let mut start = Branch::default().with(&cell.choices);
+        start.dataset = params.dataset_name();
+        start.population = plan.config.population(params.dataset.as_deref()).to_owned();
+        let run = Run { table: "ingest", files: &files, ..Run::default() };
+        let mut branch = plan.run::<Ingest>(&[&start], params, run)?;
+        let (public, private) = (Features::ZONE, Private::<Features>::ZONE);
+        if withholds {
+            branch.absent(Features::NAME, public, Absence::Withheld);
+        } else {
+            branch.absent(Features::NAME, private, Absence::NotInTheData);
+        }
+        if !params.has_features() {
+            branch.absent(Features::NAME, public, Absence::NotInTheData);
+            branch.absent(Features::NAME, private, Absence::NotInTheData);
+        }
+        if !params.has_labels() {
+            branch.absent(Labels::NAME, Labels::ZONE, Absence::NotInTheData);
+            branch.absent(HeldOut::<Labels>::NAME, HeldOut::<Labels>::ZONE, Absence::NotInTheData);
+        }
+        branches.push(branch);
+    }
+    Ok(branches)
+}
+
+/// The files of a dataset, with their checksums where they are known.
+fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
+    let names = params.files().map_err(|error| plan.config.error("ingest", &error.to_string()))?;
+    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
+    let file = |name: String| {
+        let path = path_of(plan, &name, params);
+        let known = known.as_ref().and_then(|dataset| dataset.files.get(&name));
+        RawHandle { path, sha256: known.map(|file| file.sha256.clone()), name }
+    };
+    Ok(names.into_iter().map(file).collect())
+}
+
+/// A data file: in the dataset's folder, in the data folder, beside the config, or beside published figures.
+fn path_of(plan: &Plan, name: &str, params: &Params) -> PathBuf {
+    let data = plan.options.data_dir.map_or_else(|| plan.config.folder().to_owned(), Path::to_owned);
+    let folder = data.join(params.folder.as_deref().unwrap_or(""));
+    let published = plan.config.published.as_ref().map(|folder| folder.join(name));
+    let mut places = vec![folder.join(name), data.join(name), plan.config.folder().join(name)];
+    places.extend(published);
+    places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
+}

@@ -1,0 +1,105 @@
+//! Networks on the graphs: every grid searched, trained and scored.
+
+use std::collections::BTreeMap;
+
+use veilgraph_evaluate::EvaluateClasses;
+use veilgraph_train::{Architecture, ChooseSetting, Device, Params, SearchGrid, Train};
+
+use crate::config::sweep::Cell;
+use crate::config::{ConfigError, MetricGroup};
+use crate::plan::{Branch, Plan, Run};
+
+const TABLE: &str = "train";
+
+/// Fields whose lists are a grid to choose from, not a sweep.
+const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
+
+/// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
+pub(super) fn search_trials(plan: &mut Plan) -> Result<u32, ConfigError> {
+    let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
+    let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
+    Ok(if is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
+}
+
+/// Classifies the nodes of every graph.
+pub(super) fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+    for trials in by_cell(graphs) {
+        let cells = cells(plan, &trials[0])?;
+        // Networks that nobody scores are not trained, unless training is all that is wanted.
+        if !plan.wants(MetricGroup::Accuracy) && plan.options.until != Some("train") {
+            continue;
+        }
+        for cell in &cells {
+            train(plan, &trials, cell)?;
+        }
+    }
+    Ok(())
+}
+
+/// The cells of `[train]` for networks over this graph.
+fn cells(plan: &mut Plan, graph: &Branch) -> Result<Vec<Cell<Params>>, ConfigError> {
+    let (device, is_learned) = (plan.options.device, graph.variant == "learned");
+    let has_no_links = graph.mechanism == "no-links";
+    let adjust = |params: &mut Params| {
+        if device != Device::Cpu {
+            params.device = device;
+        }
+        // Without links, all networks are the perceptron.
+        if has_no_links {
+            params.model = Architecture::Mlp;
+        }
+        params.check()?;
+        params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
+        if is_learned && params.model == Architecture::Gat {
+            return Err("solitude learns links for gcn and graphsage (its published figures with gat are numerical \
+                        failures); leave gat to a config without solitude"
+                .to_owned());
+        }
+        Ok(())
+    };
+    plan.cells(TABLE, &GRID, adjust)
+}
+
+/// Trains one cell in every trial: the grid, or the setting that other trials have chosen from it.
+fn train(plan: &mut Plan, trials: &[Branch], cell: &Cell<Params>) -> Result<(), ConfigError> {
+    let run = Run { table: TABLE, ..Run::default() };
+    let named = |branch: &Branch| {
+        let mut branch = branch.with(&cell.choices);
+        cell.params.model.name().clone_into(&mut branch.model);
+        branch
+    };
+    let trials: Vec<Branch> = trials.iter().map(named).collect();
+    let (scored, searching): (Vec<Branch>, Vec<Branch>) =
+        trials.into_iter().partition(|branch| branch.is_scored(plan.config.trials));
+    let mut chosen = None;
+    if cell.params.settings().len() > 1 && !searching.is_empty() {
+        let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &cell.params, run));
+        let searched = searched.collect::<Result<Vec<Branch>, ConfigError>>()?;
+        let all: Vec<&Branch> = searched.iter().collect();
+        let run = Run { step: "chosen", is_over_trials: true, ..run };
+        chosen = Some(plan.run::<ChooseSetting>(&all, &cell.params, run)?);
+    }
+    let mut trained = Vec::new();
+    for mut branch in scored {
+        if let Some(chosen) = &chosen {
+            branch.take("chosen_setting", chosen);
+        }
+        trained.push(plan.run::<Train>(&[&branch], &cell.params, run)?);
+    }
+    plan.score_together::<EvaluateClasses>(&trained)
+}
+
+/// Graphs that differ in their trial alone, together.
+fn by_cell(graphs: &[Branch]) -> Vec<Vec<Branch>> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut cells: Vec<Vec<Branch>> = Vec::new();
+    for graph in graphs {
+        let name = format!("{:?} {} {}", graph.choices, graph.mechanism, graph.variant);
+        let place = *places.entry(name).or_insert(cells.len());
+        if place == cells.len() {
+            cells.push(Vec::new());
+        }
+        cells[place].push(graph.clone());
+    }
+    cells
+}

@@ -1,0 +1,110 @@
+//! How links are protected, and how the server comes to a graph: one file for each mechanism, and a line here.
+
+mod bits;
+mod blink;
+mod l_dpgcn;
+mod ldpgen;
+mod references;
+
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+use veilgraph_privatize::links::{BlinkParams, DprrParams, LDpGcnParams, LdpGenParams, RrParams, SymRrParams};
+
+use crate::config::{ConfigError, MetricGroup};
+use crate::plan::{Branch, Plan};
+
+/// From the data to the graphs of one mechanism.
+type Wiring = fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>;
+
+/// A value of `[privatize.links] mechanism`.
+struct Mechanism {
+    name: &'static str,
+    /// Names of the parameters that it reads.
+    fields: fn() -> Vec<String>,
+    wiring: Wiring,
+}
+
+/// Table of the mechanisms' parameters.
+const TABLE: &str = "privatize.links";
+
+/// All mechanisms for links.
+const MECHANISMS: &[Mechanism] = &[
+    Mechanism { name: "blink", fields: fields_of::<BlinkParams>, wiring: blink::graphs },
+    Mechanism { name: "rr", fields: fields_of::<RrParams>, wiring: bits::rr },
+    Mechanism { name: "symrr", fields: fields_of::<SymRrParams>, wiring: bits::symrr },
+    Mechanism { name: "l-dpgcn", fields: fields_of::<LDpGcnParams>, wiring: l_dpgcn::graphs },
+    Mechanism { name: "dprr", fields: fields_of::<DprrParams>, wiring: bits::dprr },
+    Mechanism { name: "ldpgen", fields: fields_of::<LdpGenParams>, wiring: ldpgen::graphs },
+    Mechanism { name: "solitude", fields: fields_of::<RrParams>, wiring: bits::solitude },
+    Mechanism { name: "non-private", fields: Vec::new, wiring: references::non_private },
+    Mechanism { name: "no-links", fields: Vec::new, wiring: references::no_links },
+];
+
+/// Names of the mechanisms, each with the parameters that it reads.
+pub(crate) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
+    MECHANISMS.iter().map(|mechanism| (mechanism.name, (mechanism.fields)())).collect()
+}
+
+/// The fields that `P` knows, as its own error message lists them.
+fn fields_of<P: DeserializeOwned>() -> Vec<String> {
+    let unknown = Table::from_iter([("?".to_owned(), Value::Boolean(true))]);
+    let message = unknown.try_into::<P>().err().map_or_else(String::new, |error| error.message().to_owned());
+    message.split('`').skip(1).step_by(2).filter(|name| *name != "?").map(str::to_owned).collect()
+}
+
+/// The graphs of every mechanism that the config names.
+pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let named = plan.config.values(TABLE, "mechanism");
+    let is_swept = matches!(plan.config.table(TABLE).get("mechanism"), Some(Value::Array(_)));
+    if is_swept && named.is_empty() {
+        return Err(plan.config.error("privatize.links.mechanism", "an empty list sweeps over nothing"));
+    }
+    plan.read_field(TABLE, "mechanism");
+    let named = if named.is_empty() { vec![Value::from("blink")] } else { named };
+    let whole = plan.config.clone();
+    let mut graphs = Vec::new();
+    for name in named {
+        let known = MECHANISMS.iter().find(|mechanism| name.as_str() == Some(mechanism.name));
+        let Some(mechanism) = known else { return Err(unknown(plan, &name)) };
+        let choice = whole.choice(TABLE, "mechanism", name.clone());
+        let mut data = if is_swept { data.with(&[choice]) } else { data.clone() };
+        mechanism.name.clone_into(&mut data.mechanism);
+        plan.config = whole.without_field(TABLE, "mechanism");
+        graphs.extend((mechanism.wiring)(plan, &data)?);
+    }
+    plan.config = whole;
+    Ok(graphs)
+}
+
+/// A mechanism that there is not.
+fn unknown(plan: &Plan, name: &Value) -> ConfigError {
+    let names: Vec<&str> = MECHANISMS.iter().map(|mechanism| mechanism.name).collect();
+    let text = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+    let hint = crate::nearest::nearest(&text, &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    let problem = format!("unknown variant `{text}`, expected one of {}{hint}", names.join(", "));
+    plan.config.error("privatize.links.mechanism", &problem)
+}
+
+/// Scores the links of graphs that come without probabilities, and says how they came about.
+fn given(plan: &mut Plan, mut graphs: Vec<Branch>, variant: &str) -> Result<Vec<Branch>, ConfigError> {
+    graphs.iter_mut().for_each(|graph| variant.clone_into(&mut graph.variant));
+    if plan.wants(MetricGroup::LinkError) || plan.wants(MetricGroup::Density) {
+        plan.score::<veilgraph_evaluate::EvaluateGraph>(&graphs)?;
+    }
+    Ok(graphs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mechanism_names_its_fields() {
+        let fields = fields_of_mechanisms();
+        let of = |name: &str| fields.iter().find(|row| row.0 == name).expect("a mechanism").1.clone();
+        assert_eq!(of("rr"), ["epsilon"]);
+        assert_eq!(of("symrr"), ["epsilon", "triangle"]);
+        assert_eq!(of("blink"), ["epsilon", "degree_fraction", "degree_noise", "missing_share"]);
+        assert!(of("no-links").is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! Blink (Zhu, Tan, Xiao 2023): noisy lists and degrees, a posterior, a graph.
+
+use veilgraph_construct::{Construct, Params as ConstructParams, Variant};
+use veilgraph_contract::{Artifact, NoParams};
+use veilgraph_estimate::{Estimate, EstimateWithBins, PairReports, Params as EstimateParams};
+use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
+use veilgraph_graph::Features;
+use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::{Blink, BlinkParams};
+use veilgraph_similarity::Similarity;
+
+use super::TABLE;
+use crate::config::sweep::Cell;
+use crate::config::{ConfigError, Holding, MetricGroup};
+use crate::plan::{Branch, Plan, Run};
+
+pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let mut graphs = Vec::new();
+    for cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
+        if plan.config.is_deployment() && cell.params.missing_share > 0.0 {
+            let problem = "in a deployment (randomness = \"os\"), missing_share simulates missing nodes; remove it";
+            return Err(plan.config.error("privatize.links.missing_share", problem));
+        }
+        let mut data = data.clone();
+        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
+        let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
+        let beliefs = beliefs(plan, &reports)?;
+        if plan.wants(MetricGroup::LinkError) {
+            plan.score::<EvaluateLinks>(&beliefs)?;
+        }
+        graphs.extend(constructed(plan, &beliefs)?);
+    }
+    Ok(graphs)
+}
+
+/// Every way to read the same reports.
+fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+    // Pairing depends on the release alone.
+    let paired: Result<Vec<Branch>, ConfigError> =
+        reports.iter().map(|branch| plan.run::<PairReports>(&[branch], &NoParams {}, Run::default())).collect();
+    let paired = paired?;
+    let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
+    let mut beliefs = Vec::new();
+    for cell in cells {
+        let start = alike(plan, &paired, &cell)?;
+        let cell = [cell];
+        beliefs.extend(if cell[0].params.uses_bins() {
+            plan.sweep_cells::<EstimateWithBins>(&start, "estimate", &cell)?
+        } else {
+            plan.sweep_cells::<Estimate>(&start, "estimate", &cell)?
+        });
+    }
+    Ok(beliefs)
+}
+
+/// Only a prior that reads features asks for similar pairs; nodes are compared once for all releases.
+fn alike(plan: &mut Plan, paired: &[Branch], cell: &Cell<EstimateParams>) -> Result<Vec<Branch>, ConfigError> {
+    if !cell.params.uses_features() {
+        return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
+    }
+    if plan.config.privacy.features == Holding::Withheld {
+        let problem = "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
+        return Err(plan.config.error("privacy.features", problem));
+    }
+    if paired.first().is_some_and(|branch| !branch.has(Features::NAME, Features::ZONE)) {
+        tracing::warn!("{}: there are no features, so the prior uses degrees alone", paired[0].dataset);
+        plan.pass_over("similarity");
+        return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
+    }
+    plan.sweep::<Similarity>(paired, "similarity")
+}
+
+fn without_similar_pairs(mut branch: Branch) -> Branch {
+    branch.mark_absent::<veilgraph_posterior::SimilarPairs>();
+    branch
+}
+
+/// Every graph from the same posteriors.
+fn constructed(plan: &mut Plan, beliefs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+    let check = |params: &mut ConstructParams| params.check().map_err(|error| error.to_string());
+    let mut graphs = Vec::new();
+    for cell in plan.cells::<ConstructParams>("construct", &[], check)? {
+        let variant = cell.params.variant;
+        let mut made = plan.sweep_cells::<Construct>(beliefs, "construct", &[cell])?;
+        made.iter_mut().for_each(|graph| graph.variant = variant.to_string());
+        if variant != Variant::Soft {
+            if plan.wants(MetricGroup::Density) {
+                plan.score::<EvaluateGraph>(&made)?;
+            }
+            // Only a soft graph reads the posterior; the others must stay fresh when it changes and they do not.
+            for graph in &mut made {
+                graph.mark_absent::<LinkModel>();
+                graph.mark_absent::<LinkEvidence>();
+            }
+        }
+        graphs.extend(made);
+    }
+    Ok(graphs)
+}

@@ -1,0 +1,17 @@
+//! L-DpGCN: the pairs with the largest noisy entries.
+
+use veilgraph_construct::ConstructFromEntries;
+use veilgraph_contract::NoParams;
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::LDpGcn;
+
+use super::{TABLE, given};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan, Run};
+
+pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let reports = plan.sweep::<Local<LDpGcn>>(std::slice::from_ref(data), TABLE)?;
+    let build = |report: &Branch| plan.run::<ConstructFromEntries>(&[report], &NoParams {}, Run::default());
+    let graphs = reports.iter().map(build).collect::<Result<Vec<Branch>, ConfigError>>()?;
+    given(plan, graphs, "given")
+}

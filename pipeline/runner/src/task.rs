@@ -1,0 +1,134 @@
+//! One run of a stage function, as plain data: what a worker needs to run it, and how it ended.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::Value;
+use veilgraph_contract::{Draws, Release, Slot};
+use veilgraph_store::Entry;
+
+use crate::datasets::sha256;
+
+/// The stages, in their order.
+pub(crate) const STAGES: [&str; 7] =
+    ["ingest", "privatize", "similarity", "estimate", "construct", "train", "evaluate"];
+
+/// Position of a stage among all.
+pub(crate) fn position(stage: &str) -> usize {
+    STAGES.iter().position(|known| *known == stage).unwrap_or(STAGES.len())
+}
+
+/// One run of a stage function.
+pub(crate) struct Task {
+    /// Stage, and its function: together they name an entry of the registry.
+    pub stage: &'static str,
+    pub function: &'static str,
+    /// Who runs it.
+    pub side: &'static str,
+    pub draws: Draws,
+    /// Parameters, as the function reads them and as they stand in keys.
+    pub params: toml::Value,
+    pub canonical: Value,
+    /// Slots of the function, in its order.
+    pub slots: Vec<BoundSlot>,
+    /// Readable names of this run among those of its stage: swept values and trial. Several, where several ways through
+    /// an experiment need the same run.
+    pub labels: Vec<String>,
+    /// The first label without its trial.
+    pub cell: String,
+    /// Repetition, if the run or what it reads differs from trial to trial.
+    pub trial: Option<u32>,
+    /// What it releases about protected data.
+    pub releases: Vec<Release>,
+    /// About whom.
+    pub population: String,
+}
+
+/// A slot and what it is filled with.
+pub(crate) struct BoundSlot {
+    pub slot: Slot,
+    pub wires: Vec<Wire>,
+}
+
+/// Where an input comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wire {
+    /// An output of an earlier task.
+    Output { task: usize, artifact: &'static str },
+    /// A file of the user.
+    Raw(RawHandle),
+}
+
+/// A file of the user, with the name that the config gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawHandle {
+    pub name: String,
+    pub path: PathBuf,
+    pub sha256: Option<String>,
+}
+
+/// What a slot of a stage is filled with when it runs.
+#[derive(Clone)]
+pub(crate) enum Handle {
+    /// An artifact of an entry.
+    Artifact { entry: Arc<Entry>, name: String },
+    /// A file of the user.
+    Raw(RawHandle),
+}
+
+/// How a task ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Status {
+    /// Its entry was there.
+    Fresh,
+    /// It ran.
+    Ran { why: Vec<String>, took: Duration },
+    /// It would run (a plan).
+    WouldRun { why: Vec<String> },
+    /// It would run unless what runs before it writes the same bytes again (a plan).
+    MayRun,
+    /// It belongs to another side.
+    Elsewhere,
+}
+
+/// A task's end and its entry, if it has one.
+#[derive(Clone)]
+pub(crate) struct Done {
+    pub status: Status,
+    pub entry: Option<Arc<Entry>>,
+}
+
+impl Task {
+    /// The first of its readable names.
+    pub(crate) fn label(&self) -> &str {
+        self.labels.first().map_or("all", String::as_str)
+    }
+
+    /// Tasks that this one reads from.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
+        let wires = self.slots.iter().flat_map(|slot| &slot.wires);
+        wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None })
+    }
+}
+
+impl RawHandle {
+    /// Bytes of the file, with its checksum compared if one is known.
+    pub(crate) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
+        let path = self.path.display();
+        let bytes = std::fs::read(&self.path).with_context(|| {
+            format!(
+                "{path}: cannot read the data file; give --data-dir DIR, or download it with `veilgraph fetch DATASET`"
+            )
+        })?;
+        if let Some(expected) = &self.sha256 {
+            let found = sha256(&bytes);
+            anyhow::ensure!(
+                found == *expected,
+                "{path}: checksum mismatch (SHA-256 {found}, expected {expected}); fetch the file again, or name your own files with `format` instead of `dataset`"
+            );
+        }
+        Ok(bytes)
+    }
+}

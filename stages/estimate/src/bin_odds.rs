@@ -1,0 +1,127 @@
+//! This module learns how much likelier links are in each bin of pairs, from the noisy reports themselves.
+//!
+//! A bin is a class of pairs that the server tells from the others: their nodes are similar, or have likely neighbours
+//! in common.
+
+use veilgraph_contract::Progress;
+use veilgraph_posterior::DistinctParameters;
+
+use crate::beta_model::Fitted;
+use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::newton::{Goal, Problem, Solution, newton};
+
+/// Says which log odds are learned: those of a bin are its fixed ones plus, if it has any, learned ones, which bins may
+/// share.
+///
+/// # Shapes
+/// `fixed_logits` and `learned_index`: `[n_bins]`, from bin 1 on.
+pub(crate) struct BinOddsModel {
+    pub fixed_logits: Vec<f64>,
+    /// The learned log odds of each bin have this index.
+    pub learned_index: Vec<Option<usize>>,
+    /// There are this many learned log odds.
+    pub n_learned: usize,
+}
+
+impl BinOddsModel {
+    /// Lets every bin learn log odds of its own.
+    pub(crate) fn free(n_bins: u8) -> Self {
+        let n_learned = usize::from(n_bins);
+        Self { fixed_logits: vec![0.0; n_learned], learned_index: (0..n_learned).map(Some).collect(), n_learned }
+    }
+
+    /// Returns the log odds of every bin.
+    ///
+    /// # Shapes
+    /// `learned`: `[n_learned]`. Returns `[n_bins]`.
+    fn logits(&self, learned: &[f64]) -> Vec<f64> {
+        let bins = self.fixed_logits.iter().zip(&self.learned_index);
+        bins.map(|(fixed, index)| fixed + index.map_or(0.0, |index| learned[index])).collect()
+    }
+
+    /// Adds the values of the bins that share learned log odds.
+    ///
+    /// # Shapes
+    /// `values`: `[n_bins]`. Returns `[n_learned]`.
+    fn sums_by_learned(&self, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_learned];
+        for (index, value) in self.learned_index.iter().zip(values) {
+            if let Some(index) = *index {
+                sums[index] += value;
+            }
+        }
+        sums
+    }
+}
+
+/// Holds what a fit is given about the nodes, and its ridge.
+#[derive(Clone, Copy)]
+pub(crate) struct FitInputs<'a> {
+    /// The fit gives these degrees to the nodes, `[n]`, in links.
+    pub degrees: &'a [f64],
+    /// Each bit was sent with this budget, in nats.
+    pub epsilon_links: f64,
+    /// These nodes sent nothing, so claims about them come from their partners alone.
+    pub one_sided: &'a [u32],
+    pub ridge: f64,
+}
+
+/// Holds a prior and the log odds of its bins.
+pub(crate) struct LearnedOdds {
+    pub prior: Fitted,
+    /// The log odds of each bin, from bin 1 on.
+    pub bin_logits: Vec<f64>,
+}
+
+/// Finds the prior with these degrees, and the log odds of each bin, under which the reports are likeliest.
+///
+/// Under the prior `P⁰`, the probability of a pair's claims is a mixture: with a link, and without one. The derivative
+/// of its logarithm by the pair's log odds is `P − P⁰` with the posterior `P`, and the second derivative is
+/// `P (1 − P) − P⁰ (1 − P⁰)`. So the gradient by the log odds of a bin is `Σ (P − P⁰)` over its pairs. Newton steps
+/// along these gradients alternate with fits of the nodes' parameters to the degrees, which begin at `start`.
+///
+/// # Privacy
+/// The reports are all that is read, so this is post-processing and costs no budget.
+pub(crate) fn learn_bin_odds(
+    start: Fitted,
+    inputs: &FitInputs,
+    similar: &SimilarClaims,
+    bins: &BinOddsModel,
+    progress: &Progress,
+) -> LearnedOdds {
+    const PASSES: u64 = 14;
+    /// The degrees need not be matched better than this between passes.
+    const ROUGH: Goal = Goal { residual: 1e-3, most_steps: 2 };
+    /// No step is longer, because the likelihood may be far from a parabola.
+    const LONGEST_STEP: f64 = 1.5;
+    let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
+    let nodes = DistinctParameters::one_per_node(start.beta);
+    let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
+    for pass in 0..PASSES {
+        progress.report(pass, PASSES);
+        let logits = bins.logits(&learned);
+        let known = KnownPairs::prior(similar, &logits);
+        let problem = Problem::with_known(degrees, nodes.counts(), &known, ridge);
+        beta = newton(&problem, nodes.with_values(beta), ROUGH, &Progress::none()).parameters;
+        let prior = known.bin_sums(&beta).map(|sums| bins.sums_by_learned(&sums));
+        let mut posterior_beta = beta.clone();
+        one_sided.iter().for_each(|&node| posterior_beta[node as usize] += epsilon_links);
+        let known = KnownPairs::posterior(similar, epsilon_links, &logits);
+        let posterior = known.bin_sums(&posterior_beta).map(|sums| bins.sums_by_learned(&sums));
+        for (index, logit) in learned.iter_mut().enumerate() {
+            // The likelihood may be non-concave: bounding the curvature from below keeps every step an ascent. The
+            // constant 2 acts like two uncertain links in each bin and shortens the steps of bins that are nearly
+            // empty.
+            let doubt_removed = prior.doubt[index] - posterior.doubt[index];
+            let curvature = doubt_removed.max(0.05 * prior.doubt[index]) + 2.0;
+            let gradient = posterior.links[index] - prior.links[index];
+            *logit += (gradient / curvature).clamp(-LONGEST_STEP, LONGEST_STEP);
+        }
+    }
+    let bin_logits = bins.logits(&learned);
+    let known = KnownPairs::prior(similar, &bin_logits);
+    let problem = Problem::with_known(degrees, nodes.counts(), &known, ridge);
+    let Solution { parameters: beta, iterations } = newton(&problem, nodes.with_values(beta), Goal::EXACT, progress);
+    let residual = problem.worst(&nodes.with_values(beta.clone())).residual;
+    LearnedOdds { prior: Fitted { beta, residual, iterations: start.iterations + iterations }, bin_logits }
+}

@@ -1,0 +1,163 @@
+//! The one list of scores: name, heading, unit, digits, and which direction is better.
+
+/// A kind of score.
+#[derive(Debug, PartialEq)]
+pub struct Metric {
+    /// Name in artifacts, JSON and figures.
+    pub name: &'static str,
+    /// Heading of its column in tables, and label of its axis in figures.
+    pub heading: &'static str,
+    /// Which table it belongs to.
+    pub table: Table,
+    /// Its unit.
+    pub unit: Unit,
+    /// How it is written.
+    pub digits: Digits,
+    /// Which direction is better.
+    pub better: Better,
+    /// Whether the printed tables show it; all artifacts hold it.
+    pub is_printed: bool,
+}
+
+/// A table of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// Link probabilities against the true links.
+    Links,
+    /// The links of a graph against the true links.
+    Graph,
+    /// Classes of test nodes.
+    Classes,
+}
+
+/// What one unit of a score is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number without unit: an error, an area, a share that tables print as a share.
+    One,
+    /// A share that tables and figures print in per cent.
+    Percent,
+    /// Nats.
+    Nats,
+    /// Entries of the adjacency matrix: links counted in both directions.
+    Entries,
+    /// Nodes.
+    Nodes,
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digits {
+    /// With this many digits after the point.
+    Fixed(usize),
+    /// With a power of ten.
+    Scientific,
+}
+
+/// Which direction is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither: the score describes.
+    Neither,
+}
+
+impl Table {
+    /// All tables, in the order in which they are printed.
+    pub const ALL: [Self; 3] = [Self::Links, Self::Graph, Self::Classes];
+
+    /// Title.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Links => "Links",
+            Self::Graph => "Graph",
+            Self::Classes => "Classification of test nodes",
+        }
+    }
+
+    /// The metrics that it prints, in their order.
+    pub fn printed(self) -> impl Iterator<Item = &'static Metric> {
+        METRICS.into_iter().filter(move |metric| metric.table == self && metric.is_printed)
+    }
+}
+
+impl Unit {
+    /// What a stored score is multiplied by before it is printed or drawn.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        if self == Self::Percent { 100.0 } else { 1.0 }
+    }
+}
+
+impl Metric {
+    /// A stored `value` as tables write it.
+    #[must_use]
+    pub fn written(&self, value: f64) -> String {
+        let value = value * self.unit.factor();
+        match self.digits {
+            Digits::Fixed(digits) => format!("{value:.digits$}"),
+            Digits::Scientific => format!("{value:.3e}"),
+        }
+    }
+}
+
+/// The metric called `name`.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Metric> {
+    METRICS.into_iter().find(|metric| metric.name == name)
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $heading:literal, $table:ident, $unit:ident, $digits:expr, $better:ident, $printed:literal;)*) => {
+        $($(#[$doc])* pub const $constant: Metric = Metric {
+            name: $name, heading: $heading, table: Table::$table, unit: Unit::$unit, digits: $digits,
+            better: Better::$better, is_printed: $printed,
+        };)*
+        /// Every metric, in the order of the tables.
+        pub const METRICS: [&Metric; [$(stringify!($constant)),*].len()] = [$(&$constant),*];
+    };
+}
+
+use Digits::{Fixed, Scientific};
+metrics! {
+    /// Mean absolute error of link probabilities over all n² entries (Blink, section 5.2).
+    MAE = "mae", "MAE", Links, One, Scientific, Lower, true;
+    /// Bound on the mean absolute error (Blink, theorem 4.4).
+    MAE_BOUND = "mae_bound", "bound (T4.4)", Links, One, Scientific, Neither, true;
+    /// Mean absolute error that the posterior itself expects.
+    EXPECTED_MAE = "expected_mae", "expected MAE", Links, One, Scientific, Neither, false;
+    /// Sum of all link probabilities, in both directions.
+    EXPECTED_ENTRIES = "expected_entries", "expected entries", Links, Entries, Fixed(0), Neither, false;
+    /// Average precision of link probabilities over all pairs.
+    AVERAGE_PRECISION = "average_precision", "average precision", Links, One, Fixed(4), Higher, true;
+    /// Area under the ROC curve of link probabilities over all pairs.
+    ROC_AUC = "roc_auc", "ROC AUC", Links, One, Fixed(4), Higher, true;
+    /// Log loss of link probabilities over all pairs, divided by the number of links.
+    LOG_LOSS_PER_LINK = "log_loss_per_link", "log loss / link", Links, Nats, Fixed(3), Lower, true;
+    /// How far the expected degrees are from those that the prior was fitted to.
+    PRIOR_RESIDUAL = "prior_residual", "prior residual", Links, One, Scientific, Neither, false;
+    /// Number of nodes.
+    N_NODES = "n_nodes", "nodes", Links, Nodes, Fixed(0), Neither, false;
+    /// Links that the graph keeps, in both directions.
+    GRAPH_ENTRIES = "graph_entries", "entries", Graph, Entries, Fixed(0), Neither, true;
+    /// Those of the kept links that are true.
+    GRAPH_TRUE_POSITIVES = "graph_true_positives", "true positives", Graph, Entries, Fixed(0), Higher, true;
+    /// Share of the kept links that are true.
+    GRAPH_PRECISION = "graph_precision", "precision", Graph, One, Fixed(3), Higher, true;
+    /// Share of the true links that are kept.
+    GRAPH_RECALL = "graph_recall", "recall", Graph, One, Fixed(3), Higher, true;
+    /// Mean absolute error of the weights of the graph over all n² entries.
+    GRAPH_MAE = "graph_mae", "MAE", Graph, One, Scientific, Lower, true;
+    /// Share of test nodes classified correctly (micro-F1).
+    ACCURACY = "accuracy", "accuracy %", Classes, Percent, Fixed(1), Higher, true;
+    /// Unweighted mean over classes of the harmonic mean of precision and recall.
+    MACRO_F1 = "macro_f1", "macro F1 %", Classes, Percent, Fixed(1), Higher, true;
+    /// Mean cross-entropy of test nodes.
+    LOG_LOSS = "log_loss", "log loss", Classes, Nats, Fixed(3), Lower, false;
+    /// Lowest mean cross-entropy of validation nodes, by which the setting was chosen.
+    VALIDATION_LOSS = "validation_loss", "validation loss", Classes, Nats, Fixed(3), Lower, true;
+}

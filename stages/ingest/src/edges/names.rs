@@ -1,0 +1,89 @@
+//! Whether the files of a graph speak of the same nodes.
+
+use std::collections::BTreeSet;
+
+use crate::error::Error;
+
+/// How many nodes of a file are also in the file of links.
+pub(super) struct Agreement {
+    /// The counts in words.
+    pub text: String,
+    /// Whether every node of the file has links.
+    pub is_whole: bool,
+}
+
+/// A file, its number of rows, and the nodes that it names.
+pub(super) struct Names<'a> {
+    pub file: &'a str,
+    pub n_rows: usize,
+    pub nodes: Vec<&'a str>,
+}
+
+/// Counts the nodes of `names` that are among `linked`, the nodes of the file `edges`.
+///
+/// # Errors
+/// When none is: then the two files do not name the same nodes.
+pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> Result<Agreement, Error> {
+    let Names { file, n_rows, nodes } = names;
+    let strangers: Vec<&str> = nodes.iter().copied().filter(|node| !linked.contains(node)).collect();
+    let n_found = nodes.len() - strangers.len();
+    let (Some(stranger), Some(example)) = (strangers.first(), linked.first()) else {
+        return Ok(Agreement { text: counts(names, edges, n_found, linked), is_whole: true });
+    };
+    let hint = hint(nodes, linked);
+    if n_found == 0 {
+        let problem = format!(
+            "none of the {} nodes that its {n_rows} rows name (such as `{stranger}`) is in {edges} (such as \
+             `{example}`)",
+            nodes.len()
+        );
+        let remedy = hint.unwrap_or_else(|| {
+            "write the same names in both files, or name the columns that hold them (`source_column` and \
+             `target_column`, `node_column`)"
+                .to_owned()
+        });
+        return Err(Error::new(file, "", problem, remedy));
+    }
+    let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+    let text = format!(
+        "{}; {} (such as `{stranger}`) have no links{hint}",
+        counts(names, edges, n_found, linked),
+        strangers.len()
+    );
+    Ok(Agreement { text, is_whole: false })
+}
+
+fn counts(Names { file, n_rows, nodes }: &Names, edges: &str, n_found: usize, linked: &BTreeSet<&str>) -> String {
+    let mut text = format!("{file}: {n_rows} rows name {} nodes, of which {n_found} are in {edges}", nodes.len());
+    if n_found < linked.len() {
+        text += &format!("; {} nodes of {edges} are not in {file}", linked.len() - n_found);
+    }
+    text
+}
+
+/// What would let every node of `nodes` be among `linked`.
+fn hint(nodes: &[&str], linked: &BTreeSet<&str>) -> Option<String> {
+    let number = |node: &str| node.parse::<u64>().ok();
+    let fits = |change: &dyn Fn(u64) -> Option<u64>| {
+        let changed = |node: &&str| Some(change(number(node)?)?.to_string());
+        nodes.iter().all(|node| changed(node).is_some_and(|node| linked.contains(node.as_str())))
+    };
+    if fits(&|node| node.checked_add(1)) {
+        return Some(
+            "every name would fit if 1 were added to it: count nodes from the same number in both files".into(),
+        );
+    }
+    if fits(&|node| node.checked_sub(1)) {
+        return Some(
+            "every name would fit if 1 were subtracted from it: count nodes from the same number in both files".into(),
+        );
+    }
+    // One number may be written in several ways, but a name is its letters.
+    let plain = |node: &&str| node.parse::<f64>().ok().filter(|number| number.is_finite()).map(|n| n.to_string());
+    let numbers: BTreeSet<String> = linked.iter().filter_map(plain).collect();
+    let fit_as_numbers = nodes.iter().all(|node| plain(node).is_some_and(|number| numbers.contains(&number)));
+    fit_as_numbers.then(|| "every name would fit as a number: write numbers alike, for `1.0` is not `1`".into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! How links are protected: one file for each mechanism, and the parts of reports that several of them send.
+
+mod blink;
+mod dprr;
+mod l_dpgcn;
+mod ldpgen;
+mod non_private;
+mod rr;
+mod symrr;
+
+use veilgraph_contract::Streamed;
+use veilgraph_privacy::count_noise::CountNoise;
+use veilgraph_privacy::randomized_response::RandomizedResponse;
+use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
+
+use crate::{EveryNode, Ideal, NodeView};
+
+pub use blink::{Blink, Params as BlinkParams};
+pub use dprr::{Dprr, Params as DprrParams};
+pub use l_dpgcn::{LDpGcn, Params as LDpGcnParams};
+pub use ldpgen::{LdpGen, Params as LdpGenParams};
+pub use non_private::NonPrivate;
+pub use rr::{Params as RrParams, Rr};
+pub use symrr::{Params as SymRrParams, SymRr, Triangle};
+
+/// What the ledger calls the noise on lists of bits.
+const RANDOMIZED_RESPONSE: &str = "randomized response";
+
+/// Facts of reports of which all of the budget is spent on the lists.
+fn facts_of_lists(
+    mechanism: &str,
+    nodes: &EveryNode,
+    epsilon: f64,
+    lists_per_link: f64,
+    noise: DegreeNoise,
+) -> ReportFacts {
+    ReportFacts {
+        mechanism: mechanism.to_owned(),
+        epsilon,
+        epsilon_edge: lists_per_link * epsilon,
+        degree_fraction: 0.0,
+        budget: Budget { links: epsilon, degree: 0.0 },
+        degree_noise: noise,
+        randomness: nodes.randomness(),
+    }
+}
+
+/// Every node's list under randomized response, drawn while it is written; `is_sent(view, other)` tells which of a
+/// node's reported links it sends, and may look at nothing but numbers of nodes.
+///
+/// # Privacy
+/// Each list is `epsilon`-differentially private for any one of its bits: see [`RandomizedResponse::noisy_list`].
+/// A part without budget is not sent.
+fn noisy_lists(
+    nodes: EveryNode,
+    facts: &ReportFacts,
+    is_sent: impl Fn(u32, u32) -> bool + Send + Sync + 'static,
+    is_silent: impl Fn(crate::NodeNoise) -> bool + Send + Sync + 'static,
+) -> Streamed<NoisyLinks> {
+    let (n_nodes, epsilon) = (nodes.n_nodes(), facts.budget.links);
+    let response = RandomizedResponse::new(epsilon, n_nodes);
+    let purpose = format!("links {epsilon:?}");
+    let list = nodes.on_demand(move |view, noise, ()| {
+        if epsilon == 0.0 || is_silent(noise) {
+            return Vec::new();
+        }
+        let mut list = response.noisy_list(view.node(), view.neighbours(), &mut noise.stream(&purpose));
+        list.retain(|&other| is_sent(view.node(), other));
+        list
+    });
+    NoisyLinks::streamed(facts, n_nodes, move |node| list(node, ()))
+}
+
+/// Every node's noisy degree; nobody sends one where there is no budget for it.
+///
+/// # Privacy
+/// Each degree is `budget.degree`-differentially private for any one bit of the list, which moves the degree by one.
+fn noisy_degrees(
+    nodes: &EveryNode,
+    facts: &ReportFacts,
+    is_silent: impl Fn(crate::NodeNoise) -> bool + Sync,
+) -> Result<NoisyDegrees, crate::Error> {
+    let epsilon = facts.budget.degree;
+    if epsilon == 0.0 {
+        return Ok(NoisyDegrees::none(facts.clone(), nodes.n_nodes()));
+    }
+    let count_noise = CountNoise::new(epsilon, facts.degree_noise, 1)?;
+    let purpose = format!("degree {epsilon:?}");
+    let degrees = nodes
+        .ask(|view, noise| (!is_silent(noise)).then(|| count_noise.add(view.degree(), &mut noise.stream(&purpose))));
+    Ok(NoisyDegrees::from_nodes(facts.clone(), &degrees))
+}
+
+/// The bits of a node's list about the others for which `is_sent` holds, as they are before noise.
+fn ideal_list(node: NodeView, epsilon: f64, is_sent: impl Fn(u32, u32) -> bool) -> Vec<Ideal> {
+    let sent = node.others().filter(|&other| is_sent(node.node(), other));
+    sent.map(|other| Ideal::Bit { is_set: node.has_link_to(other), epsilon }).collect()
+}
+
+/// The degree of a node before noise, if one is sent.
+fn ideal_degree(node: NodeView, epsilon: f64) -> Option<Ideal> {
+    (epsilon > 0.0).then_some(Ideal::Count { count: node.degree(), epsilon, steps: 1 })
+}

@@ -1,0 +1,200 @@
+//! Defects that a reading of the code at commit 228681b found, one test each. Each failed before it was mended.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Lab, TINY, copy_folder, rows};
+
+/// The tiny experiment with these mechanisms and further lines of `[privatize.links]`, without `[construct]`.
+fn lab(mechanism: &str, more: &str) -> Lab {
+    let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let links = format!("[privatize.links]\nmechanism = {mechanism}\n{more}");
+    Lab::with("config.toml", text.replace("[privatize.links]\n", &format!("{links}\n")))
+}
+
+fn ledger(lab: &Lab) -> Vec<Value> {
+    let answer = lab.call(&["ledger", "--json"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    serde_json::from_str::<Value>(&answer.out).expect("JSON").as_array().expect("rows").clone()
+}
+
+fn entries(rows: &[Value]) -> BTreeSet<String> {
+    rows.iter().map(|row| row["entry"].to_string()).collect()
+}
+
+/// Two functions of one stage had one key: a search of a grid left losses where predictions were expected.
+#[test]
+fn d1_two_stage_functions_never_share_a_key() {
+    let lab = Lab::tiny();
+    let sets = ["--set", "train.learning_rate=[1e-3, 0.05]", "--set", "search_trials=3"];
+    lab.json(&sets);
+    let document = lab.json(&[&sets[..], &["--set", "trials=5"]].concat());
+    let accuracy = rows(&document["metrics"]).find(|row| row["metric"] == "accuracy").expect("a score");
+    assert_eq!(accuracy["values"].as_array().map(Vec::len), Some(5));
+    let listed: Value = serde_json::from_str(&lab.call(&["ls", "--json"]).out).expect("JSON");
+    assert!(rows(&listed).all(|entry| entry["recipe"]["task"].is_string()), "every key holds the function's name");
+}
+
+/// The rows of LDPGen named the groups that the server asked about instead of the graph.
+#[test]
+fn d2_every_ledger_row_names_the_private_graph() {
+    let lab = lab("[\"rr\", \"ldpgen\", \"blink\"]", "");
+    lab.json(&["--until", "privatize"]);
+    let rows = ledger(&lab);
+    let graphs: BTreeSet<String> = rows.iter().map(|row| row["graph"].to_string()).collect();
+    assert_eq!(graphs.len(), 1, "{graphs:?}");
+    assert_eq!(entries(&rows).len(), 2 * (1 + 2 + 1), "two trials of RR, of both rounds and of Blink");
+}
+
+/// A mechanism that releases nothing left an entry without a row, and the next one missed the ledger.
+#[test]
+fn d3_no_links_before_another_mechanism_locks_no_store() {
+    let lab = lab("[\"no-links\", \"rr\"]", "");
+    let document = lab.json(&["--jobs", "1"]);
+    assert!(rows(&document["metrics"]).any(|row| row["mechanism"] == "rr" && row["metric"] == "accuracy"));
+    let alone = Lab::with("config.toml", TINY.replace("epsilon = 6.0", "mechanism = \"no-links\""));
+    alone.json(&[]);
+    assert!(ledger(&alone).is_empty());
+    assert_eq!(alone.call(&["run", "config.toml", "--set", "privatize.links={epsilon=2}"]).status, 0);
+}
+
+/// Parameters that a mechanism does not read made a second, charged release of the same bits.
+#[test]
+fn d4_parameters_that_are_not_read_release_nothing_twice() {
+    let noise = "degree_noise = [\"laplace\", \"discrete-laplace\"]\ntriangle = [\"strict\", \"published-code\"]";
+    let lab = lab("[\"rr\", \"solitude\", \"symrr\", \"blink\"]", noise);
+    let document = lab.json(&["--until", "construct"]);
+    let released = |function: &str| {
+        rows(&document["stages"]).filter(|row| row["stage"] == "privatize" && row["function"] == function).count()
+    };
+    // Two trials each: RR serves Solitude; SymRR reads the triangle, Blink the noise.
+    assert_eq!([released("rr"), released("symrr"), released("blink")], [2, 4, 4]);
+    assert_eq!(entries(&ledger(&lab)).len(), 10, "each release is charged once");
+    let separately = self::lab("\"solitude\"", "");
+    separately.json(&["--until", "privatize"]);
+    separately.json(&["--until", "privatize", "--set", "privatize.links.mechanism=rr"]);
+    assert_eq!(entries(&ledger(&separately)).len(), 2, "the reports of RR are those of Solitude");
+}
+
+/// Two edge models of LDPGen released everything twice, linked one name twice, and shared one score.
+#[test]
+fn d5_two_edge_models_share_the_release_and_have_scores_of_their_own() {
+    let lab = lab("\"ldpgen\"", "");
+    let sets = ["--set", "construct.edge_model=[\"published-code\", \"chung-lu\"]"];
+    let plan = lab.call(&[&["plan", "config.toml"], &sets[..]].concat());
+    assert_eq!(plan.status, 0, "{}", plan.err);
+    let document = lab.json(&sets);
+    assert_eq!(entries(&ledger(&lab)).len(), 4, "two rounds in two trials");
+    let entries = |model: &str| {
+        let is_mine =
+            |row: &&Value| row["metric"] == "graph_entries" && row["choices"]["construct.edge_model"] == model;
+        let mine: Vec<&Value> = rows(&document["metrics"]).filter(is_mine).collect();
+        assert_eq!(mine.len(), 1, "{model}");
+        assert_eq!(mine[0]["values"].as_array().map(Vec::len), Some(2), "{model}: two trials");
+        mine[0]["mean"].as_f64().expect("a number")
+    };
+    assert!((entries("published-code") - entries("chung-lu")).abs() > 0.0);
+    assert!(lab.ran(&sets).is_empty(), "everything is fresh");
+}
+
+/// A plan of several releases was refused half-way, with the first of them charged and drawn.
+#[test]
+fn d6_a_plan_that_exceeds_the_budget_charges_nothing() {
+    for (mechanism, more) in [("\"ldpgen\"", ""), ("[\"rr\", \"symrr\"]", "")] {
+        let lab = lab(mechanism, more);
+        let arguments = ["--set", "privacy.budget=8", "--until", "privatize"];
+        let run = |epsilon: &str| {
+            let set = format!("privatize.links.epsilon={epsilon}");
+            lab.call(&[&["run", "config.toml", "--set", &set, "--set", "trials=1"], &arguments[..]].concat())
+        };
+        let refused = run(if mechanism == "\"ldpgen\"" { "9" } else { "5" });
+        assert!(refused.status == 1 && refused.err.contains("all releases of this plan"), "{}", refused.err);
+        assert!(ledger(&lab).is_empty(), "{mechanism}: nothing was charged");
+        assert!(!lab.path("artifacts/privatize").exists(), "{mechanism}: nothing was drawn");
+        let fits = run("4");
+        assert_eq!(fits.status, 0, "{}", fits.err);
+        let again = run("4");
+        assert_eq!(again.status, 0, "what was released costs nothing: {}", again.err);
+    }
+}
+
+/// Withheld features lay among the files that the server may see.
+#[test]
+fn d7_withheld_features_lie_with_their_owners() {
+    let lab = Lab::with(
+        "config.toml",
+        format!("[privacy]\nfeatures = \"withheld\"\n{}", TINY.replacen("name = \"tiny\"\ntrials = 2\n", "", 1)),
+    );
+    let document = lab.json(&[]);
+    let ingest = rows(&document["stages"]).find(|row| row["stage"] == "ingest").expect("ingest");
+    let path = ingest["outputs"]["features"]["path"].as_str().expect("features are kept");
+    assert!(path.contains("artifacts/owner/ingest/"), "{path}");
+    let mut open = vec![lab.path("artifacts")];
+    while let Some(folder) = open.pop() {
+        for item in fs::read_dir(folder).expect("readable") {
+            let path = item.expect("readable").path();
+            if path.is_dir() && !path.ends_with("owner") && !path.is_symlink() {
+                open.push(path);
+            } else if !path.is_symlink() {
+                assert!(!path.ends_with("features.parquet"), "{}", path.display());
+            }
+        }
+    }
+    assert!(rows(&document["stages"]).all(|row| row["stage"] != "train"), "nothing is trained without features");
+}
+
+/// `make clean` deleted the ledger and releases that nobody can draw again.
+#[test]
+fn d8_cleaning_spares_the_ledger_and_deployed_releases() {
+    let makefile =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Makefile")).expect("a Makefile");
+    let clean = makefile.split("\nclean:").nth(1).expect("a target").lines().take(2).collect::<Vec<_>>().join("\n");
+    assert!(clean.contains("gc --all") && !clean.contains("rm -rf"), "{clean}");
+    let text = TINY
+        .replace("trials = 2", "")
+        .replace("[ingest.synthetic]", "[privacy]\nrandomness = \"os\"\n[ingest.synthetic]");
+    let lab = Lab::with("config.toml", text);
+    assert_eq!(lab.call(&["run", "config.toml"]).status, 0);
+    let before = ledger(&lab);
+    let answer = lab.call(&["gc", "--all"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert_eq!(ledger(&lab), before);
+    for (stage, is_kept) in [("privatize", true), ("estimate", false), ("train", false)] {
+        let left = lab.path("artifacts").join(stage).read_dir().map_or(0, Iterator::count);
+        assert_eq!(left > 0, is_kept, "{stage}");
+    }
+    assert_eq!(lab.call(&["run", "config.toml"]).status, 0);
+    assert_eq!(ledger(&lab), before, "the release was found again");
+}
+
+/// Releases of a version whose recipes named no stage function are found by what they say.
+#[test]
+fn a_release_of_an_earlier_version_is_never_drawn_again() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/deployment");
+    let lab = Lab::new();
+    copy_folder(&fixture.join("store"), &lab.path("artifacts"));
+    fs::set_permissions(lab.path("artifacts/owner"), fs::Permissions::from_mode(0o700)).expect("changed");
+    let before = ledger(&lab);
+    assert_eq!(before.len(), 10);
+    for name in ["blink", "symrr", "ldpgen"] {
+        for file in [format!("{name}.toml"), "edges.csv".to_owned()] {
+            lab.write(&file, fs::read(fixture.join(&file)).expect("a fixture"));
+        }
+        let answer = lab.call(&["run", &format!("{name}.toml"), "--until", "construct", "--json"]);
+        assert_eq!(answer.status, 0, "{name}: {}", answer.err);
+        let document: Value = serde_json::from_str(&answer.out).expect("JSON");
+        let mut releases = rows(&document["stages"]).filter(|row| row["stage"] == "privatize").peekable();
+        assert!(releases.peek().is_some() && releases.all(|row| row["status"] == "fresh"), "{name}");
+        assert!(rows(&document["stages"]).any(|row| row["stage"] == "construct" && row["status"] == "ran"), "{name}");
+    }
+    assert_eq!(ledger(&lab), before, "nothing was charged");
+    assert_eq!(lab.path("artifacts/privatize").read_dir().expect("there").count(), 4, "nothing was drawn");
+    let answer =
+        lab.call(&["run", "symrr.toml", "--until", "privatize", "--set", "privatize.links.triangle=published-code"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert_eq!(ledger(&lab).len(), 12, "other parameters are another release");
+}

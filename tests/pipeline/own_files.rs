@@ -1,0 +1,179 @@
+//! One's own files: the program reads what they say, says what it read, and never reads another graph instead.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{Lab, digests};
+
+const EDGES: &str = "source,target\nann,bob\nbob,cy\ncy,dan\ndan,eve\neve,flo\n";
+const LABELS: &str = "node,label\nann,x\nbob,y\ncy,x\ndan,y\neve,x\nflo,y\n";
+const SPLIT: &str = "node,split\nann,train\nbob,train\ncy,validation\ndan,validation\neve,test\nflo,test\n";
+
+/// A run with these fields of `[ingest]`.
+fn config(ingest: &str) -> String {
+    format!("[ingest]\n{ingest}\n[privatize.links]\nepsilon = 4\n")
+}
+
+/// A folder with `config.toml`, a file of links and a split that fits it.
+fn lab(ingest: &str, edges: &str) -> Lab {
+    let lab = Lab::with("config.toml", config(ingest));
+    lab.write("e.csv", edges);
+    lab.write("s.csv", SPLIT);
+    lab
+}
+
+/// The digests of what ingest makes of these files.
+fn ingested(lab: &Lab) -> Vec<(String, String)> {
+    // Digests of private files can be compared where their secret is the same.
+    lab.write("artifacts/owner/.key", [7; 32]);
+    let folder = lab.path("artifacts/owner");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("changed");
+    digests(&lab.json(&["--until", "ingest"]))
+}
+
+/// Runs a config that must be refused: `status` 2 before any file is read, 1 afterwards.
+fn refused(lab: &Lab, status: i32, words: &[&str]) {
+    let answer = lab.call(&["--quiet", "run", "config.toml", "--until", "ingest"]);
+    assert_eq!(answer.status, status, "{words:?}: {}", answer.err);
+    assert!(words.iter().all(|word| answer.err.contains(word)), "{words:?}: {}", answer.err);
+    assert!(!answer.err.contains("panicked") && !lab.has_entries(), "{}", answer.err);
+}
+
+#[test]
+fn the_name_of_a_known_dataset_beside_own_files_is_refused() {
+    for (ingest, name, field) in [
+        ("dataset = \"cora\"\nedges = \"e.csv\"", "`cora`", "remove `edges`"),
+        ("dataset = [\"mine\", \"cora\"]\nedges = \"e.csv\"", "`cora`", "remove `edges`"),
+        ("dataset = [\"cora\", \"mine\"]\nedges = \"e.csv\"", "`cora`", "remove `edges`"),
+        ("dataset = \"lastfm\"\nlabels = \"l.csv\"", "`lastfm`", "remove `labels`"),
+        ("dataset = \"synthetic\"\nedges = \"e.csv\"", "`synthetic`", "remove `edges`"),
+        ("dataset = \"cora\"\nformat = \"synthetic\"", "`cora`", "remove `format`"),
+    ] {
+        refused(&lab(ingest, EDGES), 2, &["config.toml:2", name, "is a known dataset", field]);
+    }
+    let named = lab("dataset = \"mine\"\nedges = \"e.csv\"", EDGES);
+    assert!(!ingested(&named).is_empty(), "another name is fine");
+}
+
+#[test]
+fn the_synthetic_graph_never_takes_the_place_of_own_files() {
+    for field in
+        ["labels = \"l.csv\"", "features = \"f.csv\"", "node_column = \"id\"", "header = true", "induced = true"]
+    {
+        let lab = lab(field, EDGES);
+        lab.write("l.csv", LABELS);
+        let name = field.split(' ').next().expect("a field");
+        refused(&lab, 2, &["config.toml:", &format!("`{name}` is given"), "`edges` is missing", "edges = "]);
+    }
+    refused(&lab("folder = \"data\"", EDGES), 2, &["`folder`", "edges = "]);
+    for synthetic in ["dataset = \"synthetic\"", "format = \"synthetic\"", "", "[ingest.synthetic]\nnodes = 50"] {
+        assert!(!ingested(&lab(synthetic, EDGES)).is_empty(), "{synthetic}");
+    }
+}
+
+/// However the columns stand, the same links, labels and features give the same bytes.
+#[test]
+fn columns_are_found_by_their_names() {
+    let ingest = "edges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\nsplit = \"s.csv\"";
+    let features = "node,a,b\nann,1,0\nbob,0,1\ncy,1,1\ndan,0,2\neve,1,0\nflo,0,1\n";
+    let plain = lab(ingest, EDGES);
+    plain.write("l.csv", LABELS);
+    plain.write("f.csv", features);
+    let wanted = ingested(&plain);
+    // Puts a column of row numbers before the others, or turns the columns round.
+    let numbered = |text: &str, name: &str| -> String {
+        let number = |at: usize| if at == 0 { name.to_owned() } else { at.to_string() };
+        text.lines().enumerate().map(|(at, line)| format!("{},{line}\n", number(at))).collect()
+    };
+    let turned = |text: &str| -> String {
+        text.lines().map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n").collect()
+    };
+    let moved = lab(ingest, &numbered(EDGES, "id"));
+    moved.write("l.csv", numbered(&turned(LABELS), "row"));
+    moved.write("f.csv", "a,node,b\n1,ann,0\n0,bob,1\n1,cy,1\n0,dan,2\n1,eve,0\n0,flo,1\n");
+    assert_eq!(ingested(&moved), wanted);
+    let said = moved.call(&["run", "config.toml", "--until", "ingest", "--set", "ingest.binarize=true"]).err;
+    for words in [
+        "e.csv: 5 rows below a row of column names; first ends from column `source`, second ends from column `target`; \
+         not read: column `id`",
+        "l.csv: 6 rows below a row of column names; nodes from column `node`, classes from column `label`; not read: \
+         column `row`",
+        "f.csv: 6 rows; nodes from column `node`",
+    ] {
+        assert!(said.contains(words), "`{words}` is not in {said}");
+    }
+    let renamed = numbered(EDGES, "").replace("source,target", "person,friend");
+    let named = lab(&format!("{ingest}\nsource_column = \"person\"\ntarget_column = \"friend\""), &renamed);
+    named.write("l.csv", LABELS);
+    named.write("f.csv", features);
+    assert_eq!(ingested(&named), wanted, "columns that the config names");
+}
+
+#[test]
+fn row_numbers_without_a_column_name_are_refused() {
+    let index = "the first column has no name";
+    refused(
+        &lab("edges = \"e.csv\"", ",source,target\n0,ann,bob\n1,bob,cy\n"),
+        1,
+        &["e.csv: line 1", index, "index=False", "source_column"],
+    );
+    let labels = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", EDGES);
+    labels.write("l.csv", ",node,label\n0,ann,x\n1,bob,y\n");
+    refused(&labels, 1, &["l.csv: line 1", index, "index=False", "node_column"]);
+    let features = lab("edges = \"e.csv\"\nfeatures = \"f.csv\"", EDGES);
+    features.write("f.csv", ",node,a\n0,ann,1\n1,bob,2\n");
+    refused(&features, 1, &["f.csv: line 1", index, "index=False"]);
+    let half = lab("edges = \"e.csv\"\nsource_column = \"source\"", EDGES);
+    refused(&half, 2, &["`source_column`", "`target_column`", "both"]);
+}
+
+#[test]
+fn names_that_match_between_files_are_counted() {
+    let of = |labels: &str| {
+        let lab = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", "1,2\n2,3\n3,4\n4,5\n5,6\n");
+        lab.write("l.csv", labels);
+        lab
+    };
+    let read = |labels: &str| {
+        let answer = of(labels).call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    let whole = read("node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n6,y\n");
+    assert!(whole.contains("l.csv: 6 rows name 6 nodes, of which 6 are in e.csv"), "{whole}");
+    assert!(!whole.contains("have no links"), "{whole}");
+    let isolated = read("node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n9,y\n");
+    assert!(isolated.contains("of which 5 are in e.csv; 1 nodes of e.csv are not in l.csv"), "{isolated}");
+    assert!(isolated.contains("1 (such as `9`) have no links") && isolated.contains("7 nodes"), "{isolated}");
+    assert!(!isolated.contains("would fit"), "{isolated}");
+    let shifted = read("node,label\n0,x\n1,y\n2,x\n3,y\n4,x\n5,y\n");
+    assert!(shifted.contains("every name would fit if 1 were added to it"), "{shifted}");
+    let strangers = of("node,label\nu1,x\nu2,y\nu3,x\nu4,y\n");
+    refused(&strangers, 1, &["l.csv: none of the 4 nodes", "`u1`", "e.csv (such as `1`)", "same names"]);
+    let decimals = of("node,label\n1.0,x\n2.0,y\n3.0,x\n4.0,y\n");
+    refused(&decimals, 1, &["l.csv: none of the 4 nodes", "`1.0` is not `1`"]);
+}
+
+#[test]
+fn compressed_feature_lists_are_the_feature_lists() {
+    let lists = r#"{"ann": [0, 2], "bob": [1], "cy": [2], "dan": [], "eve": [0], "flo": [1]}"#;
+    let plain = lab("edges = \"e.csv\"\nfeatures = \"f.json\"", EDGES);
+    plain.write("f.json", lists);
+    let packed = lab("edges = \"e.csv\"\nfeatures = \"f.json.gz\"", EDGES);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(lists.as_bytes()).expect("in memory");
+    packed.write("f.json.gz", encoder.finish().expect("in memory"));
+    assert_eq!(ingested(&packed), ingested(&plain));
+}
+
+#[test]
+fn a_file_of_another_format_is_called_by_its_name() {
+    for (text, words) in [
+        ("<?xml version=\"1.0\"?>\n<graphml/>\n", "GraphML"),
+        ("graph [\n  node [ id 1 ]\n]\n", "GML"),
+        ("*Vertices 3\n1 \"a\"\n", "Pajek"),
+    ] {
+        refused(&lab("edges = \"e.csv\"", text), 1, &["e.csv: ", words, "one link per row"]);
+    }
+}
