@@ -9,10 +9,13 @@ VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
-.PHONY: all build demo run plan report ingest privatize similarity estimate construct train evaluate test check check-cuda test-vulkan \
-	test-faults audit-mechanisms fuzz deny bench bench-cuda parity compare paper paper-quick clean
+.PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
+	test-vulkan test-example test-faults audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick clean
 
 all: build                ## Build the program
+help:                     ## List the targets
+	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r names text; do \
+		printf '%-18s %s\n' "$${names%% *}" "$$text"; done
 build: ; cargo build --release --locked
 demo: build               ## Run the synthetic default through all stages and write its report
 	$(VEILGRAPH) run configs/demo.toml && $(VEILGRAPH) report configs/demo.toml
@@ -24,17 +27,28 @@ report: build             ## Write the page of an experiment that has run
 	$(VEILGRAPH) report $(ARGUMENTS)
 ingest privatize similarity estimate construct train evaluate: build   ## Run an experiment up to this stage
 	$(VEILGRAPH) run $(ARGUMENTS) --until $@
+CRATE ?= veilgraph-estimate
+quick:                    ## The inner loop for one crate: format, lint, test: make quick CRATE=veilgraph-privatize
+	cargo fmt -p $(CRATE) --check
+	cargo clippy --release --locked -p $(CRATE) --all-targets -- -D warnings
+	cargo test --release --locked -p $(CRATE)
 test:                     ## All tests; those on real graphs need DATA_DIR
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked --workspace
 check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
+	rustfmt --check --edition 2024 pipeline/runner/src/systems/links/*.rs
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
+test-example: build       ## Follow docs/add-a-mechanism.md on a copy: two new files, two lines, compiled, tested and run
+	python3 tests/example/add_a_mechanism.py --target $(dir $(TARGET))
 test-faults:              ## Kills, races, flipped bits, full disks, faults at every system call (minutes)
 	cargo test --release --locked -p veilgraph --test faults -- --ignored --test-threads 1
 audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
 	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
+digests: build            ## Compare the bytes of server artifacts with those of commit 228681b: make digests DATA_DIR=... PUBLISHED=...
+	python3 tests/golden/digests.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) \
+		$(if $(PUBLISHED),--published $(PUBLISHED)) --against tests/golden/digests.csv
 fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
 	fuzz/run.sh $(SECONDS)
 deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)

@@ -6,7 +6,12 @@ use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, P
 use veilgraph_ingest::{Format, Ingest, Params};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privatize::LocalMechanism;
-use veilgraph_privatize::links::{Blink, Dprr, LDpGcn, LdpGen, Rr, SymRr};
+use veilgraph_privatize::links::blink::Blink;
+use veilgraph_privatize::links::dprr::Dprr;
+use veilgraph_privatize::links::l_dpgcn::LDpGcn;
+use veilgraph_privatize::links::ldpgen::LdpGen;
+use veilgraph_privatize::links::rr::Rr;
+use veilgraph_privatize::links::symrr::SymRr;
 use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 
 /// Separates the files of one input.

@@ -17,7 +17,7 @@ use veilgraph_graph::AdjacencyList;
 use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, sigmoid};
 use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon};
 use veilgraph_privatize::Local;
-use veilgraph_privatize::links::{Blink, BlinkParams};
+use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_store::read_table;
 
 const REPEATS: usize = 5;

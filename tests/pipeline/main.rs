@@ -7,6 +7,7 @@ mod defects;
 mod estimators;
 mod faults;
 mod freshness;
+mod golden;
 mod mechanisms;
 mod oracle;
 mod own_files;

@@ -5,7 +5,7 @@ use std::fs;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::Table;
-use veilgraph_privatize::links::{BlinkParams, DprrParams, LDpGcnParams, LdpGenParams, RrParams, SymRrParams};
+use veilgraph_privatize::links::{blink, dprr, l_dpgcn, ldpgen, rr, symrr};
 
 use crate::support::{Lab, TINY, rows};
 
@@ -120,12 +120,12 @@ fn the_list_of_sweeps_has_every_field_of_every_table() {
         fields_of::<veilgraph_ingest::Params>("ingest"),
         fields_of::<veilgraph_ingest::SyntheticParams>("ingest.synthetic"),
         fields_of::<veilgraph_ingest::Ratios>("ingest.split"),
-        fields_of::<BlinkParams>(links),
-        fields_of::<DprrParams>(links),
-        fields_of::<RrParams>(links),
-        fields_of::<SymRrParams>(links),
-        fields_of::<LDpGcnParams>(links),
-        fields_of::<LdpGenParams>(links),
+        fields_of::<blink::Params>(links),
+        fields_of::<dprr::Params>(links),
+        fields_of::<rr::Params>(links),
+        fields_of::<symrr::Params>(links),
+        fields_of::<l_dpgcn::Params>(links),
+        fields_of::<ldpgen::Params>(links),
         fields_of::<veilgraph_similarity::Params>("similarity"),
         fields_of::<veilgraph_estimate::Params>("estimate"),
         fields_of::<veilgraph_construct::Params>("construct"),

@@ -20,10 +20,15 @@ pub(crate) struct Display {
     start: Instant,
     /// When the time that is left was last said.
     said: Mutex<Instant>,
+    /// When it was last reckoned, which takes a look at every kind of task.
+    reckoned: Mutex<Option<Instant>>,
 }
 
 /// How often a run without bars says how long it takes.
 const SAY_EVERY: Duration = Duration::from_mins(1);
+
+/// How often the time that is left is reckoned.
+const RECKON_EVERY: Duration = Duration::from_millis(100);
 
 impl Display {
     /// For these tasks, `jobs` at a time. Bars appear on a terminal only.
@@ -38,7 +43,16 @@ impl Display {
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {prefix} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let (fresh, start) = (Mutex::default(), Instant::now());
-        Self { bar, quiet, fresh, remaining: Mutex::new(remaining), total, start, said: Mutex::new(start) }
+        Self {
+            bar,
+            quiet,
+            fresh,
+            remaining: Mutex::new(remaining),
+            total,
+            start,
+            said: Mutex::new(start),
+            reckoned: Mutex::default(),
+        }
     }
 
     /// A task is `done` of `total` steps far.
@@ -78,6 +92,11 @@ impl Display {
     fn say_what_is_left(&self, task: &Task, status: &Status) {
         let mut remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
         remaining.finished(task, status);
+        let mut reckoned = self.reckoned.lock().unwrap_or_else(PoisonError::into_inner);
+        if reckoned.is_some_and(|last| last.elapsed() < RECKON_EVERY) {
+            return;
+        }
+        *reckoned = Some(Instant::now());
         let Some(time) = remaining.time() else { return };
         let left = format!("(about {} left)", HumanDuration(time));
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! Every stage function by name: one line for each. A worker that is told a name and parameters can run it.
+//! Every stage function by name: one line for each, here or, where one mechanism alone has it, in the file of that
+//! mechanism. A worker that is told a name and parameters can run it.
 
 use anyhow::Context;
 use veilgraph_construct::{
@@ -8,12 +9,11 @@ use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, S
 use veilgraph_estimate::{Estimate, EstimateWithBins, GroupAtRandom, GroupByCounts, PairReports};
 use veilgraph_evaluate::{EvaluateClasses, EvaluateGraph, EvaluateLinks};
 use veilgraph_ingest::Ingest;
-use veilgraph_privatize::Local;
-use veilgraph_privatize::links::{Blink, Dprr, LDpGcn, LdpGen, NonPrivate, Rr, SymRr};
 use veilgraph_similarity::Similarity;
 use veilgraph_store::{MemoryLimit, StoreSaver};
 use veilgraph_train::{ChooseSetting, SearchGrid, Train};
 
+use crate::systems;
 use crate::task::Handle;
 
 /// A stage function, whatever its types.
@@ -27,17 +27,9 @@ pub(crate) struct Function {
 
 type Run = fn(&toml::Value, &[Vec<Handle>], &StageRng, &Progress, &mut StoreSaver) -> anyhow::Result<()>;
 
-/// All stage functions.
-pub(crate) const FUNCTIONS: &[Function] = &[
+/// Stage functions that belong to no single mechanism.
+const SHARED: &[Function] = &[
     function::<Ingest>("veilgraph-ingest"),
-    function::<Local<Blink>>("veilgraph-privatize"),
-    function::<Local<Dprr>>("veilgraph-privatize"),
-    function::<Local<LDpGcn>>("veilgraph-privatize"),
-    function::<Local<LdpGen<1>>>("veilgraph-privatize"),
-    function::<Local<LdpGen<2>>>("veilgraph-privatize"),
-    function::<Local<NonPrivate>>("veilgraph-privatize"),
-    function::<Local<Rr>>("veilgraph-privatize"),
-    function::<Local<SymRr>>("veilgraph-privatize"),
     function::<Similarity>("veilgraph-similarity"),
     function::<PairReports>("veilgraph-estimate"),
     function::<Estimate>("veilgraph-estimate"),
@@ -57,14 +49,24 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     function::<EvaluateClasses>("veilgraph-evaluate"),
 ];
 
-const fn function<S: Stage>(crate_name: &'static str) -> Function {
+/// The stage function `S`, of the crate below `stages/` that it stands in.
+pub(crate) const fn function<S: Stage>(crate_name: &'static str) -> Function {
     Function { stage: S::STAGE, name: S::TASK, crate_name, run: run::<S> }
+}
+
+/// All stage functions.
+fn all() -> impl Iterator<Item = &'static Function> {
+    SHARED.iter().chain(systems::functions())
 }
 
 /// The function `name` of `stage`.
 pub(crate) fn find(stage: &str, name: &str) -> anyhow::Result<&'static Function> {
-    let found = FUNCTIONS.iter().find(|function| function.stage == stage && function.name == name);
-    found.with_context(|| format!("{stage} has no function `{name}`; add its line to pipeline/runner/src/registry.rs"))
+    let found = all().find(|function| function.stage == stage && function.name == name);
+    found.with_context(|| {
+        format!(
+            "{stage} has no function `{name}`; register it in pipeline/runner/src/registry.rs or beside its mechanism"
+        )
+    })
 }
 
 impl Function {
@@ -125,11 +127,12 @@ mod tests {
 
     #[test]
     fn every_stage_function_has_a_name_of_its_own() {
-        let mut names: Vec<(&str, &str)> = FUNCTIONS.iter().map(|function| (function.stage, function.name)).collect();
+        let mut names: Vec<(&str, &str)> = all().map(|function| (function.stage, function.name)).collect();
+        let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), FUNCTIONS.len());
-        for function in FUNCTIONS {
+        assert_eq!(names.len(), count);
+        for function in all() {
             // The crate is one whose code is digested.
             crate::code::digests(function.crate_name);
         }

@@ -9,6 +9,8 @@ use crate::task::{Status, Task};
 #[derive(Default)]
 pub(crate) struct Remaining {
     kinds: BTreeMap<String, Kind>,
+    /// Whether a task has run, so that something is known about times.
+    has_run: bool,
     jobs: f64,
 }
 
@@ -24,7 +26,7 @@ struct Kind {
 impl Remaining {
     /// All of these tasks, `jobs` at a time.
     pub(crate) fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize) -> Self {
-        let mut remaining = Self { kinds: BTreeMap::new(), jobs: jobs.max(1) as f64 };
+        let mut remaining = Self { kinds: BTreeMap::new(), has_run: false, jobs: jobs.max(1) as f64 };
         for task in tasks {
             let kind = remaining.kinds.entry(kind(task)).or_default();
             kind.stage = task.stage;
@@ -39,6 +41,7 @@ impl Remaining {
         kind.left = kind.left.saturating_sub(1);
         if let Status::Ran { took, .. } = status {
             kind.ran += 1;
+            self.has_run = true;
             kind.seconds += took.as_secs_f64();
         }
     }
@@ -52,12 +55,12 @@ impl Remaining {
     ///
     /// A kind of which none has run is taken for the median kind of its stage.
     pub(crate) fn time(&self) -> Option<Duration> {
+        if !self.has_run {
+            return None;
+        }
         let mut of_stage: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for kind in self.kinds.values() {
             of_stage.entry(kind.stage).or_default().extend(kind.mean());
-        }
-        if of_stage.values().all(Vec::is_empty) {
-            return None;
         }
         let medians: BTreeMap<&str, f64> = of_stage.into_iter().map(|(stage, means)| (stage, median(means))).collect();
         let seconds = self.kinds.values().map(|kind| kind.left as f64 * kind.mean().unwrap_or(medians[kind.stage]));

@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError};
 use crate::plan::{Options, Plan};
 use crate::task::Task;
 
-pub(crate) use links::fields_of_mechanisms;
+pub(crate) use links::{fields_of_mechanisms, functions};
 
 /// All runs of an experiment; each comes after those that it reads from.
 pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {

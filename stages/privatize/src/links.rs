@@ -1,12 +1,12 @@
 //! How links are protected: one file for each mechanism, and the parts of reports that several of them send.
 
-mod blink;
-mod dprr;
-mod l_dpgcn;
-mod ldpgen;
-mod non_private;
-mod rr;
-mod symrr;
+pub mod blink;
+pub mod dprr;
+pub mod l_dpgcn;
+pub mod ldpgen;
+pub mod non_private;
+pub mod rr;
+pub mod symrr;
 
 use veilgraph_contract::Streamed;
 use veilgraph_privacy::count_noise::CountNoise;
@@ -14,14 +14,6 @@ use veilgraph_privacy::randomized_response::RandomizedResponse;
 use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
 
 use crate::{EveryNode, Ideal, NodeView};
-
-pub use blink::{Blink, Params as BlinkParams};
-pub use dprr::{Dprr, Params as DprrParams};
-pub use l_dpgcn::{LDpGcn, Params as LDpGcnParams};
-pub use ldpgen::{LdpGen, Params as LdpGenParams};
-pub use non_private::NonPrivate;
-pub use rr::{Params as RrParams, Rr};
-pub use symrr::{Params as SymRrParams, SymRr, Triangle};
 
 /// What the ledger calls the noise on lists of bits.
 const RANDOMIZED_RESPONSE: &str = "randomized response";

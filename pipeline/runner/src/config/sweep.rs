@@ -103,8 +103,10 @@ impl Config {
         let mut fields = Fields::default();
         let mut all: Vec<(Vec<usize>, P, String)> = Vec::new();
         let mut held: Vec<Json> = Vec::new();
+        // A long list is not copied for each of its values.
+        let shortest = axes.iter().fold(table.clone(), |table, axis| with(table, &axis.path, axis.values[0].clone()));
         for position in positions(&axes) {
-            let mut cell = table.clone();
+            let mut cell = shortest.clone();
             for (axis, &at) in axes.iter().zip(&position) {
                 cell = with(cell, &axis.path, axis.values[at].clone());
             }
@@ -179,7 +181,7 @@ impl Config {
 
     /// The end of a field's path that no other swept field of this config has.
     fn short(&self, path: &str) -> String {
-        let swept: Vec<String> = axes(&self.tables, &[]).into_iter().map(|axis| axis.path.join(".")).collect();
+        let swept = swept_fields(&self.tables, "");
         let parts: Vec<&str> = path.split('.').collect();
         let ends_alike = |end: &str| {
             swept.iter().any(|other| other != path && (other == end || other.ends_with(&format!(".{end}"))))
@@ -231,6 +233,17 @@ pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
     let of = |(key, value): (&String, &Value)| match value {
         Value::Table(inner) => leaves(inner, &named(key)),
         _ => vec![named(key)],
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// Dotted paths of all lists of a table.
+fn swept_fields(table: &Table, prefix: &str) -> Vec<String> {
+    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => swept_fields(inner, &named(key)),
+        Value::Array(_) => vec![named(key)],
+        _ => Vec::new(),
     };
     table.iter().flat_map(of).collect()
 }

@@ -1,6 +1,6 @@
 use super::sweep::Cell;
 use super::*;
-use veilgraph_privatize::links::BlinkParams;
+use veilgraph_privatize::links::blink::Params as BlinkParams;
 
 const TEXT: &str = r#"
 name = "x"

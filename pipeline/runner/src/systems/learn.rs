@@ -1,6 +1,7 @@
 //! Networks on the graphs: every grid searched, trained and scored.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_train::{Architecture, ChooseSetting, Device, Params, SearchGrid, Train};
@@ -23,29 +24,49 @@ pub(super) fn search_trials(plan: &mut Plan) -> Result<u32, ConfigError> {
 
 /// Classifies the nodes of every graph.
 pub(super) fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+    // The table is read once for each kind of graph, however many graphs there are.
+    let mut known: BTreeMap<Kind, Vec<Cell<Params>>> = BTreeMap::new();
     for trials in by_cell(graphs) {
-        let cells = cells(plan, &trials[0])?;
+        let kind = Kind::of(&trials[0]);
+        let cells = match known.entry(kind) {
+            Entry::Occupied(cells) => cells.into_mut(),
+            Entry::Vacant(place) => place.insert(cells(plan, kind)?),
+        };
         // Networks that nobody scores are not trained, unless training is all that is wanted.
         if !plan.wants(MetricGroup::Accuracy) && plan.options.until != Some("train") {
             continue;
         }
-        for cell in &cells {
+        for cell in cells.iter() {
             train(plan, &trials, cell)?;
         }
     }
     Ok(())
 }
 
-/// The cells of `[train]` for networks over this graph.
-fn cells(plan: &mut Plan, graph: &Branch) -> Result<Vec<Cell<Params>>, ConfigError> {
-    let (device, is_learned) = (plan.options.device, graph.variant == "learned");
-    let has_no_links = graph.mechanism == "no-links";
+/// What `[train]` means for a graph.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    /// Networks learn weights of its links.
+    is_learned: bool,
+    /// It has no links.
+    is_empty: bool,
+}
+
+impl Kind {
+    fn of(graph: &Branch) -> Self {
+        Self { is_learned: graph.variant == "learned", is_empty: graph.mechanism == "no-links" }
+    }
+}
+
+/// The cells of `[train]` for networks over graphs of this kind.
+fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Cell<Params>>, ConfigError> {
+    let device = plan.options.device;
     let adjust = |params: &mut Params| {
         if device != Device::Cpu {
             params.device = device;
         }
         // Without links, all networks are the perceptron.
-        if has_no_links {
+        if is_empty {
             params.model = Architecture::Mlp;
         }
         params.check()?;

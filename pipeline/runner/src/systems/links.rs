@@ -1,44 +1,55 @@
-//! How links are protected, and how the server comes to a graph: one file for each mechanism, and a line here.
-
-mod bits;
-mod blink;
-mod l_dpgcn;
-mod ldpgen;
-mod references;
+//! How links are protected, and how the server comes to a graph: one file for each mechanism, and its name in the list
+//! of this file.
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
-use veilgraph_privatize::links::{BlinkParams, DprrParams, LDpGcnParams, LdpGenParams, RrParams, SymRrParams};
 
 use crate::config::{ConfigError, MetricGroup};
 use crate::plan::{Branch, Plan};
+use crate::registry::Function;
 
-/// From the data to the graphs of one mechanism.
-type Wiring = fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>;
+/// Graphs of reported bits, which several mechanisms build.
+mod bits;
 
-/// A value of `[privatize.links] mechanism`.
+/// A value of `[privatize.links] mechanism`, and all that the runner has to know about it.
 struct Mechanism {
+    /// The value.
     name: &'static str,
-    /// Names of the parameters that it reads.
+    /// Names of the parameters that the mechanism reads.
     fields: fn() -> Vec<String>,
-    wiring: Wiring,
+    /// From the data to the graphs.
+    graphs: fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>,
+    /// Stage functions that this mechanism alone has.
+    functions: &'static [Function],
+}
+
+/// Each name is a file of this folder that has a constant `MECHANISM`.
+macro_rules! mechanisms {
+    ($($file:ident),* $(,)?) => {
+        $(mod $file;)*
+        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
+    };
+}
+
+mechanisms! {
+    blink,
+    rr,
+    symrr,
+    l_dpgcn,
+    dprr,
+    ldpgen,
+    solitude,
+    non_private,
+    no_links,
 }
 
 /// Table of the mechanisms' parameters.
 const TABLE: &str = "privatize.links";
 
-/// All mechanisms for links.
-const MECHANISMS: &[Mechanism] = &[
-    Mechanism { name: "blink", fields: fields_of::<BlinkParams>, wiring: blink::graphs },
-    Mechanism { name: "rr", fields: fields_of::<RrParams>, wiring: bits::rr },
-    Mechanism { name: "symrr", fields: fields_of::<SymRrParams>, wiring: bits::symrr },
-    Mechanism { name: "l-dpgcn", fields: fields_of::<LDpGcnParams>, wiring: l_dpgcn::graphs },
-    Mechanism { name: "dprr", fields: fields_of::<DprrParams>, wiring: bits::dprr },
-    Mechanism { name: "ldpgen", fields: fields_of::<LdpGenParams>, wiring: ldpgen::graphs },
-    Mechanism { name: "solitude", fields: fields_of::<RrParams>, wiring: bits::solitude },
-    Mechanism { name: "non-private", fields: Vec::new, wiring: references::non_private },
-    Mechanism { name: "no-links", fields: Vec::new, wiring: references::no_links },
-];
+/// Stage functions of the mechanisms.
+pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
+    MECHANISMS.iter().flat_map(|mechanism| mechanism.functions)
+}
 
 /// Names of the mechanisms, each with the parameters that it reads.
 pub(crate) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
@@ -70,7 +81,7 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
         let mut data = if is_swept { data.with(&[choice]) } else { data.clone() };
         mechanism.name.clone_into(&mut data.mechanism);
         plan.config = whole.without_field(TABLE, "mechanism");
-        graphs.extend((mechanism.wiring)(plan, &data)?);
+        graphs.extend((mechanism.graphs)(plan, &data)?);
     }
     plan.config = whole;
     Ok(graphs)
@@ -83,6 +94,12 @@ fn unknown(plan: &Plan, name: &Value) -> ConfigError {
     let hint = crate::nearest::nearest(&text, &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
     let problem = format!("unknown variant `{text}`, expected one of {}{hint}", names.join(", "));
     plan.config.error("privatize.links.mechanism", &problem)
+}
+
+/// References read no parameter. The tables of other mechanisms are passed over, so that a reference can be laid over any
+/// config.
+fn pass_over_parameters(plan: &mut Plan) {
+    [TABLE, "similarity", "estimate", "construct"].into_iter().for_each(|table| plan.pass_over(table));
 }
 
 /// Scores the links of graphs that come without probabilities, and says how they came about.

@@ -8,7 +8,7 @@ use super::blink::{default_degree_fraction, facts_of_list_and_degree, releases_o
 use super::{ideal_degree, ideal_list, noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
-/// Each node sends what a node of [`Blink`](super::Blink) sends; the server then keeps as many of the reported links of
+/// Each node sends what a node of [`Blink`](super::blink::Blink) sends; the server then keeps as many of the reported links of
 /// a node as its noisy degree says.
 ///
 /// # Privacy

@@ -7,15 +7,23 @@ use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::Features;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privatize::Local;
-use veilgraph_privatize::links::{Blink, BlinkParams};
+use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_similarity::Similarity;
 
-use super::TABLE;
+use super::{Mechanism, TABLE, fields_of};
 use crate::config::sweep::Cell;
 use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::plan::{Branch, Plan, Run};
+use crate::registry::function;
 
-pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "blink",
+    fields: fields_of::<BlinkParams>,
+    graphs,
+    functions: &[function::<Local<Blink>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
     for cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
         if plan.config.is_deployment() && cell.params.missing_share > 0.0 {

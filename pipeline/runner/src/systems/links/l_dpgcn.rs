@@ -3,13 +3,21 @@
 use veilgraph_construct::ConstructFromEntries;
 use veilgraph_contract::NoParams;
 use veilgraph_privatize::Local;
-use veilgraph_privatize::links::LDpGcn;
+use veilgraph_privatize::links::l_dpgcn::{LDpGcn, Params};
 
-use super::{TABLE, given};
+use super::{Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
+use crate::registry::function;
 
-pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "l-dpgcn",
+    fields: fields_of::<Params>,
+    graphs,
+    functions: &[function::<Local<LDpGcn>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let reports = plan.sweep::<Local<LDpGcn>>(std::slice::from_ref(data), TABLE)?;
     let build = |report: &Branch| plan.run::<ConstructFromEntries>(&[report], &NoParams {}, Run::default());
     let graphs = reports.iter().map(build).collect::<Result<Vec<Branch>, ConfigError>>()?;

@@ -4,14 +4,25 @@ use veilgraph_construct::{ConstructFromCounts, CountsParams};
 use veilgraph_contract::NoParams;
 use veilgraph_estimate::{GroupAtRandom, GroupByCounts};
 use veilgraph_privatize::Local;
-use veilgraph_privatize::links::{LdpGen, LdpGenParams};
+use veilgraph_privatize::links::ldpgen::{LdpGen, Params as LdpGenParams};
 
-use super::{TABLE, given};
+use super::{Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::config::sweep::Cell;
 use crate::plan::{Branch, Plan, Run};
+use crate::registry::function;
 
-pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "ldpgen",
+    fields: fields_of::<LdpGenParams>,
+    graphs,
+    functions: &[
+        function::<Local<LdpGen<1>>>("veilgraph-privatize"),
+        function::<Local<LdpGen<2>>>("veilgraph-privatize"),
+    ],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
     for cell in plan.cells::<LdpGenParams>(TABLE, &[], |_| Ok(()))? {
         for trial in plan.every_trial(&data.with(&cell.choices)) {

@@ -1,0 +1,28 @@
+//! DPRR (Hidano, Murakami 2022): as many of the reported links of a node as its noisy degree says.
+
+use veilgraph_construct::{BitsParams, Keep};
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::dprr::{Dprr, Params};
+
+use super::{Mechanism, TABLE, bits, fields_of};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+use crate::registry::function;
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "dprr",
+    fields: fields_of::<Params>,
+    graphs,
+    functions: &[function::<Local<Dprr>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let mut graphs = Vec::new();
+    for cell in plan.cells::<Params>(TABLE, &[], |_| Ok(()))? {
+        let mut data = data.clone();
+        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
+        let reports = plan.sweep_cells::<Local<Dprr>>(&[data], TABLE, &[cell])?;
+        graphs.extend(bits::built(plan, &reports, BitsParams { keep: Keep::Thinned, learned: false })?);
+    }
+    Ok(graphs)
+}

@@ -1,0 +1,27 @@
+//! The true links: a reference that a protected graph is compared with.
+
+use veilgraph_contract::NoParams;
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::non_private::NonPrivate;
+
+use super::{Mechanism, TABLE, bits, pass_over_parameters};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan, Run};
+use crate::registry::function;
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "non-private",
+    fields: Vec::new,
+    graphs,
+    functions: &[function::<Local<NonPrivate>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    pass_over_parameters(plan);
+    let run = Run { table: TABLE, ..Run::default() };
+    let mut reports = Vec::new();
+    for trial in plan.every_trial(data) {
+        reports.push(plan.run::<Local<NonPrivate>>(&[&trial], &NoParams {}, run)?);
+    }
+    bits::built(plan, &reports, bits::MIRRORED)
+}

@@ -1,0 +1,20 @@
+//! RR: the noisy lists are the graph, each link from the node that reported it.
+
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::rr::{Params, Rr};
+
+use super::{Mechanism, bits, fields_of};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+use crate::registry::function;
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "rr",
+    fields: fields_of::<Params>,
+    graphs,
+    functions: &[function::<Local<Rr>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    bits::graphs::<Rr>(plan, data, bits::DIRECTED)
+}

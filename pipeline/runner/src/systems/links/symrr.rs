@@ -1,0 +1,20 @@
+//! SymRR: the noisy lists are the graph, each link in both directions, since one node alone reports it.
+
+use veilgraph_privatize::Local;
+use veilgraph_privatize::links::symrr::{Params, SymRr};
+
+use super::{Mechanism, bits, fields_of};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+use crate::registry::function;
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "symrr",
+    fields: fields_of::<Params>,
+    graphs,
+    functions: &[function::<Local<SymRr>>("veilgraph-privatize")],
+};
+
+fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    bits::graphs::<SymRr>(plan, data, bits::MIRRORED)
+}
