@@ -153,7 +153,8 @@ fn degree_noise_follows_its_law() {
     }
 }
 
-/// Histograms that the crate `opendp` 0.16 drew (oracle/opendp) and ours are samples of one law: chi-square of two samples at 99.9 %.
+/// Histograms that the crate `opendp` 0.16 drew (oracle/opendp) and ours are samples of one law: chi-square of two
+/// samples at 99.9 %.
 #[test]
 fn opendp_draws_the_same_noise() {
     let golden = include_str!("opendp.csv");

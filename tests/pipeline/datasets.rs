@@ -1,4 +1,5 @@
-//! Real graphs have the size that the literature gives (specs, section 0.4; README of the data).
+//! Real graphs have the size that the literature gives (Planetoid for Cora and CiteSeer, MUSAE for LastFM and
+//! Facebook).
 
 use crate::support::{Lab, data_dir};
 

@@ -29,7 +29,7 @@ fn mean(document: &serde_json::Value, metric: &str) -> f64 {
     score["mean"].as_f64().expect("a number")
 }
 
-/// Bits alone, prior one half: the error has a closed form (specs, section 1). The standard error is
+/// Bits alone, prior one half: the error has a closed form. The standard error is
 /// below 0.3 % here, so 2 % is beyond six of them: false alarm below 1e-8.
 #[test]
 fn the_error_of_bits_alone_has_its_closed_form() {

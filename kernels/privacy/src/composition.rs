@@ -7,7 +7,8 @@ use veilgraph_contract::{Cost, Relation, Release, Subject, Trust};
 /// The cost of all these releases together, under each relation that one of them is stated for.
 ///
 /// # Source
-/// Sequential composition: Dwork et al. (2006), Calibrating noise to sensitivity, for pure costs; [`compose`] for others.
+/// Sequential composition: Dwork et al. (2006), Calibrating noise to sensitivity, for pure costs; [`compose`] for
+/// others.
 #[must_use]
 pub fn totals<'a>(releases: impl IntoIterator<Item = &'a Release>) -> BTreeMap<Relation, Cost> {
     let mut totals: BTreeMap<Relation, Cost> = BTreeMap::new();

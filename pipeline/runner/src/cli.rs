@@ -62,7 +62,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Write a page with the tables and figures of experiments that have run, and each figure as SVG, PNG, CSV and Parquet.
+    /// Write a page with the tables and figures of experiments that have run, and each figure as SVG, PNG, CSV and
+    /// Parquet.
     Report {
         /// Name of the page (default: that of the experiment).
         #[arg(long)]

@@ -1,7 +1,8 @@
-//! An experiment: one TOML file, overlaid by `--set`. The tables of stages stay untyped here; whoever needs one asks for
-//! it by its path.
+//! An experiment: one TOML file, overlaid by `--set`. The tables of stages stay untyped here; whoever needs one asks
+//! for it by its path.
 
 mod alternatives;
+pub(crate) mod fields;
 mod overlay;
 mod profile;
 mod source;

@@ -1,7 +1,7 @@
 //! Releases of deployments that were drawn before stage functions had names of their own (layout 1 of the store).
 //!
-//! Their recipes hold the parameters of all mechanisms and the mechanism's name among them. Nobody can draw these releases
-//! again, so they are found by what they say instead of by their key.
+//! Their recipes hold the parameters of all mechanisms and the mechanism's name among them. Nobody can draw these
+//! releases again, so they are found by what they say instead of by their key.
 
 use serde_json::{Map, Value};
 use veilgraph_store::{Entry, Found, Recipe, Store};

@@ -7,6 +7,7 @@ mod config;
 mod datasets;
 mod engine;
 mod first_layout;
+mod function;
 mod ledger;
 mod nearest;
 mod output;

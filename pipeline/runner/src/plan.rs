@@ -1,7 +1,7 @@
 //! An experiment as a list of tasks that feed each other.
 //!
-//! The systems (`systems/`) say which stage functions follow each other. The plan binds slots by the name and the zone of
-//! artifacts, expands the tables of the config, merges equal tasks, and names every run after what it depends on.
+//! The systems (`systems/`) say which stage functions follow each other. The plan binds slots by the name and the zone
+//! of artifacts, expands the tables of the config, merges equal tasks, and names every run after what it depends on.
 
 mod binding;
 mod branch;
@@ -16,14 +16,15 @@ use serde::de::DeserializeOwned;
 use veilgraph_contract::{Draws, Inputs, Outputs, Stage};
 use veilgraph_train::Device;
 
-use crate::config::sweep::{Cell, Choice, leaves};
+use crate::config::fields::leaves;
+use crate::config::sweep::{Cell, Choice};
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
 use crate::task::{RawHandle, STAGES, Task, Wire, position};
 use binding::{bind, bug};
 use branch::Made;
 pub(crate) use branch::{Absence, Branch};
-use fields::FieldsOfPlan;
+use fields::{FieldsOfMechanisms, FieldsOfPlan};
 
 /// What to run and with what.
 pub(crate) struct Options<'a> {
@@ -75,8 +76,8 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// When the config has a table or a field that no stage function of the plan reads.
-    pub(crate) fn finish(self, config: &Config) -> Result<Vec<Task>, ConfigError> {
-        self.fields.check(config)?;
+    pub(crate) fn finish(self, config: &Config, mechanisms: &FieldsOfMechanisms) -> Result<Vec<Task>, ConfigError> {
+        self.fields.check(config, mechanisms)?;
         Ok(match self.options.until {
             Some(until) => up_to(self.tasks, until),
             None => self.tasks,

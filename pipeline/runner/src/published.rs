@@ -197,8 +197,8 @@ impl Published {
         Ok(Self { settings, scores })
     }
 
-    /// Mean and standard deviation of a score of this cell, if somebody published one. An accuracy at a certain fraction is
-    /// not compared with one at whatever fraction was best.
+    /// Mean and standard deviation of a score of this cell, if somebody published one. An accuracy at a certain
+    /// fraction is not compared with one at whatever fraction was best.
     pub(crate) fn score(&self, cell: &PublishedCell, metric: &str) -> Option<(f64, f64)> {
         let fits = |theirs: &str, ours: &str| theirs.is_empty() || theirs == ours;
         let same = |score: &&Score| {

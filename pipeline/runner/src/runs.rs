@@ -118,8 +118,8 @@ pub(crate) fn publish(
     }
 }
 
-/// A readable name for a file. Where an earlier function of the stage wrote an artifact of that name, the later one's is
-/// meant: what it wrote replaces the other on this way through the experiment.
+/// A readable name for a file. Where an earlier function of the stage wrote an artifact of that name, the later one's
+/// is meant: what it wrote replaces the other on this way through the experiment.
 fn link(to: &Path, name: &Path) -> std::io::Result<()> {
     if name.is_symlink() {
         fs::remove_file(name)?;

@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError};
 use crate::plan::{Options, Plan};
 use crate::task::Task;
 
-pub(crate) use links::{fields_of_mechanisms, functions};
+pub(crate) use links::functions;
 
 /// All runs of an experiment; each comes after those that it reads from.
 pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
@@ -25,5 +25,5 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
             learn::classify(&mut plan, &graphs)?;
         }
     }
-    plan.finish(config)
+    plan.finish(config, &links::fields_of_mechanisms())
 }

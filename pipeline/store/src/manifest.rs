@@ -18,8 +18,8 @@ pub const LAYOUT_VERSION: u32 = 2;
 /// | params, seed, trial | they decide the result; seed and trial only where the function draws |
 /// | inputs, by content | an input that is made anew with the same bytes changes nothing |
 ///
-/// Not in the key: names of configs, labels, paths, times, the machine, and the number of threads. In recipes of deployed
-/// releases a constant stands for code and dependencies, because nobody can draw such a release again.
+/// Not in the key: names of configs, labels, paths, times, the machine, and the number of threads. In recipes of
+/// deployed releases a constant stands for code and dependencies, because nobody can draw such a release again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Version of the layout of the store.

@@ -29,8 +29,8 @@ pub struct PairReports;
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
 pub struct Estimate;
 
-/// The same, where pairs are told apart by bins: by how similar their nodes are, or how many likely neighbours they have
-/// in common.
+/// The same, where pairs are told apart by bins: by how similar their nodes are, or how many likely neighbours they
+/// have in common.
 pub struct EstimateWithBins;
 
 /// Why the reports admit no posterior.

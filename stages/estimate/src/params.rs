@@ -15,7 +15,8 @@ pub struct Params {
     /// How noisy degrees are read.
     pub degrees: Degrees,
     /// If true, parameters are chosen so that the expected degree of every node, after its bits were seen, is its
-    /// estimated degree. If false, as in the paper, only the prior has these degrees, and those of the posterior differ.
+    /// estimated degree. If false, as in the paper, only the prior has these degrees, and those of the posterior
+    /// differ.
     #[serde(rename = "match")]
     pub match_degrees: bool,
     /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from

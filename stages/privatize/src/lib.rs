@@ -1,7 +1,7 @@
 //! Every node randomizes its own data, and only the noisy report leaves it.
 //!
-//! A mechanism is one file below `links/`: its parameters, what a node sends, what that costs, and tests. A mechanism in
-//! which every node speaks for itself implements [`LocalMechanism`], and [`Local`] makes a stage function of it.
+//! A mechanism is one file below `links/`: its parameters, what a node sends, what that costs, and tests. A mechanism
+//! in which every node speaks for itself implements [`LocalMechanism`], and [`Local`] makes a stage function of it.
 
 pub mod links;
 mod local;

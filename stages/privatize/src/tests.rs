@@ -63,8 +63,8 @@ fn sent<M: LocalMechanism>(question: &M::Question, params: &M::Params, lists: [[
     (0..4).flat_map(of_node).collect()
 }
 
-/// Compares the claimed cost of a mechanism with the largest likelihood ratio, over every graph of four nodes, every bit
-/// of every list and every link.
+/// Compares the claimed cost of a mechanism with the largest likelihood ratio, over every graph of four nodes, every
+/// bit of every list and every link.
 pub(crate) fn costs_what_it_claims<M: LocalMechanism>(question: &M::Question, params: &M::Params) {
     let releases = M::releases(params);
     let pairs = || (0..4).flat_map(|i| (0..4).filter(move |&j| j != i).map(move |j| (i, j)));

@@ -1,4 +1,5 @@
-//! All scores of a run as one table with a column for every swept field: `runs/<config>/scores.parquet` and `scores.csv`.
+//! All scores of a run as one table with a column for every swept field: `runs/<config>/scores.parquet` and
+//! `scores.csv`.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::fields::plain;
 use super::overlay::merge;
-use super::sweep::plain;
 use super::{Config, ConfigError, Whole};
 use crate::published::{Published, PublishedCell, Setting};
 

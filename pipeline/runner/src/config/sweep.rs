@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
+use super::fields::{leaves, plain, swept_fields, with};
 use super::source::typed;
 use super::{Config, ConfigError};
 use crate::nearest::nearest;
@@ -227,27 +228,6 @@ fn holds(params: &Json, field: &str) -> bool {
     field.split('.').try_fold(params, |value, part| value.get(part)).is_some()
 }
 
-/// Dotted paths of all fields of a table that are no tables themselves.
-pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
-    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-    let of = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => leaves(inner, &named(key)),
-        _ => vec![named(key)],
-    };
-    table.iter().flat_map(of).collect()
-}
-
-/// Dotted paths of all lists of a table.
-fn swept_fields(table: &Table, prefix: &str) -> Vec<String> {
-    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-    let of = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => swept_fields(inner, &named(key)),
-        Value::Array(_) => vec![named(key)],
-        _ => Vec::new(),
-    };
-    table.iter().flat_map(of).collect()
-}
-
 /// Every list of a table with the path of its field, depth first. `grid` names fields of the table itself.
 fn axes(table: &Table, grid: &[&str]) -> Vec<Axis> {
     let mut found = Vec::new();
@@ -274,32 +254,4 @@ fn positions(axes: &[Axis]) -> Vec<Vec<usize>> {
         all = all.into_iter().flat_map(longer).collect();
     }
     all
-}
-
-/// `table` with the value of one field.
-pub(super) fn with(mut table: Table, path: &[String], value: Value) -> Table {
-    match path {
-        [key] => {
-            table.insert(key.clone(), value);
-        }
-        [key, rest @ ..] => {
-            let inner = match table.get(key) {
-                Some(Value::Table(inner)) => inner.clone(),
-                _ => Table::new(),
-            };
-            table.insert(key.clone(), Value::Table(with(inner, rest, value)));
-        }
-        [] => {}
-    }
-    table
-}
-
-/// A value as it looks in a label: short, and fit for a folder's name.
-pub(super) fn plain(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Float(number) => number.to_string(),
-        other => other.to_string(),
-    };
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
 }

@@ -115,7 +115,8 @@ impl Branch {
         self.trial.is_none_or(|trial| trial < trials)
     }
 
-    /// The choices of this way about the fields of `choices`: a run that is shared with another way was named by that one.
+    /// The choices of this way about the fields of `choices`: a run that is shared with another way was named by that
+    /// one.
     pub(super) fn own(&self, choices: &[Choice]) -> Vec<Choice> {
         let mine = |choice: &Choice| self.choices.iter().find(|known| known.field == choice.field);
         choices.iter().map(|choice| mine(choice).unwrap_or(choice).clone()).collect()

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Config, ConfigError};
 use crate::nearest::nearest;
-use crate::systems::fields_of_mechanisms;
 
 /// Given and read fields over all alternatives of a plan.
 #[derive(Default)]
@@ -20,6 +19,9 @@ pub(super) struct FieldsOfPlan {
     /// Names of the fields that stage functions know, by table.
     known: BTreeMap<String, BTreeSet<String>>,
 }
+
+/// Names of mechanisms, each with the parameters that it reads.
+pub(crate) type FieldsOfMechanisms = [(&'static str, Vec<String>)];
 
 /// Fields that stand above the first table of a config.
 const ABOVE_TABLES: [&str; 5] = ["name", "seed", "trials", "search_trials", "profile"];
@@ -39,8 +41,9 @@ impl FieldsOfPlan {
         self.known.entry(table.to_owned()).or_default().extend(fields);
     }
 
-    /// Refuses what the config says and no stage function reads.
-    pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
+    /// Refuses what the config says and no stage function reads. `mechanisms` names the parameters of each mechanism for
+    /// links.
+    pub(super) fn check(&self, config: &Config, mechanisms: &FieldsOfMechanisms) -> Result<(), ConfigError> {
         let is_asked =
             |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
         if let Some(table) = self.tables.iter().find(|table| !is_asked(table)) {
@@ -50,13 +53,13 @@ impl FieldsOfPlan {
             return Err(config.error(table, &problem));
         }
         match self.given.difference(&self.read).next() {
-            Some(field) => Err(config.error(field, &self.unread(field))),
+            Some(field) => Err(config.error(field, &self.unread(field, mechanisms))),
             None => Ok(()),
         }
     }
 
     /// Why nobody reads a field, and what to do.
-    fn unread(&self, field: &str) -> String {
+    fn unread(&self, field: &str, mechanisms: &FieldsOfMechanisms) -> String {
         let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
         if ABOVE_TABLES.contains(&name) {
             return format!("`{name}` belongs above the first table; move its line there");
@@ -64,7 +67,6 @@ impl FieldsOfPlan {
         if table == "privatize" {
             return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
         }
-        let mechanisms = fields_of_mechanisms();
         if table == "privatize.links" {
             let readers: Vec<&str> = mechanisms
                 .iter()

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use crate::config::{ConfigError, MetricGroup};
+use crate::function::Function;
 use crate::plan::{Branch, Plan};
-use crate::registry::Function;
 
 /// Graphs of reported bits, which several mechanisms build.
 mod bits;
@@ -52,7 +52,7 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
 }
 
 /// Names of the mechanisms, each with the parameters that it reads.
-pub(crate) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
+pub(super) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
     MECHANISMS.iter().map(|mechanism| (mechanism.name, (mechanism.fields)())).collect()
 }
 
@@ -96,8 +96,8 @@ fn unknown(plan: &Plan, name: &Value) -> ConfigError {
     plan.config.error("privatize.links.mechanism", &problem)
 }
 
-/// References read no parameter. The tables of other mechanisms are passed over, so that a reference can be laid over any
-/// config.
+/// References read no parameter. The tables of other mechanisms are passed over, so that a reference can be laid over
+/// any config.
 fn pass_over_parameters(plan: &mut Plan) {
     [TABLE, "similarity", "estimate", "construct"].into_iter().for_each(|table| plan.pass_over(table));
 }

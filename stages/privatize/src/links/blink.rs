@@ -26,7 +26,8 @@ pub struct Blink;
 pub struct Params {
     /// Whole budget of each node, in nats per bit of its list.
     pub epsilon: Epsilon,
-    /// Share of the budget spent on the degree: 0 sends no degree, 1 sends no list, `"auto"` decides by the budget alone.
+    /// Share of the budget spent on the degree: 0 sends no degree, 1 sends no list, `"auto"` decides by the budget
+    /// alone.
     #[serde(default = "default_degree_fraction")]
     pub degree_fraction: DegreeFraction,
     /// Law of the noise on degrees.

@@ -8,8 +8,8 @@ use super::blink::{default_degree_fraction, facts_of_list_and_degree, releases_o
 use super::{ideal_degree, ideal_list, noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
-/// Each node sends what a node of [`Blink`](super::blink::Blink) sends; the server then keeps as many of the reported links of
-/// a node as its noisy degree says.
+/// Each node sends what a node of [`Blink`](super::blink::Blink) sends; the server then keeps as many of the reported
+/// links of a node as its noisy degree says.
 ///
 /// # Privacy
 /// That of Blink: `epsilon` for one bit of one list, `2 epsilon` for a link. Thinning the links afterwards costs

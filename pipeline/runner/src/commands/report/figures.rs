@@ -168,7 +168,8 @@ impl<'a> Part<'a> {
         figures
     }
 
-    /// A figure over the budget per list bit; and, where mechanisms differ in who reports a link, one over that per link.
+    /// A figure over the budget per list bit; and, where mechanisms differ in who reports a link, one over that per
+    /// link.
     fn by_budget(
         &self,
         figures: &mut Vec<Figure>,

@@ -13,8 +13,8 @@ use veilgraph_similarity::Similarity;
 use super::{Mechanism, TABLE, fields_of};
 use crate::config::sweep::Cell;
 use crate::config::{ConfigError, Holding, MetricGroup};
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "blink",

@@ -6,8 +6,8 @@ use veilgraph_privatize::links::dprr::{Dprr, Params};
 
 use super::{Mechanism, TABLE, bits, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dprr",

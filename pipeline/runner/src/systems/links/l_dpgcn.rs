@@ -7,8 +7,8 @@ use veilgraph_privatize::links::l_dpgcn::{LDpGcn, Params};
 
 use super::{Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "l-dpgcn",

@@ -9,8 +9,8 @@ use veilgraph_privatize::links::ldpgen::{LdpGen, Params as LdpGenParams};
 use super::{Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::config::sweep::Cell;
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ldpgen",

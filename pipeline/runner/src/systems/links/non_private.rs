@@ -6,8 +6,8 @@ use veilgraph_privatize::links::non_private::NonPrivate;
 
 use super::{Mechanism, TABLE, bits, pass_over_parameters};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "non-private",

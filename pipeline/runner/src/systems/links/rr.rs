@@ -5,8 +5,8 @@ use veilgraph_privatize::links::rr::{Params, Rr};
 
 use super::{Mechanism, bits, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
-use crate::registry::function;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "rr",

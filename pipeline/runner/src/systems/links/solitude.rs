@@ -1,5 +1,5 @@
-//! Solitude (Lin, Li, Wang 2022): the reports of RR, of which a network learns weights while it trains. One release serves
-//! both mechanisms.
+//! Solitude (Lin, Li, Wang 2022): the reports of RR, of which a network learns weights while it trains. One release
+//! serves both mechanisms.
 
 use veilgraph_construct::BitsParams;
 use veilgraph_privatize::links::rr::{Params, Rr};

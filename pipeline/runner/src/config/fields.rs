@@ -1,0 +1,52 @@
+//! Fields of nested tables by their dotted paths.
+
+use toml::{Table, Value};
+
+/// Dotted paths of all fields of a table that are no tables themselves.
+pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
+    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => leaves(inner, &named(key)),
+        _ => vec![named(key)],
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// Dotted paths of all lists of a table.
+pub(super) fn swept_fields(table: &Table, prefix: &str) -> Vec<String> {
+    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => swept_fields(inner, &named(key)),
+        Value::Array(_) => vec![named(key)],
+        _ => Vec::new(),
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// `table` with the value of one field.
+pub(super) fn with(mut table: Table, path: &[String], value: Value) -> Table {
+    match path {
+        [key] => {
+            table.insert(key.clone(), value);
+        }
+        [key, rest @ ..] => {
+            let inner = match table.get(key) {
+                Some(Value::Table(inner)) => inner.clone(),
+                _ => Table::new(),
+            };
+            table.insert(key.clone(), Value::Table(with(inner, rest, value)));
+        }
+        [] => {}
+    }
+    table
+}
+
+/// A value as it looks in a label: short, and fit for a folder's name.
+pub(super) fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        other => other.to_string(),
+    };
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
+}
