@@ -198,3 +198,73 @@ fn a_release_of_an_earlier_version_is_never_drawn_again() {
     assert_eq!(answer.status, 0, "{}", answer.err);
     assert_eq!(ledger(&lab).len(), 12, "other parameters are another release");
 }
+
+/// A release of an earlier version that is gone is not drawn again unless somebody accepts that.
+#[test]
+fn a_lost_release_of_an_earlier_version_is_noticed() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/deployment");
+    let lab = Lab::new();
+    copy_folder(&fixture.join("store"), &lab.path("artifacts"));
+    fs::set_permissions(lab.path("artifacts/owner"), fs::Permissions::from_mode(0o700)).expect("changed");
+    for file in ["symrr.toml", "edges.csv"] {
+        lab.write(file, fs::read(fixture.join(file)).expect("a fixture"));
+    }
+    let row = ledger(&lab).into_iter().find(|row| row["experiment"] == "symrr").expect("a row");
+    fs::remove_dir_all(lab.path("artifacts/privatize").join(row["entry"].as_str().expect("a key"))).expect("removed");
+    let run = |more: &[&str]| lab.call(&[&["run", "symrr.toml", "--until", "privatize"], more].concat());
+    let refused = run(&[]);
+    assert!(
+        refused.status == 1 && refused.err.contains("drawn before") && refused.err.contains("--spend"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(ledger(&lab).len(), 10);
+    assert_eq!(run(&["--spend"]).status, 0);
+    assert_eq!(ledger(&lab).len(), 12);
+}
+
+/// What was paid for stays paid, although `gc --all` removed what stands before the second round of LDPGen.
+#[test]
+fn what_is_paid_is_not_counted_again_after_cleaning() {
+    let text = TINY.replace("trials = 2", "").replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let text = text.replace("[ingest.synthetic]", "[privacy]\nrandomness = \"os\"\nbudget = 4.0\n[ingest.synthetic]");
+    let lab = Lab::with("config.toml", text.replace("epsilon = 6.0", "epsilon = 2.0\nmechanism = \"ldpgen\""));
+    let run = |more: &[&str]| lab.call(&[&["run", "config.toml", "--until", "privatize"], more].concat());
+    assert_eq!(run(&[]).status, 0);
+    assert_eq!(lab.call(&["gc", "--all"]).status, 0);
+    let both = run(&["--set", "privatize.links.mechanism=[\"rr\", \"ldpgen\"]"]);
+    assert_eq!(both.status, 0, "2 of 4 nats are spent, RR costs the other 2: {}", both.err);
+    assert_eq!(ledger(&lab).len(), 6);
+}
+
+/// Alternatives that share a run in part, and ask for more elsewhere, have names of their own for every run.
+#[test]
+fn a_shared_run_bears_the_names_of_every_way() {
+    let compare = "[[compare]]\nname = \"B\"\nprivatize.links.epsilon = 1\nconstruct.variant = \"hard\"\n\
+                   [[compare]]\nname = \"C\"\nprivatize.links.epsilon = 8\nconstruct.variant = \"hard\"\n\
+                   [[compare]]\nname = \"A\"\nprivatize.links.epsilon = [1, 8]\n";
+    let lab = Lab::with(
+        "config.toml",
+        format!("{}[estimate]\nridge = 0.1\n{compare}", TINY.replace("[train]\nepochs = 20\n", "")),
+    );
+    let document = lab.json(&["--until", "construct"]);
+    let mut names = BTreeSet::new();
+    for row in rows(&document["stages"]) {
+        for label in std::iter::once(&row["label"]).chain(rows(&row["also"])) {
+            assert!(names.insert(format!("{} {} {label}", row["stage"], row["function"])), "{label} is used twice");
+        }
+    }
+    assert!(names.iter().any(|name| name.contains("A,epsilon-1,trial-0")), "{names:?}");
+    let twice = lab.call(&["run", "config.toml", "--set", "compare=[{name=\"B\"}, {name=\"B\"}]"]);
+    assert!(twice.status == 2 && twice.err.contains("two [[compare]] are named `B`"), "{}", twice.err);
+}
+
+/// The server never takes a release that was made with other parameters for the one that its config asks for.
+#[test]
+fn the_server_side_refuses_a_release_of_other_parameters() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let sets = ["--set", "privatize.links.epsilon=1.0", "--side", "server", "--until", "train"];
+    let answer = lab.call(&[&["run", "config.toml"], &sets[..]].concat());
+    assert!(answer.status == 1 && answer.err.contains("run it again where the data are"), "{}", answer.err);
+}

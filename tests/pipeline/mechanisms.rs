@@ -15,7 +15,7 @@ fn score<'a>(document: &'a Value, mechanism: &'a str, metric: &'a str) -> Option
 
 #[test]
 fn every_mechanism_goes_from_reports_to_scores() {
-    let lab = Lab::tiny();
+    let lab = tiny_without_construct();
     let document = lab.json(&["--set", ALL]);
     for mechanism in ["rr", "symrr", "l-dpgcn", "dprr", "ldpgen", "solitude", "non-private", "no-links"] {
         let accuracy = score(&document, mechanism, "accuracy").unwrap_or_else(|| panic!("{mechanism} has no accuracy"));
@@ -53,7 +53,7 @@ fn a_sweep_leaves_out_what_a_mechanism_does_not_ask_for() {
 /// What a link costs in the ledger, per trial: twice a list bit where both its ends report it.
 #[test]
 fn the_ledger_knows_who_reports_a_link() {
-    let lab = Lab::tiny();
+    let lab = tiny_without_construct();
     let document = lab.json(&["--set", ALL, "--until", "construct"]);
     let answer = lab.call(&["ledger", "--json"]);
     let ledger: Value = serde_json::from_str(&answer.out).expect("JSON");
@@ -88,7 +88,7 @@ fn the_ledger_knows_who_reports_a_link() {
 #[test]
 fn threads_change_no_byte_of_any_mechanism() {
     let digests_of = |threads: &str| {
-        let lab = Lab::tiny();
+        let lab = tiny_without_construct();
         let mut command = lab.command(&["run", "config.toml", "--json", "--set", ALL, "--jobs", threads]);
         let output = command.env("RAYON_NUM_THREADS", threads).output().expect("the program starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -105,9 +105,9 @@ fn threads_change_no_byte_of_any_mechanism() {
 /// Between the rounds of LDPGen the server does its part; the rest is the owner's.
 #[test]
 fn the_server_rebuilds_every_graph_without_owner_data() {
-    let owner = Lab::tiny();
+    let owner = tiny_without_construct();
     let whole = owner.json(&["--set", ALL]);
-    let server = Lab::tiny();
+    let server = tiny_without_construct();
     copy_folder(&owner.path("artifacts"), &server.path("artifacts"));
     for private in ["owner", "auditor", "estimate", "construct", "train"] {
         fs::remove_dir_all(server.path("artifacts").join(private)).expect("removed");
@@ -150,7 +150,10 @@ fn what_a_mechanism_cannot_do_is_said() {
         (vec!["privatize.links.mechanism=rrr"], vec!["rrr", "did you mean `rr`"]),
         (vec!["privatize.links.mechanism=rr", "privatize.links.triangle=strict"], vec!["triangle", "symrr"]),
         (vec!["privatize.links.mechanism=rr", "train.links.sparsity=1"], vec!["train.links.sparsity", "not read"]),
-        (vec!["train.sage_norm=none"], vec!["sage_norm"]),
+        (vec!["train.sage_norm=paper"], vec!["train.sage_norm", "not read"]),
+        (vec!["privatize.links.mechanism=no-links", "privatize.links.foo=3"], vec!["foo"]),
+        (vec!["privatize.links.mechanism=no-links", "estimate.foo=3"], vec!["foo"]),
+        (vec!["ingest.edges=e.csv", "ingest.synthetic.nodes=50"], vec!["ingest.synthetic"]),
         (vec!["similarity.share=0.1"], vec!["[similarity]", "no stage"]),
         (vec!["train.trials=3"], vec!["`trials` belongs above the first table"]),
         (vec!["privatize.epsilon=3"], vec!["[privatize.links]"]),

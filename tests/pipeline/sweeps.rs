@@ -70,6 +70,7 @@ const SWEEPS: &[Sweep] = &[
     sweep("construct.edge_multiple", ["1.0", "2.0"]),
     beside("construct.edge_model", ["published-code", "chung-lu"], LDPGEN),
     sweep("train.model", ["gcn", "graphsage"]),
+    sweep("train.model", ["gcn", "mlp"]),
     sweep("train.epochs", ["3", "4"]),
     sweep("train.patience", ["1", "2"]),
     sweep("train.layers", ["1", "2"]),
@@ -184,12 +185,26 @@ fn every_swept_field_is_found_in_the_rows() {
         let figures = figures
             .map(|item| item.expect("readable").path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "csv"));
-        let headers: Vec<String> = figures
-            .map(|path| fs::read_to_string(path).expect("text").lines().next().unwrap_or_default().to_owned())
-            .collect();
+        let figures: Vec<String> = figures.map(|path| fs::read_to_string(path).expect("text")).collect();
+        figures.iter().for_each(|figure| lines_have_one_point_for_each_x(figure, field));
+        let headers: Vec<&str> = figures.iter().map(|figure| figure.lines().next().unwrap_or_default()).collect();
         let is_shown =
             own_column.contains(field) || headers.iter().any(|header| header.split(',').any(|name| name == *field));
         assert!(is_shown, "{field} is in no figure: {headers:?}");
+    }
+}
+
+/// Two points of a line at one place would be two things under one name.
+fn lines_have_one_point_for_each_x(figure: &str, field: &str) {
+    let mut reader = csv::Reader::from_reader(figure.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let columns = [at("line"), at("x")];
+    let mut seen = std::collections::BTreeSet::new();
+    for row in reader.records() {
+        let row = row.expect("a row");
+        let place = columns.map(|column| row[column].to_owned());
+        assert!(seen.insert(place.clone()), "{field}: the line `{}` has two points at {}", place[0], place[1]);
     }
 }
 

@@ -100,6 +100,12 @@ impl DegreeFraction {
     /// Whole budget in nats from which on the bits alone do better.
     const BITS_SUFFICE: f64 = 2.0;
 
+    /// The same share of this budget, as a number instead of a rule.
+    #[must_use]
+    pub fn resolved(self, epsilon: Epsilon) -> Self {
+        Self(Choice::Share(self.share(epsilon)))
+    }
+
     /// The share of this budget, in `[0, 1]`.
     #[must_use]
     pub fn share(self, epsilon: Epsilon) -> f64 {

@@ -96,7 +96,13 @@ pub fn of_group(epsilon: f64, steps: f64) -> f64 {
 /// What nodes release about their own lists, as the ledger states it: for one bit of one list, and for an undirected
 /// link, which stands in `lists_per_link` of the lists that are reported. Nothing at a budget of 0.
 #[must_use]
-pub fn of_lists(subject: Subject, noise: &str, epsilon: f64, sound: bool, lists_per_link: f64) -> Vec<Release> {
+pub fn releases_of_lists(
+    subject: Subject,
+    noise: &str,
+    epsilon: f64,
+    sound: bool,
+    lists_per_link: f64,
+) -> Vec<Release> {
     if epsilon == 0.0 {
         return Vec::new();
     }

@@ -7,7 +7,7 @@ use veilgraph_graph::Ones;
 
 use self::blocks::Blocks;
 
-/// Flips up to this probability are drawn block by block: then that takes fewer random words than lanes do.
+/// Flips up to this probability are drawn block by block, which then takes fewer random words than 64 bits at a time.
 const RARE: f64 = 1.0 / 32.0;
 
 /// Probability that randomized response flips a bit: `1 / (1 + e^ε)`.
@@ -36,8 +36,9 @@ pub fn threshold(epsilon: f64) -> u64 {
 
 /// 64 independent bits, each set with probability `threshold / 2^64` exactly.
 ///
-/// Lane by lane it compares a uniform word with the threshold, from the highest bit down, and stops
-/// when every lane is decided: about eight random words for 64 bits.
+/// Each of the 64 bits (a lane) compares a uniform number with the threshold, digit by digit from the highest, and all
+/// lanes share the random words: one word holds one digit of each lane. The comparison stops when every lane is decided,
+/// after about eight words.
 pub fn flips(threshold: u64, rng: &mut impl Rng) -> u64 {
     let mut undecided = u64::MAX;
     let mut below = 0;
@@ -69,7 +70,8 @@ impl RandomizedResponse {
     #[must_use]
     pub fn new(epsilon: f64, n_nodes: usize) -> Self {
         let threshold = threshold(epsilon);
-        // Blocks pay where flips are rare; where they are not, lanes do.
+        // There are two exact samplers. `flips` decides 64 bits at a time and is cheaper where many bits flip. `Blocks`
+        // draws for a block of bits how many of them flip, and then which; it is cheaper where few bits flip.
         let is_rare = threshold > 0 && flip_probability(epsilon) <= RARE;
         Self { n_nodes, threshold, blocks: is_rare.then(|| Blocks::of(threshold, n_nodes)) }
     }

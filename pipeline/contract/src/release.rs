@@ -107,8 +107,12 @@ struct Written {
     epsilon: f64,
     dp_delta: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    rdp: Vec<(f64, f64)>,
+    rdp: Vec<(f64, Nats)>,
 }
+
+/// A number of nats that may be infinite.
+#[derive(Serialize, Deserialize)]
+struct Nats(#[serde(with = "nats")] f64);
 
 impl Relation {
     /// All relations.
@@ -193,6 +197,7 @@ impl From<Written> for Cost {
         if dp_delta == 0.0 && rdp.is_empty() {
             Self::Pure(epsilon)
         } else {
+            let rdp = rdp.into_iter().map(|(order, Nats(cost))| (order, cost)).collect();
             Self::Approximate { epsilon, dp_delta, rdp }
         }
     }
@@ -202,7 +207,10 @@ impl From<Cost> for Written {
     fn from(cost: Cost) -> Self {
         match cost {
             Cost::Pure(epsilon) => Self { epsilon, dp_delta: 0.0, rdp: Vec::new() },
-            Cost::Approximate { epsilon, dp_delta, rdp } => Self { epsilon, dp_delta, rdp },
+            Cost::Approximate { epsilon, dp_delta, rdp } => {
+                let rdp = rdp.into_iter().map(|(order, cost)| (order, Nats(cost))).collect();
+                Self { epsilon, dp_delta, rdp }
+            }
         }
     }
 }
@@ -213,8 +221,8 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Nats as a number, or as `"inf"`: JSON has no infinity.
-mod nats {
+/// Nats as a number, or as `"inf"`, for `#[serde(with)]`: JSON has no infinity.
+pub mod nats {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
     #[derive(Deserialize)]
@@ -224,12 +232,19 @@ mod nats {
         Word(String),
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-    pub(super) fn serialize<S: Serializer>(nats: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes nats.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(nats: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if nats.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*nats) }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    /// Reads nats.
+    ///
+    /// # Errors
+    /// When the value is neither a number nor `inf`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         match Written::deserialize(deserializer)? {
             Written::Number(nats) => Ok(nats),
             Written::Word(word) if word == "inf" => Ok(f64::INFINITY),
@@ -237,3 +252,6 @@ mod nats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,7 +98,10 @@ impl Engine<'_> {
             };
             drop(state);
             let task = &self.tasks[index];
-            let result = self.bring(task, ends).with_context(|| format!("stage {} ({})", task.stage, task.label()));
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.bring(task, ends)));
+            // A task that dies must not leave the others waiting for it.
+            let result = result.unwrap_or_else(|_| Err(anyhow::anyhow!("it panicked; please report this")));
+            let result = result.with_context(|| format!("stage {} ({})", task.stage, task.label()));
             state = lock();
             match result {
                 Ok(done) => {
@@ -165,7 +168,7 @@ impl Engine<'_> {
 
     /// The same release of a deployment, if an earlier version of this program drew it: it is never drawn again.
     fn earlier_release(&self, task: &Task, recipe: &Recipe) -> anyhow::Result<Option<Entry>> {
-        if self.is_deployed(task) { first_layout::release(self.store, recipe) } else { Ok(None) }
+        if self.is_deployed(task) { first_layout::find_release(self.store, recipe) } else { Ok(None) }
     }
 
     fn rng(&self, task: &Task) -> anyhow::Result<StageRng> {
@@ -187,12 +190,21 @@ impl Engine<'_> {
         let entry = entry.context(
             "the owner has not run this stage for this config; run it without --side server where the data are",
         )?;
+        let recipe = &entry.manifest.recipe;
+        anyhow::ensure!(
+            recipe.task.is_none() || recipe.params == task.canonical,
+            "the owner ran this stage with {} and this config asks for {}; run it again where the data are",
+            recipe.params,
+            task.canonical
+        );
         Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })
     }
 
     /// Writes the task's releases into the ledger, before any noise is drawn.
     fn charge(&self, task: &Task, recipe: &Recipe, ends: &Ends) -> anyhow::Result<()> {
-        if task.releases.is_empty() {
+        // A seeded entry that is made again has the same bytes: it is the release that was charged.
+        let is_remade = !self.is_deployed(task) && self.ledger.has(&recipe.key());
+        if task.releases.is_empty() || is_remade {
             return Ok(());
         }
         // Each release is about the private data that its subject names, whatever else the task reads.

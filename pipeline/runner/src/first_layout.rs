@@ -4,12 +4,13 @@
 //! releases again, so they are found by what they say instead of by their key.
 
 use serde_json::{Map, Value};
+use veilgraph_privacy::{DegreeFraction, Epsilon};
 use veilgraph_store::{Entry, Found, Recipe, Store};
 
 use crate::engine::DEPLOYED;
 
 /// The entry of layout 1 that holds the release of `wanted`.
-pub(crate) fn release(store: &Store, wanted: &Recipe) -> anyhow::Result<Option<Entry>> {
+pub(crate) fn find_release(store: &Store, wanted: &Recipe) -> anyhow::Result<Option<Entry>> {
     for (stage, key) in store.keys()? {
         // Whether its files are sound is asked of the one that fits alone.
         let is_it = stage == wanted.stage && store.find(&stage, &key)?.is_some_and(|entry| is_same(&entry, wanted));
@@ -29,7 +30,16 @@ fn is_same(entry: &Entry, wanted: &Recipe) -> bool {
     is_earlier
         && recipe.inputs == wanted.inputs
         && earlier_task(&recipe.params).as_ref() == Some(task)
-        && now.iter().all(|(name, value)| params.get(name) == Some(value))
+        && now.iter().all(|(name, value)| params.get(name) == Some(value) || is_rule_for(name, value, params))
+}
+
+/// Whether the earlier parameters name a rule that comes to this share of the budget.
+fn is_rule_for(name: &str, share: &Value, params: &Map<String, Value>) -> bool {
+    let parsed = |field: &str| params.get(field).cloned();
+    let fraction = parsed("degree_fraction").and_then(|rule| serde_json::from_value::<DegreeFraction>(rule).ok());
+    let epsilon = parsed("epsilon").and_then(|nats| serde_json::from_value::<Epsilon>(nats).ok());
+    let Some((fraction, epsilon)) = fraction.zip(epsilon) else { return false };
+    name == "degree_fraction" && share.as_f64() == Some(fraction.share(epsilon))
 }
 
 /// The table `[privatize.links]` of a recipe of layout 1; that of LDPGen stands beside its round.

@@ -9,19 +9,25 @@ use crate::task::Handle;
 pub(crate) struct Function {
     pub stage: &'static str,
     pub name: &'static str,
-    /// Crate that it stands in: an edit there, or below, runs it again.
-    pub crate_name: &'static str,
-    run: Run,
+    /// Name of its type, which begins with the crate that it stands in.
+    type_name: fn() -> &'static str,
+    run: RunFunction,
 }
 
-type Run = fn(&toml::Value, &[Vec<Handle>], &StageRng, &Progress, &mut StoreSaver) -> anyhow::Result<()>;
+type RunFunction = fn(&toml::Value, &[Vec<Handle>], &StageRng, &Progress, &mut StoreSaver) -> anyhow::Result<()>;
 
-/// The stage function `S`, of the crate below `stages/` that it stands in.
-pub(crate) const fn function<S: Stage>(crate_name: &'static str) -> Function {
-    Function { stage: S::STAGE, name: S::TASK, crate_name, run: run::<S> }
+/// The stage function `S`.
+pub(crate) const fn function<S: Stage>() -> Function {
+    Function { stage: S::STAGE, name: S::TASK, type_name: std::any::type_name::<S>, run: run::<S> }
 }
 
 impl Function {
+    /// The crate that it stands in: an edit there, or below, runs it again.
+    pub(crate) fn crate_name(&self) -> String {
+        let type_name = (self.type_name)();
+        type_name.split("::").next().unwrap_or(type_name).replace('_', "-")
+    }
+
     /// Reads the inputs, runs the function and writes its outputs.
     pub(crate) fn run(
         &self,

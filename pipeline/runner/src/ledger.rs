@@ -2,65 +2,20 @@
 //!
 //! Each row holds the hash of the line before it, so that an edited or missing row is noticed.
 
-use std::collections::BTreeSet;
+mod charge;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, ensure};
-use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Randomness, Relation, Release};
-use veilgraph_privacy::Epsilon;
-use veilgraph_privacy::composition::total_epsilon;
-use veilgraph_store::Store;
+use veilgraph_contract::{Randomness, Release};
+use veilgraph_store::{Found, Store};
 
-/// A release with where it happened.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct LedgerRow {
-    /// Hash of the line before this one; empty for the first.
-    pub previous: String,
-    /// Seconds since 1970.
-    pub time: u64,
-    /// Name of the config.
-    pub experiment: String,
-    /// Whose data were released.
-    pub population: String,
-    /// Repetition; each is a release of its own.
-    pub trial: u32,
-    /// Keyed digest of the private data that the release is about: of the links, for releases about links.
-    pub graph: String,
-    /// Key of the entry that holds the release.
-    pub entry: String,
-    /// `seeded`: reproducible, hence a simulation; `os`: a deployment.
-    pub randomness: String,
-    /// Whether the release may leave the laboratory.
-    pub deployable: bool,
-    /// Noise, subject, relation and cost.
-    #[serde(flatten)]
-    pub release: Release,
-}
-
-/// What is about to be released.
-pub(crate) struct Charge<'a> {
-    pub experiment: &'a str,
-    pub population: &'a str,
-    pub trial: u32,
-    pub entry: &'a str,
-    pub randomness: Randomness,
-    /// Each with the keyed digest of the private data that it is about.
-    pub releases: Vec<(Release, String)>,
-}
-
-/// How much may be spent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Allowance {
-    /// Most that all releases about the same nodes may cost, in nats per list bit.
-    pub budget: Option<Epsilon>,
-    /// The user accepts an overspend.
-    pub spend: bool,
-}
+use charge::spent;
+pub(crate) use charge::{Allowance, Charge, LedgerRow, identity};
 
 /// The ledger of a store. It is read once; later only what other processes have added is.
 pub(crate) struct Ledger {
@@ -118,17 +73,17 @@ impl Ledger {
         // Two processes must not both find the budget unspent.
         file.lock().with_context(wrong)?;
         let is_torn = self.catch_up(&mut state, &mut file)?;
-        if state.entries.contains(charge.entry) {
-            ensure!(
-                charge.randomness == Randomness::Seeded || allowance.spend,
-                "{}: this release was drawn before and its entry {} is damaged or gone; restore it from a copy, or accept \
-                 a second release of the same data with --spend",
-                self.path.display(),
-                charge.entry
+        if state.entries.contains(charge.entry) && charge.randomness == Randomness::Seeded {
+            return Ok(());
+        }
+        if let Some(lost) = self.lost(&state, charge)
+            && !allowance.spend
+        {
+            anyhow::bail!(
+                "{}: this release was drawn before and its entry {lost} is damaged or gone; restore it from a copy, or \
+                 accept a second release of the same data with --spend",
+                self.path.display()
             );
-            if charge.randomness == Randomness::Seeded {
-                return Ok(());
-            }
         }
         allowance.check(charge, &state.rows)?;
         if is_torn {
@@ -163,6 +118,21 @@ impl Ledger {
         self.state().entries.contains(entry)
     }
 
+    /// How many releases of deployments about these nodes say and cost the same, by what they say and cost.
+    pub(crate) fn made_about(&self, population: &str) -> BTreeMap<String, usize> {
+        let state = self.state();
+        let mut by_entry: BTreeMap<&str, Vec<Release>> = BTreeMap::new();
+        let is_mine = |row: &&LedgerRow| row.population == population && row.randomness == Randomness::Os.name();
+        for row in state.rows.iter().filter(is_mine) {
+            by_entry.entry(&row.entry).or_default().push(row.release.clone());
+        }
+        let mut made = BTreeMap::new();
+        for releases in by_entry.values() {
+            *made.entry(identity(releases)).or_insert(0) += 1;
+        }
+        made
+    }
+
     /// Whether this process has charged nothing about these nodes yet.
     pub(crate) fn is_first_charge_about(&self, population: &str) -> bool {
         !self.state().charged.contains(population)
@@ -170,13 +140,28 @@ impl Ledger {
 
     /// What releases about these nodes have cost, in nats per list bit: basic composition. Who is meant is told by the
     /// name or by the graph, since a graph that changed a little is still about the same people.
-    pub(crate) fn spent(&self, population: &str, graph: Option<&str>, of: Randomness) -> anyhow::Result<f64> {
+    pub(crate) fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<f64> {
         let mut state = self.state();
         if self.path.exists() {
             let mut file = File::open(&self.path).with_context(|| self.unreadable())?;
             self.catch_up(&mut state, &mut file)?;
         }
-        Ok(spent(&state.rows, population, graph, of))
+        Ok(spent(&state.rows, population, inputs, of))
+    }
+
+    /// The entry of a deployment that held what is about to be released again, and is damaged or gone.
+    fn lost<'a>(&self, state: &'a ReadSoFar, charge: &'a Charge) -> Option<&'a str> {
+        if charge.randomness == Randomness::Seeded {
+            return None;
+        }
+        if state.entries.contains(charge.entry) {
+            return Some(charge.entry);
+        }
+        // An entry of an earlier version has another key.
+        let repeated =
+            state.rows.iter().filter(|row| row.randomness == Randomness::Os.name() && charge.is_repeated_by(row));
+        let is_gone = |row: &&LedgerRow| !matches!(self.store.sound("privatize", &row.entry), Ok(Found::Whole(_)));
+        repeated.filter(is_gone).map(|row| row.entry.as_str()).next()
     }
 
     fn state(&self) -> MutexGuard<'_, ReadSoFar> {
@@ -223,52 +208,6 @@ impl Ledger {
         state.length += text.len() as u64;
         Ok(())
     }
-}
-
-impl Charge<'_> {
-    /// The rows, without the hash of the line before.
-    fn rows(&self) -> impl Iterator<Item = LedgerRow> {
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        self.releases.iter().map(move |(release, graph)| LedgerRow {
-            previous: String::new(),
-            time,
-            experiment: self.experiment.to_owned(),
-            population: self.population.to_owned(),
-            trial: self.trial,
-            graph: graph.clone(),
-            entry: self.entry.to_owned(),
-            randomness: self.randomness.name().to_owned(),
-            deployable: self.randomness == Randomness::Os && release.sound,
-            release: release.clone(),
-        })
-    }
-}
-
-impl Allowance {
-    /// Refuses a release that would cost more than is left.
-    fn check(self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
-        let Some(budget) = self.budget.filter(|_| !self.spend) else { return Ok(()) };
-        let graph = charge.releases.first().map(|(_, graph)| graph.as_str());
-        let spent = spent(rows, charge.population, graph, charge.randomness);
-        let cost = total_epsilon(charge.releases.iter().map(|(release, _)| release), Relation::ListBit);
-        let left = budget.nats() - spent;
-        ensure!(
-            // Sums of decimals are off by some 1e-16.
-            cost <= left + 1e-12 * budget.nats(),
-            "a release of {cost} nats per list bit exceeds the budget: {spent} of {budget} nats are spent on `{}`, {left} remain; \
-             lower epsilon, reuse the earlier release, or accept the overspend with --spend",
-            charge.population,
-            budget = budget.nats(),
-        );
-        Ok(())
-    }
-}
-
-/// See [`Ledger::spent`].
-fn spent(rows: &[LedgerRow], population: &str, graph: Option<&str>, randomness: Randomness) -> f64 {
-    let about = |row: &&LedgerRow| row.population == population || Some(row.graph.as_str()) == graph;
-    let mine = rows.iter().filter(about).filter(|row| row.randomness == randomness.name());
-    total_epsilon(mine.map(|row| &row.release), Relation::ListBit)
 }
 
 fn hash(line: &str) -> String {

@@ -17,14 +17,15 @@ use veilgraph_contract::{Draws, Inputs, Outputs, Stage};
 use veilgraph_train::Device;
 
 use crate::config::fields::leaves;
-use crate::config::sweep::{Cell, Choice};
+use crate::config::sweep::SweptCell;
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
 use crate::task::{RawHandle, STAGES, Task, Wire, position};
-use binding::{bind, bug};
+use binding::{Bound, bind, bug};
 use branch::Made;
 pub(crate) use branch::{Absence, Branch};
-use fields::{FieldsOfMechanisms, FieldsOfPlan};
+use fields::FieldsOfPlan;
+pub(crate) use fields::KnownFields;
 
 /// What to run and with what.
 pub(crate) struct Options<'a> {
@@ -42,17 +43,15 @@ pub(crate) struct Plan<'a> {
     tasks: Vec<Task>,
     /// Tasks by everything that makes them what they are.
     known: BTreeMap<String, usize>,
-    /// Choices that a task depends on, by task.
-    choices: Vec<Vec<Choice>>,
     fields: FieldsOfPlan,
 }
 
-/// One run of a stage function: what it is called beside its choices, and the table of which it reads a cell.
+/// How a run of a stage function is named, and what it reads beside artifacts.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Run<'a> {
     /// Table of the parameters; choices of this table are part of the run's name.
     pub table: &'a str,
-    /// What tells this run from others of the same stage with the same choices: a round, say.
+    /// A further part of the run's name, where the same function runs twice under the same choices.
     pub step: &'a str,
     /// Files of the user.
     pub files: &'a [RawHandle],
@@ -67,7 +66,6 @@ impl<'a> Plan<'a> {
             options,
             tasks: Vec::new(),
             known: BTreeMap::new(),
-            choices: Vec::new(),
             fields: FieldsOfPlan::default(),
         }
     }
@@ -76,8 +74,9 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// When the config has a table or a field that no stage function of the plan reads.
-    pub(crate) fn finish(self, config: &Config, mechanisms: &FieldsOfMechanisms) -> Result<Vec<Task>, ConfigError> {
-        self.fields.check(config, mechanisms)?;
+    pub(crate) fn finish(self, config: &Config, known: &KnownFields) -> Result<Vec<Task>, ConfigError> {
+        self.fields.check(config, known)?;
+        naming::check_names(&self.tasks)?;
         Ok(match self.options.until {
             Some(until) => up_to(self.tasks, until),
             None => self.tasks,
@@ -117,7 +116,7 @@ impl<'a> Plan<'a> {
         table: &str,
         grid: &[&str],
         adjust: impl Fn(&mut P) -> Result<(), String>,
-    ) -> Result<Vec<Cell<P>>, ConfigError> {
+    ) -> Result<Vec<SweptCell<P>>, ConfigError> {
         self.prepared_cells(table, grid, Ok, adjust)
     }
 
@@ -128,12 +127,11 @@ impl<'a> Plan<'a> {
         grid: &[&str],
         prepare: impl Fn(toml::Table) -> Result<toml::Table, ConfigError>,
         adjust: impl Fn(&mut P) -> Result<(), String>,
-    ) -> Result<Vec<Cell<P>>, ConfigError> {
+    ) -> Result<Vec<SweptCell<P>>, ConfigError> {
         let (cells, fields) = self.config.cells(table, grid, prepare, adjust)?;
         let given = leaves(&self.config.table(table), "");
         let read = given.into_iter().filter(|field| !fields.unread.contains(field));
         self.fields.read(table, read.map(|field| format!("{table}.{field}")));
-        self.fields.known(table, fields.known);
         Ok(cells)
     }
 
@@ -148,7 +146,7 @@ impl<'a> Plan<'a> {
         &mut self,
         from: &[Branch],
         table: &str,
-        cells: &[Cell<S::Params>],
+        cells: &[SweptCell<S::Params>],
     ) -> Result<Vec<Branch>, ConfigError> {
         let mut made = Vec::new();
         for cell in cells {
@@ -176,11 +174,10 @@ impl<'a> Plan<'a> {
         all.map(|trial| branch.in_trial(trial)).collect()
     }
 
-    /// One run of `S`. Slots for one artifact are filled from all branches alike, slots for many from every branch. The
-    /// outputs join the last branch.
+    /// One run of `S`. A slot for many artifacts takes one from every branch. A slot for one artifact takes the one that
+    /// all branches have in common. The outputs join the last branch.
     ///
-    /// Where an artifact is absent (not in the data, withheld, beyond `--until`) no task is added, and the outputs are
-    /// absent too. Where a task of the same function, parameters and inputs is known, no task is added either.
+    /// Where an artifact is absent (not in the data, or withheld) no task is added, and the outputs are absent too. Where a task of the same function, parameters and inputs is known, no task is added either.
     ///
     /// # Errors
     /// When a slot is filled by nobody, or an output has another maker: mistakes in the wiring of a system.
@@ -193,8 +190,8 @@ impl<'a> Plan<'a> {
         let Some(last) = from.last() else { return Err(bug::<S>("it is run on no branch")) };
         let inputs = S::Inputs::slots();
         let made = match bind::<S>(&inputs, from, run.files)? {
-            Ok(slots) => Ok(self.task::<S>(last, params, slots, run)?),
-            Err(absence) => Err(absence),
+            Bound::Filled(inputs) => Ok(self.task::<S>(last, params, inputs, run)?),
+            Bound::Absent(absence) => Err(absence),
         };
         let mut branch = (*last).clone();
         for output in S::Outputs::slots() {
@@ -206,8 +203,15 @@ impl<'a> Plan<'a> {
                     output.artifact
                 )));
             }
-            let wire = made.map(|task| Wire::Output { task, artifact: output.artifact });
-            branch.set(output, wire.map_or_else(Made::Not, Made::By));
+            branch.set(
+                output,
+                match &made {
+                    Ok((task, choices)) => {
+                        Made::By(Wire::Output { task: *task, artifact: output.artifact }, choices.clone())
+                    }
+                    Err(absence) => Made::Not(*absence),
+                },
+            );
         }
         branch.releases.extend(S::releases(params));
         Ok(branch)

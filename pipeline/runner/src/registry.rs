@@ -16,24 +16,24 @@ use crate::systems;
 
 /// Stage functions that belong to no single mechanism.
 const SHARED: &[Function] = &[
-    function::<Ingest>("veilgraph-ingest"),
-    function::<Similarity>("veilgraph-similarity"),
-    function::<PairReports>("veilgraph-estimate"),
-    function::<Estimate>("veilgraph-estimate"),
-    function::<EstimateWithBins>("veilgraph-estimate"),
-    function::<GroupAtRandom>("veilgraph-estimate"),
-    function::<GroupByCounts>("veilgraph-estimate"),
-    function::<Construct>("veilgraph-construct"),
-    function::<ConstructFromBits>("veilgraph-construct"),
-    function::<ConstructFromCounts>("veilgraph-construct"),
-    function::<ConstructFromEntries>("veilgraph-construct"),
-    function::<ConstructWithoutLinks>("veilgraph-construct"),
-    function::<Train>("veilgraph-train"),
-    function::<SearchGrid>("veilgraph-train"),
-    function::<ChooseSetting>("veilgraph-train"),
-    function::<EvaluateLinks>("veilgraph-evaluate"),
-    function::<EvaluateGraph>("veilgraph-evaluate"),
-    function::<EvaluateClasses>("veilgraph-evaluate"),
+    function::<Ingest>(),
+    function::<Similarity>(),
+    function::<PairReports>(),
+    function::<Estimate>(),
+    function::<EstimateWithBins>(),
+    function::<GroupAtRandom>(),
+    function::<GroupByCounts>(),
+    function::<Construct>(),
+    function::<ConstructFromBits>(),
+    function::<ConstructFromCounts>(),
+    function::<ConstructFromEntries>(),
+    function::<ConstructWithoutLinks>(),
+    function::<Train>(),
+    function::<SearchGrid>(),
+    function::<ChooseSetting>(),
+    function::<EvaluateLinks>(),
+    function::<EvaluateGraph>(),
+    function::<EvaluateClasses>(),
 ];
 
 /// All stage functions.
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(names.len(), count);
         for function in all() {
             // The crate is one whose code is digested.
-            crate::code::digests(function.crate_name);
+            crate::code::digests(&function.crate_name());
         }
     }
 }

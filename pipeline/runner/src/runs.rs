@@ -32,7 +32,9 @@ impl RunRecord {
 
     /// Key of the entry that a run called `label` of the task's stage function used.
     pub(crate) fn key(&self, task: &Task, label: &str) -> Option<&str> {
-        self.entries.get(task.stage)?.get(&recorded_name(task, label)).map(String::as_str)
+        let of_stage = self.entries.get(task.stage)?;
+        // Records of layout 1 hold bare labels.
+        of_stage.get(&recorded_name(task, label)).or_else(|| of_stage.get(label)).map(String::as_str)
     }
 
     /// Stage and key of every entry.
@@ -90,6 +92,7 @@ pub(crate) fn publish(
     let _ = fs::remove_dir_all(&draft);
     fs::create_dir_all(&draft).with_context(wrong)?;
     let mut record = RunRecord::load(store, name).unwrap_or_default();
+    record.entries.values_mut().for_each(|labels| labels.retain(|name, _| name.contains(' ')));
     for (task, done) in tasks.iter().zip(done) {
         let Some(entry) = &done.entry else { continue };
         for label in &task.labels {
@@ -118,8 +121,8 @@ pub(crate) fn publish(
     }
 }
 
-/// A readable name for a file. Where an earlier function of the stage wrote an artifact of that name, the later one's
-/// is meant: what it wrote replaces the other on this way through the experiment.
+/// A readable name for a file. Two functions of a stage may write artifacts of one name under one label: the evidence of
+/// paired reports, and the same evidence with bins. The name then leads to the file of the later function.
 fn link(to: &Path, name: &Path) -> std::io::Result<()> {
     if name.is_symlink() {
         fs::remove_file(name)?;

@@ -4,8 +4,9 @@ mod data;
 mod learn;
 mod links;
 
+use crate::config::sweep::fields_of;
 use crate::config::{Config, ConfigError};
-use crate::plan::{Options, Plan};
+use crate::plan::{KnownFields, Options, Plan};
 use crate::task::Task;
 
 pub(crate) use links::functions;
@@ -20,10 +21,40 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
             plan.take_up(alternative);
             let mut data = data.clone();
             data.alternative = name;
-            data.search_trials = learn::search_trials(&mut plan)?;
+            data.search_trials = learn::search_trials(&mut plan, &data)?;
             let graphs = links::graphs(&mut plan, &data)?;
             learn::classify(&mut plan, &graphs)?;
         }
     }
-    plan.finish(config, &links::fields_of_mechanisms())
+    plan.finish(config, &known_fields())
+}
+
+/// What the stage functions of all systems can read.
+fn known_fields() -> KnownFields {
+    let construct = [fields_of::<veilgraph_construct::Params>(), fields_of::<veilgraph_construct::CountsParams>()];
+    KnownFields {
+        mechanisms: links::fields_of_mechanisms(),
+        tables: vec![
+            ("ingest", fields_of::<veilgraph_ingest::Params>()),
+            ("ingest.synthetic", fields_of::<veilgraph_ingest::SyntheticParams>()),
+            ("similarity", fields_of::<veilgraph_similarity::Params>()),
+            ("estimate", fields_of::<veilgraph_estimate::Params>()),
+            ("construct", construct.concat()),
+            ("train", fields_of::<veilgraph_train::Params>()),
+            ("train.links", fields_of::<veilgraph_train::LinkLearning>()),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_names_its_fields() {
+        let known = known_fields();
+        assert!(known.tables.iter().all(|(table, fields)| !fields.is_empty() || panic!("{table} names none")));
+        let (_, construct) = known.tables.iter().find(|(table, _)| *table == "construct").expect("a table");
+        assert_eq!(construct, &["variant", "edge_multiple", "edge_model"]);
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Task {
     pub trial: Option<u32>,
     /// What it releases about protected data.
     pub releases: Vec<Release>,
-    /// About whom.
+    /// Whose data it releases; empty where it releases nothing.
     pub population: String,
 }
 

@@ -39,6 +39,8 @@ pub struct Cell {
 pub struct Choice {
     /// The field with its tables, such as `train.hidden`.
     pub field: String,
+    /// The end of the field's name that tells it from other swept fields.
+    pub name: String,
     /// The value, as a config writes it.
     pub value: String,
 }
@@ -50,7 +52,7 @@ pub struct RelationCost {
     /// What the cost protects.
     pub relation: Relation,
     /// In nats; the text `inf` where nothing is protected, because JSON has no infinity.
-    #[serde(with = "nats")]
+    #[serde(with = "veilgraph_contract::nats")]
     pub epsilon: f64,
     /// The delta of `(epsilon, dp_delta)`-differential privacy.
     pub dp_delta: f64,
@@ -82,12 +84,6 @@ impl Choice {
         let is_rule = self.field == "privatize.links.degree_fraction" && self.value.parse::<f64>().is_err();
         is_rule || !self.has_column()
     }
-
-    /// The last part of the field's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.field.rsplit('.').next().unwrap_or(&self.field)
-    }
 }
 
 impl Cell {
@@ -102,7 +98,7 @@ impl Cell {
     pub fn told_apart_by(&self, is_wanted: impl Fn(&Choice) -> bool) -> String {
         let alternative = Some(self.alternative.clone()).filter(|name| !name.is_empty());
         let choices = self.choices.iter().filter(|choice| !choice.has_column() && is_wanted(choice));
-        let named = choices.map(|choice| format!("{}-{}", choice.name(), choice.value));
+        let named = choices.map(|choice| format!("{}-{}", choice.name, choice.value));
         alternative.into_iter().chain(named).collect::<Vec<_>>().join(", ")
     }
 
@@ -110,30 +106,5 @@ impl Cell {
     #[must_use]
     pub fn choice(&self, field: &str) -> Option<&str> {
         self.choices.iter().find(|choice| choice.field == field).map(|choice| choice.value.as_str())
-    }
-}
-
-/// Nats as a number, or as `"inf"`.
-mod nats {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Number(f64),
-        Word(String),
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-    pub(super) fn serialize<S: Serializer>(nats: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if nats.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*nats) }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        match Written::deserialize(deserializer)? {
-            Written::Number(nats) => Ok(nats),
-            Written::Word(word) if word == "inf" => Ok(f64::INFINITY),
-            Written::Word(word) => Err(de::Error::custom(format!("`{word}` is no number of nats"))),
-        }
     }
 }

@@ -6,7 +6,7 @@ use crate::metric::{self, Metric};
 
 /// Links that a graph keeps, counted in both directions as the paper does; and how far its weights are from the
 /// true links, as mean absolute error over all n² entries.
-pub(crate) fn density(graph: &WeightedGraph, truth: &AdjacencyList) -> Vec<(&'static Metric, f64)> {
+pub(crate) fn graph_scores(graph: &WeightedGraph, truth: &AdjacencyList) -> Vec<(&'static Metric, f64)> {
     let (n, directions) = (truth.n_nodes() as f64, if graph.directed { 1.0 } else { 2.0 });
     let links = 2.0 * truth.n_links() as f64;
     let kept = graph.n_entries() as f64;

@@ -94,7 +94,7 @@ impl Stage for EvaluateGraph {
         same_size(graph.n_nodes, truth.n_nodes())?;
         let mut metrics = Metrics::about(&params.cell);
         if graph.construction != Construction::Soft {
-            for (metric, value) in graph::density(&graph, &truth) {
+            for (metric, value) in graph::graph_scores(&graph, &truth) {
                 metrics.push(params.trial, metric, value);
             }
         }

@@ -8,7 +8,7 @@ pub struct Metric {
     /// Heading of its column in tables, and label of its axis in figures.
     pub heading: &'static str,
     /// Which table it belongs to.
-    pub table: Table,
+    pub table: ScoreTable,
     /// Its unit.
     pub unit: Unit,
     /// How it is written.
@@ -21,7 +21,7 @@ pub struct Metric {
 
 /// A table of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum ScoreTable {
     /// Link probabilities against the true links.
     Links,
     /// The links of a graph against the true links.
@@ -65,7 +65,7 @@ pub enum Better {
     Neither,
 }
 
-impl Table {
+impl ScoreTable {
     /// All tables, in the order in which they are printed.
     pub const ALL: [Self; 3] = [Self::Links, Self::Graph, Self::Classes];
 
@@ -114,7 +114,7 @@ pub fn named(name: &str) -> Option<&'static Metric> {
 macro_rules! metrics {
     ($($(#[$doc:meta])* $constant:ident = $name:literal, $heading:literal, $table:ident, $unit:ident, $digits:expr, $better:ident, $printed:literal;)*) => {
         $($(#[$doc])* pub const $constant: Metric = Metric {
-            name: $name, heading: $heading, table: Table::$table, unit: Unit::$unit, digits: $digits,
+            name: $name, heading: $heading, table: ScoreTable::$table, unit: Unit::$unit, digits: $digits,
             better: Better::$better, is_printed: $printed,
         };)*
         /// Every metric, in the order of the tables.

@@ -147,7 +147,11 @@ fn an_interval_is_students() {
 #[test]
 fn metrics_survive_their_table() {
     let cost = RelationCost { relation: Relation::ListBit, epsilon: f64::INFINITY, dp_delta: 0.0, sound: true };
-    let choice = |field: &str, value: &str| Choice { field: field.to_owned(), value: value.to_owned() };
+    let choice = |table: &str, name: &str, value: &str| Choice {
+        field: format!("{table}.{name}"),
+        name: name.to_owned(),
+        value: value.to_owned(),
+    };
     let cell = Cell {
         experiment: "e".into(),
         dataset: "d".into(),
@@ -158,7 +162,7 @@ fn metrics_survive_their_table() {
         epsilon: f64::INFINITY,
         epsilon_edge: f64::INFINITY,
         degree_fraction: 0.1,
-        choices: vec![choice("train.model", "gcn"), choice("train.hidden", "16")],
+        choices: vec![choice("train", "model", "gcn"), choice("train", "hidden", "16")],
         costs: vec![cost],
     };
     assert_eq!(cell.estimate(), "best, hidden-16", "the model has a column of its own");

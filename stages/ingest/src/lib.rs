@@ -45,7 +45,7 @@ impl Stage for Ingest {
         params.check()?;
         let files = Files(&raw);
         let graph = match params.format() {
-            Format::Synthetic => synthetic::generate(&params.synthetic)?,
+            Format::Synthetic => synthetic::generate(&params.synthetic.clone().unwrap_or_default())?,
             Format::Planetoid => planetoid::read(&files, params)?,
             Format::Npz => npz::read(&files, params)?,
             Format::Edges => edges::read(&files, params)?,

@@ -64,8 +64,8 @@ pub struct Params {
     #[serde(default)]
     pub split: SplitParams,
     /// The model of the synthetic graph.
-    #[serde(default)]
-    pub synthetic: SyntheticParams,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthetic: Option<SyntheticParams>,
     /// Whether features are written where only their owners read them. The runner fills it in from
     /// `[privacy] features`; no user writes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -179,6 +179,15 @@ impl Params {
         })
     }
 
+    /// The same parameters with only what the format reads: the synthetic model where the graph is synthetic, and there
+    /// alone.
+    #[must_use]
+    pub fn with_what_is_read(mut self) -> Self {
+        let is_synthetic = self.format() == Format::Synthetic;
+        self.synthetic = is_synthetic.then(|| self.synthetic.take().unwrap_or_default());
+        self
+    }
+
     /// The name of the dataset in tables and plots.
     #[must_use]
     pub fn dataset_name(&self) -> String {
@@ -191,7 +200,9 @@ impl Params {
     #[must_use]
     pub fn has_features(&self) -> bool {
         match self.format() {
-            Format::Synthetic => self.synthetic.features > 0,
+            Format::Synthetic => {
+                self.synthetic.as_ref().map_or(SyntheticParams::default().features, |model| model.features) > 0
+            }
             Format::Planetoid | Format::Npz => true,
             Format::Edges => self.features.is_some(),
         }

@@ -1,9 +1,9 @@
-use veilgraph_contract::{Private, Progress, Relation, Stage, StageRng};
+use veilgraph_contract::{NoParams, Private, Progress, Relation, Stage, StageRng, Streamed};
 use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::composition::total_epsilon;
 use veilgraph_privacy::discrete_laplace::Rate;
 use veilgraph_privacy::randomized_response::threshold;
-use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Groups};
+use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Groups, NoisyLinks};
 
 use crate::links::blink::{Blink, Params as BlinkParams};
 use crate::links::dprr::{Dprr, Params as DprrParams};
@@ -108,18 +108,53 @@ fn every_mechanism_costs_what_the_ledger_says() {
     let groups = Groups { of: vec![0, 1, 1, 0], n_groups: 2 };
     costs_what_it_claims::<LdpGen<1>>(&groups, &LdpGenParams { epsilon, degree_noise: noise });
     costs_what_it_claims::<LdpGen<2>>(&groups, &LdpGenParams { epsilon, degree_noise: noise });
-    let all = NonPrivate::releases(&veilgraph_contract::NoParams {});
+    let all = NonPrivate::releases(&NoParams {});
     assert!([Relation::ListBit, Relation::Edge].iter().all(|&of| total_epsilon(&all, of).is_infinite()));
 }
 
-/// What is sent is what `ideal` says, wherever noise leaves it as it is.
+/// The bits that a mechanism says it sends about `other`, and those that it sends without noise.
+fn sends_what_it_says<M: LocalMechanism<Question = ()>>(params: &M::Params, links: &NoisyLinks) {
+    let graph = ring(50);
+    for node in 0..50_u32 {
+        let ideal = M::ideal(NodeView::new(node, 50, graph.neighbours(node as usize)), &(), params);
+        let bits = ideal.iter().filter(|value| matches!(value, Ideal::Bit { is_set: true, .. })).count();
+        let sent: Vec<u32> = links.ones(node as usize).collect();
+        assert!(sent.iter().all(|&other| graph.contains(node as usize, other)), "{}, node {node}", M::NAME);
+        assert_eq!(sent.len(), bits, "{}, node {node}", M::NAME);
+    }
+}
+
+/// Without noise, what is sent is what `ideal` says, mechanism by mechanism.
 #[test]
 fn without_noise_the_reports_are_what_they_are_said_to_be() {
-    let graph = ring(50);
-    let (links,) = run::<NonPrivate>(&graph, &veilgraph_contract::NoParams {}, 1).expect("valid");
-    let links = links.collect().expect("valid reports");
-    assert!((0..50).all(|node| links.ones(node).eq(graph.neighbours(node).iter().copied())));
-    assert!(links.facts.epsilon.is_infinite());
+    let (graph, epsilon, noise) = (ring(50), Epsilon::INFINITE, DegreeNoise::DiscreteLaplace);
+    let collected = |links: Streamed<NoisyLinks>| links.collect().expect("valid reports");
+    let none = NoParams {};
+    let (links,) = run::<NonPrivate>(&graph, &none, 1).expect("valid");
+    sends_what_it_says::<NonPrivate>(&none, &collected(links));
+    let rr = RrParams { epsilon };
+    let (links,) = run::<Rr>(&graph, &rr, 1).expect("valid");
+    sends_what_it_says::<Rr>(&rr, &collected(links));
+    for triangle in [Triangle::Strict, Triangle::PublishedCode] {
+        let symrr = SymRrParams { epsilon, triangle };
+        let (links,) = run::<SymRr>(&graph, &symrr, 1).expect("valid");
+        sends_what_it_says::<SymRr>(&symrr, &collected(links));
+    }
+    let blink = BlinkParams { epsilon, degree_fraction: share(0.5), degree_noise: noise, missing_share: 0.0 };
+    let (links, degrees) = run::<Blink>(&graph, &blink, 1).expect("valid");
+    sends_what_it_says::<Blink>(&blink, &collected(links));
+    assert!(degrees.degrees.iter().all(|&degree| degree == 2.0), "the last value of `ideal` is the degree");
+    let dprr = DprrParams { epsilon, degree_fraction: share(0.5), degree_noise: noise };
+    let (links, degrees) = run::<Dprr>(&graph, &dprr, 1).expect("valid");
+    sends_what_it_says::<Dprr>(&dprr, &collected(links));
+    assert!(degrees.degrees.iter().all(|&degree| degree == 2.0));
+    let (entries,) = run::<LDpGcn>(&graph, &LDpGcnParams { epsilon, degree_noise: noise }, 1).expect("valid");
+    let entries = entries.collect().expect("valid reports");
+    let is_bit = |&(i, j, from_i, from_j): &(u32, u32, f32, f32)| {
+        let bit = if graph.contains(i as usize, j) { 1.0 } else { 0.0 };
+        from_i == bit && from_j == bit
+    };
+    assert!(entries.pairs.len() == 50 * 49 / 2 && entries.pairs.iter().all(is_bit));
 }
 
 #[test]

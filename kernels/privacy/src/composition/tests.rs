@@ -6,13 +6,13 @@ fn approximate(epsilon: f64, dp_delta: f64, rdp: &[(f64, f64)]) -> Cost {
 
 #[test]
 fn pure_costs_add_by_relation() {
-    let degree = of_lists(Subject::Degrees, "discrete-laplace noise", 0.5, true, 2.0);
-    let lists = of_lists(Subject::Links, "randomized response", 1.5, true, 2.0);
+    let degree = releases_of_lists(Subject::Degrees, "discrete-laplace noise", 0.5, true, 2.0);
+    let lists = releases_of_lists(Subject::Links, "randomized response", 1.5, true, 2.0);
     let all = totals(degree.iter().chain(&lists));
     assert_eq!(all[&Relation::ListBit], Cost::Pure(2.0));
     assert_eq!(all[&Relation::Edge], Cost::Pure(4.0));
     assert_eq!(total_epsilon(&lists, Relation::Label), 0.0, "nothing is stated for labels");
-    assert!(of_lists(Subject::Links, "none", 0.0, true, 2.0).is_empty());
+    assert!(releases_of_lists(Subject::Links, "none", 0.0, true, 2.0).is_empty());
 }
 
 /// A Gaussian mechanism with noise multiplier 1 has the curve `(order, order / 2)`: k of them have k times the curve,

@@ -1,5 +1,6 @@
 //! `export`: what a deployment released, for the server.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use crate::runs::RunRecord;
 pub(crate) fn export(store: &Store, config: &Path, to: &Path) -> anyhow::Result<()> {
     let config = Config::load(config, &[])?;
     let record = RunRecord::load(store, &config.name)?;
-    let keys: Vec<&str> = record.all().filter(|(stage, _)| *stage == "privatize").map(|(_, key)| key).collect();
+    let keys: BTreeSet<&str> = record.all().filter(|(stage, _)| *stage == "privatize").map(|(_, key)| key).collect();
     ensure!(!keys.is_empty(), "{} has released nothing yet; run it until privatize first", config.name);
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     let mut files = Vec::new();
@@ -35,7 +36,7 @@ pub(crate) fn export(store: &Store, config: &Path, to: &Path) -> anyhow::Result<
         }
     }
     let rows = Ledger::open(store)?.rows();
-    let rows: Vec<_> = rows.iter().filter(|row| keys.contains(&row.entry.as_str())).map(|row| &row.release).collect();
+    let rows: Vec<_> = rows.iter().filter(|row| keys.contains(row.entry.as_str())).map(|row| &row.release).collect();
     let wrong = || format!("{}: cannot write the release", to.display());
     for (from, to) in &files {
         fs::create_dir_all(to.parent().unwrap_or(to)).with_context(wrong)?;

@@ -44,7 +44,8 @@ pub(crate) fn predict(
         let evidence = is_soft.then(|| sources.read(task)).transpose()?;
         let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
             .with_context(|| format!("construct {}: the model cannot be applied", task.label()))?;
-        files.push((to.join(format!("{}.csv", task.label())), table(&saved, &names, &predictions)?));
+        let text = table(&saved, &names, &predictions)?;
+        files.extend(task.labels.iter().map(|label| (to.join(format!("{label}.csv")), text.clone())));
     }
     // Only now, so that a mistake in any graph leaves nothing half-written.
     for (path, text) in &files {
@@ -71,7 +72,7 @@ impl Sources<'_> {
         let mut next: Vec<usize> = task.sources().collect();
         while let Some(at) = next.pop() {
             if let Some(entry) = &self.done[at].entry
-                && entry.manifest.outputs.contains_key(A::NAME)
+                && entry.manifest.outputs.get(A::NAME).is_some_and(|output| output.zone == A::ZONE.name())
             {
                 return Ok(entry.read(A::NAME, self.memory)?);
             }

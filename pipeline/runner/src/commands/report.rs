@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use minijinja::{Environment, Value, context};
-use veilgraph_evaluate::metric::Table;
+use veilgraph_evaluate::metric::ScoreTable;
 use veilgraph_store::Store;
 
 use crate::cli::RunArguments;
@@ -102,12 +102,12 @@ fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
 }
 
 fn tables(rows: &[Row]) -> Vec<Value> {
-    let table = |kind: Table| {
+    let table = |kind: ScoreTable| {
         let mut lines = summary::cells(kind, rows).into_iter();
         let head = lines.next()?;
         Some(context! { title => kind.title(), head, lines => lines.collect::<Vec<_>>() })
     };
-    Table::ALL.into_iter().filter_map(table).collect()
+    ScoreTable::ALL.into_iter().filter_map(table).collect()
 }
 
 fn settings(rows: &[Row]) -> Vec<Vec<String>> {

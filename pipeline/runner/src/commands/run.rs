@@ -200,7 +200,7 @@ fn print_budget(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Resul
         *costs.entry(&task.population).or_default() += total_epsilon(&task.releases, Relation::ListBit);
     }
     for (population, cost) in costs {
-        let spent = ledger.spent(population, None, config.privacy.randomness)?;
+        let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         output::line(&format!(
             "budget of `{population}`: {spent} of {} nats per list bit are spent; all releases of this config cost {cost}, \
              less what is fresh",

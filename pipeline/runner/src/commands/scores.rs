@@ -35,13 +35,7 @@ pub(crate) fn write(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
     )?;
     let cells: Vec<&Cell> = rows.iter().map(|(part, _)| &part.cell).collect();
     add_choices(&mut table, &cells)?;
-    let relations: BTreeSet<_> = cells.iter().flat_map(|cell| cell.costs.iter().map(|cost| cost.relation)).collect();
-    for relation in relations {
-        let cost =
-            |cell: &&Cell| cell.costs.iter().find(|cost| cost.relation == relation).map_or(0.0, |cost| cost.epsilon);
-        let column: Vec<f64> = cells.iter().map(cost).collect();
-        table.with_column(Column::new(format!("cost.{relation}").into(), column))?;
-    }
+    add_costs(&mut table, &cells)?;
     write_csv(&table, &folder.join("scores.csv"))?;
     write_parquet(&mut table, &folder.join("scores.parquet"))
 }
@@ -63,6 +57,24 @@ pub(crate) fn add_choices(table: &mut DataFrame, cells: &[&Cell]) -> anyhow::Res
         };
         table.with_column(column)?;
     }
+    Ok(())
+}
+
+/// Adds columns with the cost under every relation that one of these cells states, and whether the guarantee holds as
+/// executed. A cell that states no cost under a relation has no value there: it may protect nothing, or release nothing.
+pub(crate) fn add_costs(table: &mut DataFrame, cells: &[&Cell]) -> anyhow::Result<()> {
+    let relations: BTreeSet<_> = cells.iter().flat_map(|cell| cell.costs.iter().map(|cost| cost.relation)).collect();
+    for relation in relations {
+        let costs: Vec<_> = cells.iter().map(|cell| cell.costs.iter().find(|cost| cost.relation == relation)).collect();
+        let epsilon: Vec<Option<f64>> = costs.iter().map(|cost| cost.map(|cost| cost.epsilon)).collect();
+        let dp_delta: Vec<Option<f64>> = costs.iter().map(|cost| cost.map(|cost| cost.dp_delta)).collect();
+        table.with_column(Column::new(format!("cost.{relation}").into(), epsilon))?;
+        if dp_delta.iter().flatten().any(|&delta| delta > 0.0) {
+            table.with_column(Column::new(format!("dp_delta.{relation}").into(), dp_delta))?;
+        }
+    }
+    let sound: Vec<bool> = cells.iter().map(|cell| cell.costs.iter().all(|cost| cost.sound)).collect();
+    table.with_column(Column::new("sound".into(), sound))?;
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use anyhow::ensure;
 use comfy_table::presets;
 use comfy_table::{CellAlignment, Table as TextTable};
 use serde_json::{Map, Value, json};
-use veilgraph_evaluate::metric::{METRICS, Metric, Table};
-use veilgraph_evaluate::{Cell, Choice, Metrics, Summary};
+use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
+use veilgraph_evaluate::{Cell, Metrics, Summary};
 
 use crate::published::PublishedCell;
 
@@ -72,28 +72,19 @@ pub(crate) fn rows(metrics: &[Metrics], trials: u32) -> anyhow::Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Swept fields that tell these rows apart and have no column of their own.
-fn swept(rows: &[&Row]) -> Vec<String> {
-    let mut fields: Vec<&Choice> = Vec::new();
-    for choice in rows.iter().flat_map(|row| &row.cell.choices) {
-        let is_new = fields.iter().all(|known| known.field != choice.field);
-        if is_new && choice.needs_column() {
-            fields.push(choice);
+/// Swept fields that tell these rows apart and have no column of their own, by the name of the field, with headings.
+fn swept(rows: &[&Row]) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for choice in rows.iter().flat_map(|row| &row.cell.choices).filter(|choice| choice.needs_column()) {
+        if fields.iter().all(|known| known.0 != choice.field) {
+            fields.push((choice.field.clone(), choice.name.clone()));
         }
     }
-    fields.into_iter().map(|choice| choice.field.clone()).collect()
-}
-
-/// The end of a field's name that tells it from the others.
-fn heading(field: &str, all: &[String]) -> String {
-    let parts: Vec<&str> = field.split('.').collect();
-    let is_clear = |end: &str| !all.iter().any(|other| other != field && other.ends_with(&format!(".{end}")));
-    let ends = (0..parts.len()).rev().map(|from| parts[from..].join("."));
-    ends.into_iter().find(|end| is_clear(end)).unwrap_or_else(|| field.to_owned())
+    fields
 }
 
 /// Cells of a table as text: headings, then rows. Empty if no row has such scores.
-pub(crate) fn cells(table: Table, rows: &[Row]) -> Vec<Vec<String>> {
+pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
     let printed: Vec<&Metric> = table.printed().collect();
     let mine: Vec<&Row> =
         rows.iter().filter(|row| printed.iter().any(|metric| row.scores.contains_key(metric.name))).collect();
@@ -101,10 +92,11 @@ pub(crate) fn cells(table: Table, rows: &[Row]) -> Vec<Vec<String>> {
         return Vec::new();
     }
     let fields = swept(&mine);
-    let before = ["dataset", "alternative", "mechanism", "epsilon", "per link", "fraction"];
+    let is_one = mine.iter().all(|row| row.cell.experiment == mine[0].cell.experiment);
+    let before = ["experiment", "dataset", "alternative", "mechanism", "epsilon", "per link", "fraction"];
     let after = ["graph", "model", "trials"];
     let mut lines = vec![before.map(str::to_owned).to_vec()];
-    lines[0].extend(fields.iter().map(|field| heading(field, &fields)));
+    lines[0].extend(fields.iter().map(|(_, heading)| heading.clone()));
     lines[0].extend(after.map(str::to_owned));
     lines[0].extend(printed.iter().map(|metric| metric.heading.to_owned()));
     for row in mine {
@@ -112,6 +104,7 @@ pub(crate) fn cells(table: Table, rows: &[Row]) -> Vec<Vec<String>> {
         let trials: BTreeSet<u32> =
             printed.iter().filter_map(|metric| row.scores.get(metric.name)).flat_map(BTreeMap::keys).copied().collect();
         let mut line = vec![
+            if is_one { dash("") } else { cell.experiment.clone() },
             cell.dataset.clone(),
             dash(&cell.alternative),
             cell.mechanism.clone(),
@@ -119,7 +112,7 @@ pub(crate) fn cells(table: Table, rows: &[Row]) -> Vec<Vec<String>> {
             cell.epsilon_edge.to_string(),
             cell.degree_fraction.to_string(),
         ];
-        line.extend(fields.iter().map(|field| dash(cell.choice(field).unwrap_or_default())));
+        line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
         line.extend(
             printed
@@ -154,7 +147,7 @@ fn written(summary: &Summary, metric: &Metric) -> String {
 /// The tables as text.
 pub(crate) fn tables(rows: &[Row]) -> String {
     let mut parts = Vec::new();
-    for kind in Table::ALL {
+    for kind in ScoreTable::ALL {
         let mut lines = cells(kind, rows).into_iter();
         let Some(headings) = lines.next() else { continue };
         let mut table = TextTable::new();

@@ -42,7 +42,17 @@ impl Config {
         if self.whole.alternatives.is_empty() {
             return Ok(vec![self.clone()]);
         }
-        self.whole.alternatives.iter().map(|alternative| self.with_alternative(alternative)).collect()
+        let all: Result<Vec<Self>, ConfigError> =
+            self.whole.alternatives.iter().map(|alternative| self.with_alternative(alternative)).collect();
+        let all = all?;
+        let mut names: Vec<&Option<String>> = all.iter().map(|config| &config.alternative).collect();
+        names.sort_unstable();
+        if let Some([Some(name), _]) = names.array_windows().find(|[a, b]| a == b) {
+            return Err(
+                self.error("compare", &format!("two [[compare]] are named `{name}`; give each a name of its own"))
+            );
+        }
+        Ok(all)
     }
 
     fn with_alternative(&self, alternative: &Table) -> Result<Self, ConfigError> {

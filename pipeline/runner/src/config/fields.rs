@@ -48,5 +48,8 @@ pub(super) fn plain(value: &Value) -> String {
         Value::Float(number) => number.to_string(),
         other => other.to_string(),
     };
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect()
+    let plain: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect();
+    // Different values must not look alike.
+    if plain == text { plain } else { format!("{plain}-{}", &blake3::hash(text.as_bytes()).to_hex()[..4]) }
 }

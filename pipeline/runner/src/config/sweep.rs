@@ -14,7 +14,7 @@ use crate::nearest::nearest;
 
 /// A swept field with one of its values. Nobody parses what is printed of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct SweptField {
     /// The field with its tables, such as `train.hidden`.
     pub field: String,
     /// The value.
@@ -25,9 +25,9 @@ pub(crate) struct Choice {
 
 /// One combination of the lists of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell<P> {
+pub(crate) struct SweptCell<P> {
     /// The swept fields on which the parameters depend.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<SweptField>,
     pub params: P,
 }
 
@@ -36,8 +36,6 @@ pub(crate) struct Cell<P> {
 pub(crate) struct Fields {
     /// Fields, without the table's path, that no parameters hold.
     pub unread: Vec<String>,
-    /// Fields that the parameters know.
-    pub known: Vec<String>,
 }
 
 /// A list in a table.
@@ -46,7 +44,7 @@ struct Axis {
     values: Vec<Value>,
 }
 
-impl Choice {
+impl SweptField {
     /// As a part of a folder's name.
     pub(crate) fn label(&self) -> String {
         // No `=`: Polars would take `trial=0` in a path for a partition and add a column.
@@ -78,9 +76,9 @@ impl Config {
     }
 
     /// A choice of `value` for a field.
-    pub(crate) fn choice(&self, table: &str, field: &str, value: Value) -> Choice {
+    pub(crate) fn choice(&self, table: &str, field: &str, value: Value) -> SweptField {
         let path = format!("{table}.{field}");
-        Choice { short: self.short(&path), field: path, value }
+        SweptField { short: self.short(&path), field: path, value }
     }
 
     /// The cells of the table at `path`: one for each combination of its lists, as parameters of type `P`.
@@ -94,7 +92,7 @@ impl Config {
         grid: &[&str],
         prepare: impl Fn(Table) -> Result<Table, ConfigError>,
         adjust: impl Fn(&mut P) -> Result<(), String>,
-    ) -> Result<(Vec<Cell<P>>, Fields), ConfigError> {
+    ) -> Result<(Vec<SweptCell<P>>, Fields), ConfigError> {
         let table = self.table(path);
         let axes = axes(&table, grid);
         if let Some(empty) = axes.iter().find(|axis| axis.values.is_empty()) {
@@ -112,7 +110,7 @@ impl Config {
                 cell = with(cell, &axis.path, axis.values[at].clone());
             }
             let cell = prepare(cell)?;
-            let mut params: P = self.typed_as_far_as_known(cell, path, &mut fields)?;
+            let mut params: P = self.typed_as_far_as_known(cell, path)?;
             adjust(&mut params).map_err(|problem| self.source.at(path, &problem))?;
             let json = canonical(&written(&params));
             all.push((position, params, json.to_string()));
@@ -127,8 +125,8 @@ impl Config {
     }
 
     /// Drops choices that make no difference, and all but the first of equal cells.
-    fn distinct<P>(&self, path: &str, axes: &[Axis], all: Vec<(Vec<usize>, P, String)>) -> Vec<Cell<P>> {
-        // Cells that differ along one axis alone, by that axis and their other positions.
+    fn distinct<P>(&self, path: &str, axes: &[Axis], all: Vec<(Vec<usize>, P, String)>) -> Vec<SweptCell<P>> {
+        // For each axis and each choice on all other axes: the parameters, if they are the same along the whole axis.
         let mut along: BTreeMap<(usize, Vec<usize>), Option<String>> = BTreeMap::new();
         let line = |axis: usize, position: &[usize]| {
             let mut others = position.to_vec();
@@ -153,19 +151,14 @@ impl Config {
             });
             let choices = choices.collect();
             if known.insert(written) {
-                cells.push(Cell { choices, params });
+                cells.push(SweptCell { choices, params });
             }
         }
         cells
     }
 
-    /// Types a table; fields that `P` does not know are left out and remembered, unless they are a slip of the pen.
-    fn typed_as_far_as_known<P: DeserializeOwned>(
-        &self,
-        mut table: Table,
-        path: &str,
-        fields: &mut Fields,
-    ) -> Result<P, ConfigError> {
+    /// Types a table; fields that `P` does not know are left out, unless they are a slip of the pen.
+    fn typed_as_far_as_known<P: DeserializeOwned>(&self, mut table: Table, path: &str) -> Result<P, ConfigError> {
         loop {
             let wrong = match typed(table.clone(), path, &self.source) {
                 Ok(params) => return Ok(params),
@@ -173,7 +166,6 @@ impl Config {
             };
             let Some((field, known)) = unknown_field::<P>(&table) else { return Err(wrong) };
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            fields.known.extend(known.iter().map(|&name| name.to_owned()));
             if nearest(&field, &known).is_some() || table.remove(&field).is_none() {
                 return Err(wrong);
             }
@@ -192,13 +184,19 @@ impl Config {
     }
 }
 
+/// The fields that `P` knows, as its own error message lists them.
+pub(crate) fn fields_of<P: DeserializeOwned>() -> Vec<String> {
+    let nothing = Table::from_iter([("?".to_owned(), Value::Boolean(true))]);
+    unknown_field::<P>(&nothing).map_or_else(Vec::new, |(_, known)| known)
+}
+
 /// A field at the top of `table` that `P` does not know, with those that it knows.
 fn unknown_field<P: DeserializeOwned>(table: &Table) -> Option<(String, Vec<String>)> {
     let error = serde_path_to_error::deserialize::<_, P>(Value::Table(table.clone())).err()?;
     let message = error.inner().message().to_owned();
     let quoted: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let (field, known) = quoted.split_first()?;
-    // Only of this table itself: a nested one is written wrongly.
+    // A field that a nested table does not know is a mistake; only those of this table itself are passed over.
     let is_here = message.starts_with("unknown field") && table.contains_key(field);
     is_here.then(|| (field.clone(), known.to_vec()))
 }

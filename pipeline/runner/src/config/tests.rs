@@ -1,4 +1,4 @@
-use super::sweep::Cell;
+use super::sweep::SweptCell;
 use super::*;
 use veilgraph_privatize::links::blink::Params as BlinkParams;
 
@@ -30,7 +30,7 @@ fn cells<P: serde::Serialize + serde::de::DeserializeOwned>(
     config: &Config,
     table: &str,
     grid: &[&str],
-) -> Result<(Vec<Cell<P>>, Vec<String>), ConfigError> {
+) -> Result<(Vec<SweptCell<P>>, Vec<String>), ConfigError> {
     let resolve = |fields: Table| {
         if table != "ingest" {
             return Ok(fields);
@@ -41,8 +41,8 @@ fn cells<P: serde::Serialize + serde::de::DeserializeOwned>(
     Ok((cells, fields.unread))
 }
 
-fn labels<P>(cells: &[Cell<P>]) -> Vec<String> {
-    let label = |cell: &Cell<P>| cell.choices.iter().map(sweep::Choice::label).collect::<Vec<_>>().join(",");
+fn labels<P>(cells: &[SweptCell<P>]) -> Vec<String> {
+    let label = |cell: &SweptCell<P>| cell.choices.iter().map(sweep::SweptField::label).collect::<Vec<_>>().join(",");
     cells.iter().map(label).collect()
 }
 
@@ -66,7 +66,10 @@ fn set_lays_values_over_the_file() {
     let (blink, _) = cells::<BlinkParams>(&config, "privatize.links", &[]).expect("valid");
     assert!(blink.len() == 1 && blink[0].params.epsilon.nats().is_infinite());
     let (cells, _) = cells::<veilgraph_ingest::Params>(&config, "ingest", &[]).expect("valid");
-    assert_eq!(cells.iter().map(|cell| cell.params.synthetic.nodes).collect::<Vec<_>>(), [10, 20]);
+    assert_eq!(
+        cells.iter().map(|cell| cell.params.synthetic.as_ref().map(|model| model.nodes)).collect::<Vec<_>>(),
+        [Some(10), Some(20)]
+    );
     assert_eq!(labels(&cells), ["nodes-10", "nodes-20"]);
 }
 

@@ -1,5 +1,6 @@
-//! The budget of a whole plan, held against before the first of its releases is drawn.
+//! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::ensure;
@@ -8,7 +9,7 @@ use veilgraph_privacy::composition::total_epsilon;
 use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
-use crate::ledger::Charge;
+use crate::ledger::{Charge, identity};
 use crate::task::{Done, Status, Task};
 
 impl Engine<'_> {
@@ -20,8 +21,7 @@ impl Engine<'_> {
         if !self.ledger.is_first_charge_about(charge.population) {
             return Ok(());
         }
-        let graph = charge.releases.first().map(|(_, graph)| graph.as_str());
-        let spent = self.ledger.spent(charge.population, graph, charge.randomness)?;
+        let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
         let left = budget.nats() - spent;
         ensure!(
@@ -39,16 +39,37 @@ impl Engine<'_> {
     /// What the releases about a population cost that this plan has not made yet, in nats per list bit.
     fn outstanding(&self, population: &str, ends: &Ends) -> anyhow::Result<f64> {
         let mut known: Vec<Option<Done>> = ends.iter().map(|end| end.get().cloned()).collect();
+        // In a deployment the ledger tells which releases were made: an equal one is found again, or refused.
+        let mut made = if self.config.is_deployment() { self.ledger.made_about(population) } else { BTreeMap::new() };
         let mut cost = 0.0;
         for (index, task) in self.tasks.iter().enumerate() {
             if known[index].is_none() {
                 known[index] = self.fresh(task, &known)?;
             }
-            if known[index].is_none() && task.population == population {
+            if task.population != population {
+                continue;
+            }
+            let was_made = match made.get_mut(&identity(&task.releases)) {
+                Some(left) if *left > 0 => {
+                    *left -= 1;
+                    true
+                }
+                _ => false,
+            };
+            let was_recorded = !self.config.is_deployment() && self.was_charged_in_last_run(task);
+            if known[index].is_none() && !was_made && !was_recorded {
                 cost += total_epsilon(&task.releases, Relation::ListBit);
             }
         }
         Ok(cost)
+    }
+
+    /// Whether the last run charged this release, although what stands before the release may be gone.
+    fn was_charged_in_last_run(&self, task: &Task) -> bool {
+        let key = task.labels.iter().find_map(|label| self.record.key(task, label));
+        let entry =
+            key.filter(|key| self.ledger.has(key)).and_then(|key| self.store.find(task.stage, key).ok().flatten());
+        entry.is_some_and(|entry| entry.manifest.recipe.params == task.canonical)
     }
 
     /// The end of a task that need not run, or whose release was charged before.

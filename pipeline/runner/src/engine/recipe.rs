@@ -16,7 +16,7 @@ pub(crate) const DEPLOYED: &str = "deployed";
 impl Engine<'_> {
     /// Everything that the result of a task depends on.
     pub(super) fn recipe(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Recipe> {
-        let (code, dependencies) = code::digests(registry::find(task.stage, task.function)?.crate_name);
+        let (code, dependencies) = code::digests(&registry::find(task.stage, task.function)?.crate_name());
         let mut inputs = BTreeMap::new();
         for (slot, handles) in task.slots.iter().zip(slots) {
             let digests = handles.iter().map(|handle| self.digest(handle)).collect::<anyhow::Result<Vec<_>>>()?;

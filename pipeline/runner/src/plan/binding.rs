@@ -4,46 +4,55 @@ use veilgraph_contract::{Arity, Slot, Stage};
 
 use super::branch::{Absence, Branch, Made};
 use crate::config::ConfigError;
+use crate::config::sweep::SweptField;
 use crate::task::{BoundSlot, RawHandle, Wire};
 
-/// Fills slots by name and zone; the outer error is a mistake, the inner one an absence.
-pub(super) fn bind<S: Stage>(
-    slots: &[Slot],
-    from: &[&Branch],
-    files: &[RawHandle],
-) -> Result<Result<Vec<BoundSlot>, Absence>, ConfigError> {
-    let mut bound = Vec::new();
+/// The slots of a run, filled or not.
+pub(super) enum Bound {
+    Filled(Inputs),
+    /// A slot is empty because its artifact is absent.
+    Absent(Absence),
+}
+
+/// What a run reads.
+#[derive(Default)]
+pub(super) struct Inputs {
+    pub slots: Vec<BoundSlot>,
+    /// Choices under which the artifacts were made.
+    pub choices: Vec<SweptField>,
+}
+
+/// Fills slots by name and zone. A slot that nobody fills is a mistake; a slot whose artifact is absent is not.
+pub(super) fn bind<S: Stage>(slots: &[Slot], from: &[&Branch], files: &[RawHandle]) -> Result<Bound, ConfigError> {
+    let mut inputs = Inputs::default();
     for &slot in slots {
-        let found = from.iter().map(|branch| branch.get(slot));
-        let wires = match slot.arity {
-            Arity::Files => files.iter().cloned().map(Wire::Raw).collect(),
-            Arity::Many => {
-                let mut wires = Vec::new();
+        let found: Vec<Option<&Made>> = from.iter().map(|branch| branch.get(slot)).collect();
+        let mut wires: Vec<Wire> = Vec::new();
+        match slot.arity {
+            Arity::Files => wires.extend(files.iter().cloned().map(Wire::Raw)),
+            Arity::Many | Arity::One | Arity::Optional => {
                 for made in found {
-                    match made {
-                        Some(Made::By(wire)) => wires.push(wire.clone()),
-                        Some(Made::Not(absence)) => return Ok(Err(*absence)),
-                        None => return Err(unfilled::<S>(slot)),
+                    match (made, slot.arity) {
+                        (Some(Made::By(wire, choices)), arity) => {
+                            // Only a slot for many takes an artifact from each branch.
+                            if arity == Arity::Many || !wires.contains(wire) {
+                                wires.push(wire.clone());
+                                inputs.choices.extend(choices.iter().cloned());
+                            }
+                        }
+                        (_, Arity::Optional) => {}
+                        (Some(Made::Not(absence)), _) => return Ok(Bound::Absent(*absence)),
+                        (None, _) => return Err(unfilled::<S>(slot)),
                     }
                 }
-                wires
             }
-            Arity::One | Arity::Optional => {
-                let all: Vec<Option<&Made>> = found.collect();
-                if all.iter().any(|made| *made != all[0]) {
-                    return Err(bug::<S>(&format!("branches with different `{}` are run together", slot.artifact)));
-                }
-                match (all[0], slot.arity) {
-                    (Some(Made::By(wire)), _) => vec![wire.clone()],
-                    (_, Arity::Optional) => Vec::new(),
-                    (Some(Made::Not(absence)), _) => return Ok(Err(*absence)),
-                    (None, _) => return Err(unfilled::<S>(slot)),
-                }
-            }
-        };
-        bound.push(BoundSlot { slot, wires });
+        }
+        if wires.len() > 1 && matches!(slot.arity, Arity::One | Arity::Optional) {
+            return Err(bug::<S>(&format!("branches with different `{}` are run together", slot.artifact)));
+        }
+        inputs.slots.push(BoundSlot { slot, wires });
     }
-    Ok(Ok(bound))
+    Ok(Bound::Filled(inputs))
 }
 
 fn unfilled<S: Stage>(slot: Slot) -> ConfigError {

@@ -1,12 +1,13 @@
 //! One way through an experiment so far: what is made, by which tasks, under which choices.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use veilgraph_contract::{Artifact, Relation, Release, Slot, Zone};
 use veilgraph_evaluate::RelationCost;
 use veilgraph_privacy::composition::totals;
 
-use crate::config::sweep::Choice;
+use crate::config::sweep::SweptField;
 use crate::task::{Wire, position};
 
 /// One way through an experiment so far.
@@ -14,7 +15,7 @@ use crate::task::{Wire, position};
 pub(crate) struct Branch {
     made: BTreeMap<(&'static str, Zone), Made>,
     /// Swept fields with their values.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<SweptField>,
     /// Repetition, once trials are told apart.
     pub trial: Option<u32>,
     /// Further trials that choose the setting of a grid.
@@ -34,9 +35,10 @@ pub(crate) struct Branch {
 }
 
 /// Whether an artifact is made, and by whom.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Made {
-    By(Wire),
+    /// By a task, which this way needs under these choices. Another way may share the task under other ones.
+    By(Wire, Arc<[SweptField]>),
     Not(Absence),
 }
 
@@ -53,7 +55,7 @@ pub(crate) enum Absence {
 
 impl Branch {
     /// The same way with further choices.
-    pub(crate) fn with(&self, choices: &[Choice]) -> Self {
+    pub(crate) fn with(&self, choices: &[SweptField]) -> Self {
         let mut branch = self.clone();
         branch.choices.extend(choices.iter().cloned());
         let mut all = std::mem::take(&mut branch.choices);
@@ -88,7 +90,7 @@ impl Branch {
 
     /// Whether an artifact is there or will be made.
     pub(crate) fn has(&self, artifact: &str, zone: Zone) -> bool {
-        self.made.iter().any(|((name, of), made)| *name == artifact && *of == zone && matches!(made, Made::By(_)))
+        self.made.iter().any(|((name, of), made)| *name == artifact && *of == zone && matches!(made, Made::By(..)))
     }
 
     /// Takes an artifact over from another way.
@@ -107,31 +109,24 @@ impl Branch {
     }
 
     pub(super) fn is_made(&self, slot: Slot) -> bool {
-        matches!(self.get(slot), Some(Made::By(_)))
+        matches!(self.get(slot), Some(Made::By(..)))
     }
 
-    /// Whether the trial of this way counts, instead of searching a grid.
+    /// Whether the trial of this way is scored; the other trials choose the setting of a grid.
     pub(crate) fn is_scored(&self, trials: u32) -> bool {
         self.trial.is_none_or(|trial| trial < trials)
     }
 
-    /// The choices of this way about the fields of `choices`: a run that is shared with another way was named by that
-    /// one.
-    pub(super) fn own(&self, choices: &[Choice]) -> Vec<Choice> {
-        let mine = |choice: &Choice| self.choices.iter().find(|known| known.field == choice.field);
-        choices.iter().map(|choice| mine(choice).unwrap_or(choice).clone()).collect()
-    }
-
     /// Sorts choices by stage, keeps the order of the config within a stage, and drops repetitions.
-    pub(super) fn in_order(&self, choices: &mut Vec<Choice>) {
-        let mut sorted: Vec<Choice> = Vec::new();
+    pub(super) fn in_order(&self, choices: &mut Vec<SweptField>) {
+        let mut sorted: Vec<SweptField> = Vec::new();
         for choice in choices.drain(..) {
             if sorted.iter().all(|known| known.field != choice.field) {
                 sorted.push(choice);
             }
         }
         // Choices of one table keep the order in which this way made them.
-        let rank = |choice: &Choice| {
+        let rank = |choice: &SweptField| {
             let at = self.choices.iter().position(|known| known.field == choice.field);
             (position(choice.stage()), at.unwrap_or(usize::MAX))
         };
@@ -144,7 +139,11 @@ impl Branch {
         let costs = totals(&self.releases);
         let epsilon = |relation| costs.get(&relation).map_or(0.0, |cost| rounded(cost.epsilon()));
         let is_sound = |relation| self.releases.iter().filter(|row| row.relation == relation).all(|row| row.sound);
-        let choice = |choice: &Choice| veilgraph_evaluate::Choice { field: choice.field.clone(), value: choice.text() };
+        let choice = |choice: &SweptField| veilgraph_evaluate::Choice {
+            field: choice.field.clone(),
+            name: choice.short.clone(),
+            value: choice.text(),
+        };
         veilgraph_evaluate::Cell {
             experiment: experiment.to_owned(),
             dataset: self.dataset.clone(),

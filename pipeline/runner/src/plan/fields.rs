@@ -1,6 +1,6 @@
 //! Which fields a config gives, and which of them the stage functions of the plan read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::config::{Config, ConfigError};
 use crate::nearest::nearest;
@@ -16,12 +16,16 @@ pub(super) struct FieldsOfPlan {
     asked: BTreeSet<String>,
     /// Fields that one has read.
     read: BTreeSet<String>,
-    /// Names of the fields that stage functions know, by table.
-    known: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Names of mechanisms, each with the parameters that it reads.
-pub(crate) type FieldsOfMechanisms = [(&'static str, Vec<String>)];
+/// What the stage functions of all systems can read, whether or not a plan has them.
+#[derive(Default)]
+pub(crate) struct KnownFields {
+    /// Names of mechanisms for links, each with the parameters that it reads.
+    pub mechanisms: Vec<(&'static str, Vec<String>)>,
+    /// Tables with the fields that some stage function reads.
+    pub tables: Vec<(&'static str, Vec<String>)>,
+}
 
 /// Fields that stand above the first table of a config.
 const ABOVE_TABLES: [&str; 5] = ["name", "seed", "trials", "search_trials", "profile"];
@@ -37,13 +41,8 @@ impl FieldsOfPlan {
         self.read.extend(fields);
     }
 
-    pub(super) fn known(&mut self, table: &str, fields: Vec<String>) {
-        self.known.entry(table.to_owned()).or_default().extend(fields);
-    }
-
-    /// Refuses what the config says and no stage function reads. `mechanisms` names the parameters of each mechanism for
-    /// links.
-    pub(super) fn check(&self, config: &Config, mechanisms: &FieldsOfMechanisms) -> Result<(), ConfigError> {
+    /// Refuses what the config says and no stage function reads. `known` says what other plans would read.
+    pub(super) fn check(&self, config: &Config, known: &KnownFields) -> Result<(), ConfigError> {
         let is_asked =
             |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
         if let Some(table) = self.tables.iter().find(|table| !is_asked(table)) {
@@ -53,41 +52,38 @@ impl FieldsOfPlan {
             return Err(config.error(table, &problem));
         }
         match self.given.difference(&self.read).next() {
-            Some(field) => Err(config.error(field, &self.unread(field, mechanisms))),
+            Some(field) => Err(config.error(field, &unread(field, known))),
             None => Ok(()),
         }
     }
+}
 
-    /// Why nobody reads a field, and what to do.
-    fn unread(&self, field: &str, mechanisms: &FieldsOfMechanisms) -> String {
-        let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
-        if ABOVE_TABLES.contains(&name) {
-            return format!("`{name}` belongs above the first table; move its line there");
-        }
-        if table == "privatize" {
-            return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
-        }
-        if table == "privatize.links" {
-            let readers: Vec<&str> = mechanisms
-                .iter()
-                .filter(|(_, fields)| fields.iter().any(|known| known == name))
-                .map(|row| row.0)
-                .collect();
-            if !readers.is_empty() {
-                return format!(
-                    "`{name}` is not read by the chosen mechanism (it is by {}); remove it, or choose another mechanism",
-                    readers.join(", ")
-                );
-            }
-        }
-        let known: Vec<&str> = self.known.get(table).into_iter().flatten().map(String::as_str).collect();
-        let all: Vec<&str> =
-            mechanisms.iter().flat_map(|(_, fields)| fields).map(String::as_str).chain(known.clone()).collect();
-        let candidates = if table == "privatize.links" { &all } else { &known };
-        let hint = nearest(name, candidates).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-        if !known.is_empty() && !known.contains(&name) {
-            return format!("unknown field `{name}`{hint}");
-        }
-        format!("`{name}` is not read by what the rest of [{table}] chooses{hint}; remove it, or change that choice")
+/// Why nobody reads a field, and what to do.
+fn unread(field: &str, all: &KnownFields) -> String {
+    let mechanisms = &all.mechanisms;
+    let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
+    if ABOVE_TABLES.contains(&name) {
+        return format!("`{name}` belongs above the first table; move its line there");
     }
+    if table == "privatize" {
+        return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
+    }
+    if table == "privatize.links" {
+        let readers: Vec<&str> =
+            mechanisms.iter().filter(|(_, fields)| fields.iter().any(|known| known == name)).map(|row| row.0).collect();
+        if !readers.is_empty() {
+            return format!(
+                "`{name}` is not read by the chosen mechanism (it is by {}); remove it, or choose another mechanism",
+                readers.join(", ")
+            );
+        }
+    }
+    let of_table = || all.tables.iter().filter(|(of, _)| *of == table).flat_map(|(_, fields)| fields);
+    if of_table().any(|known| known == name) {
+        return format!("`{name}` is not read by what this plan runs; remove it, or choose what reads it");
+    }
+    let of_mechanisms = mechanisms.iter().flat_map(|(_, fields)| fields).filter(|_| table == "privatize.links");
+    let known: Vec<&str> = of_table().chain(of_mechanisms).map(String::as_str).collect();
+    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    format!("unknown field `{name}`{hint}")
 }

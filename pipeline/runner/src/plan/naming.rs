@@ -2,38 +2,43 @@
 
 use veilgraph_contract::{Draws, Release, Side, Stage};
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::binding::Inputs;
 use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
-use crate::config::sweep::{Choice, canonical, written};
-use crate::task::{BoundSlot, Task, Wire};
+use crate::config::sweep::{SweptField, canonical, written};
+use crate::task::{Task, Wire};
 
 impl Plan<'_> {
-    /// The task with these inputs, which may be known.
+    /// The task with these inputs, which may be known, and the choices under which this way needs it.
     pub(super) fn task<S: Stage>(
         &mut self,
         branch: &Branch,
         params: &S::Params,
-        slots: Vec<BoundSlot>,
+        inputs: Inputs,
         run: Run,
-    ) -> Result<usize, ConfigError> {
+    ) -> Result<(usize, Arc<[SweptField]>), ConfigError> {
         let releases = S::releases(params);
         if self.config.is_deployment() {
             self.check_deployment(&releases, run.table)?;
         }
-        let (params, mut choices, mut trial) = (written(params), Vec::new(), None);
+        let Inputs { slots, mut choices } = inputs;
+        let (params, mut trial) = (written(params), None);
         for source in slots.iter().flat_map(|slot| &slot.wires) {
             if let Wire::Output { task, .. } = source {
-                choices.extend(branch.own(&self.choices[*task]));
                 trial = trial.or(self.tasks[*task].trial);
             }
         }
-        if S::DRAWS == Draws::EveryTrial {
+        // A score is of one trial even where its inputs are the same in all.
+        if S::DRAWS == Draws::EveryTrial || S::STAGE == "evaluate" {
             trial = branch.trial;
         }
         if run.is_over_trials {
             trial = None;
         }
-        let own = |choice: &&Choice| !run.table.is_empty() && choice.field.starts_with(&format!("{}.", run.table));
+        let own = |choice: &&SweptField| !run.table.is_empty() && choice.field.starts_with(&format!("{}.", run.table));
         choices.extend(branch.choices.iter().filter(own).cloned());
         branch.in_order(&mut choices);
         let cell = self.cell_label::<S>(&choices, run.step);
@@ -49,10 +54,9 @@ impl Plan<'_> {
             if !self.tasks[known].labels.contains(&label) {
                 self.tasks[known].labels.push(label);
             }
-            return Ok(known);
+            return Ok((known, choices.into()));
         }
         self.known.insert(identity, self.tasks.len());
-        self.choices.push(choices);
         self.tasks.push(Task {
             stage: S::STAGE,
             function: S::TASK,
@@ -67,21 +71,21 @@ impl Plan<'_> {
             releases,
             population,
         });
-        Ok(self.tasks.len() - 1)
+        Ok((self.tasks.len() - 1, choices.into()))
     }
 
     /// The name of a run without its trial: choices of `[ingest]`, the alternative, all other choices, the step.
-    fn cell_label<S: Stage>(&self, choices: &[Choice], step: &str) -> String {
-        let is_of_data = |choice: &&Choice| choice.stage() == "ingest";
+    fn cell_label<S: Stage>(&self, choices: &[SweptField], step: &str) -> String {
+        let is_of_data = |choice: &&SweptField| choice.stage() == "ingest";
         let mut parts: Vec<String> = Vec::new();
         if S::STAGE == "evaluate" {
             parts.push(S::TASK.to_owned());
         }
-        parts.extend(choices.iter().filter(is_of_data).map(Choice::label));
+        parts.extend(choices.iter().filter(is_of_data).map(SweptField::label));
         if S::STAGE != "ingest" {
             parts.extend(self.config.label.iter().cloned());
         }
-        parts.extend(choices.iter().filter(|choice| !is_of_data(choice)).map(Choice::label));
+        parts.extend(choices.iter().filter(|choice| !is_of_data(choice)).map(SweptField::label));
         parts.push(step.to_owned());
         parts.retain(|part| !part.is_empty());
         parts.join(",")
@@ -98,4 +102,20 @@ impl Plan<'_> {
         };
         Err(self.config.error(table, &format!("in a deployment (randomness = \"os\"), {problem}")))
     }
+}
+
+/// Refuses two runs of one stage function with one name: the names of the run would lead to the wrong files.
+pub(super) fn check_names(tasks: &[Task]) -> Result<(), ConfigError> {
+    let mut known = BTreeMap::new();
+    for (index, task) in tasks.iter().enumerate() {
+        for label in &task.labels {
+            if known.insert((task.stage, task.function, label), index).is_some() {
+                return Err(ConfigError(format!(
+                    "two different runs of {} {} would be called `{label}`; give alternatives other names, or report this",
+                    task.stage, task.function
+                )));
+            }
+        }
+    }
+    Ok(())
 }

@@ -55,7 +55,7 @@ fn equal_tasks_are_one_and_bear_all_names() {
     let run = |plan: &mut Plan, step| plan.run::<GroupAtRandom>(&[&data], &NoParams {}, Run { step, ..Run::default() });
     run(&mut plan, "first").expect("planned");
     run(&mut plan, "second").expect("planned");
-    let tasks = plan.finish(&config, &[]).expect("no table");
+    let tasks = plan.finish(&config, &KnownFields::default()).expect("no table");
     assert_eq!(tasks.len(), 2, "the ingest, and one task for both");
     assert_eq!(tasks[1].labels, ["first", "second"]);
 }
@@ -72,7 +72,7 @@ fn what_is_absent_adds_no_task_and_makes_what_follows_absent() {
     let params = toml::from_str("").expect("defaults");
     let branch = plan.run::<Estimate>(&[&branch], &params, Run::default()).expect("planned");
     assert!(!branch.has("link_model", Zone::Server));
-    assert_eq!(plan.finish(&config, &[]).expect("no table").len(), 1, "the ingest alone");
+    assert_eq!(plan.finish(&config, &KnownFields::default()).expect("no table").len(), 1, "the ingest alone");
 }
 
 /// Owner data never fit into a slot for what the server may see.

@@ -22,6 +22,7 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     };
     let adjust = |params: &mut Params| {
         params.withhold_features = withholds;
+        *params = std::mem::take(params).with_what_is_read();
         Ok(())
     };
     let cells = plan.prepared_cells::<Params>("ingest", &[], prepare, adjust)?;

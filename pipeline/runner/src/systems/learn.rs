@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use veilgraph_contract::Artifact;
 use veilgraph_evaluate::EvaluateClasses;
+use veilgraph_graph::{Features, Labels};
 use veilgraph_train::{Architecture, ChooseSetting, Device, Params, SearchGrid, Train};
 
-use crate::config::sweep::Cell;
+use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, MetricGroup};
 use crate::plan::{Branch, Plan, Run};
 
@@ -16,16 +18,17 @@ const TABLE: &str = "train";
 const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
 
 /// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
-pub(super) fn search_trials(plan: &mut Plan) -> Result<u32, ConfigError> {
+pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
+    let can_train = data.has(Features::NAME, Features::ZONE) && data.has(Labels::NAME, Labels::ZONE);
     let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
     let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
-    Ok(if is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
+    Ok(if can_train && is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
 }
 
 /// Classifies the nodes of every graph.
 pub(super) fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
     // The table is read once for each kind of graph, however many graphs there are.
-    let mut known: BTreeMap<Kind, Vec<Cell<Params>>> = BTreeMap::new();
+    let mut known: BTreeMap<Kind, Vec<SweptCell<Params>>> = BTreeMap::new();
     for trials in by_cell(graphs) {
         let kind = Kind::of(&trials[0]);
         let cells = match known.entry(kind) {
@@ -59,7 +62,7 @@ impl Kind {
 }
 
 /// The cells of `[train]` for networks over graphs of this kind.
-fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Cell<Params>>, ConfigError> {
+fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let device = plan.options.device;
     let adjust = |params: &mut Params| {
         if device != Device::Cpu {
@@ -82,7 +85,7 @@ fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Cel
 }
 
 /// Trains one cell in every trial: the grid, or the setting that other trials have chosen from it.
-fn train(plan: &mut Plan, trials: &[Branch], cell: &Cell<Params>) -> Result<(), ConfigError> {
+fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result<(), ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };
     let named = |branch: &Branch| {
         let mut branch = branch.with(&cell.choices);

@@ -1,9 +1,9 @@
 //! How links are protected, and how the server comes to a graph: one file for each mechanism, and its name in the list
 //! of this file.
 
-use serde::de::DeserializeOwned;
-use toml::{Table, Value};
+use toml::Value;
 
+use crate::config::sweep::fields_of;
 use crate::config::{ConfigError, MetricGroup};
 use crate::function::Function;
 use crate::plan::{Branch, Plan};
@@ -56,13 +56,6 @@ pub(super) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
     MECHANISMS.iter().map(|mechanism| (mechanism.name, (mechanism.fields)())).collect()
 }
 
-/// The fields that `P` knows, as its own error message lists them.
-fn fields_of<P: DeserializeOwned>() -> Vec<String> {
-    let unknown = Table::from_iter([("?".to_owned(), Value::Boolean(true))]);
-    let message = unknown.try_into::<P>().err().map_or_else(String::new, |error| error.message().to_owned());
-    message.split('`').skip(1).step_by(2).filter(|name| *name != "?").map(str::to_owned).collect()
-}
-
 /// The graphs of every mechanism that the config names.
 pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let named = plan.config.values(TABLE, "mechanism");
@@ -71,7 +64,18 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
         return Err(plan.config.error("privatize.links.mechanism", "an empty list sweeps over nothing"));
     }
     plan.read_field(TABLE, "mechanism");
-    let named = if named.is_empty() { vec![Value::from("blink")] } else { named };
+    let mut named = if named.is_empty() { vec![Value::from("blink")] } else { named };
+    let mut known = Vec::new();
+    named.retain(|name| {
+        !known.contains(name) && {
+            known.push(name.clone());
+            true
+        }
+    });
+    let is_reference = |name: &Value| matches!(name.as_str(), Some("non-private" | "no-links"));
+    if named.iter().all(is_reference) {
+        pass_over_parameters(plan)?;
+    }
     let whole = plan.config.clone();
     let mut graphs = Vec::new();
     for name in named {
@@ -96,10 +100,17 @@ fn unknown(plan: &Plan, name: &Value) -> ConfigError {
     plan.config.error("privatize.links.mechanism", &problem)
 }
 
-/// References read no parameter. The tables of other mechanisms are passed over, so that a reference can be laid over
-/// any config.
-fn pass_over_parameters(plan: &mut Plan) {
-    [TABLE, "similarity", "estimate", "construct"].into_iter().for_each(|table| plan.pass_over(table));
+/// References read no parameter. Where nothing else is asked for, the parameters of other mechanisms are passed over, so
+/// that references can be laid over any config; what no mechanism knows is still a mistake.
+fn pass_over_parameters(plan: &mut Plan) -> Result<(), ConfigError> {
+    for (_, fields) in fields_of_mechanisms() {
+        fields.iter().for_each(|field| plan.read_field(TABLE, field));
+    }
+    plan.cells::<veilgraph_similarity::Params>("similarity", &[], |_| Ok(()))?;
+    plan.cells::<veilgraph_estimate::Params>("estimate", &[], |_| Ok(()))?;
+    plan.cells::<veilgraph_construct::Params>("construct", &[], |_| Ok(()))?;
+    plan.cells::<veilgraph_construct::CountsParams>("construct", &[], |_| Ok(()))?;
+    Ok(())
 }
 
 /// Scores the links of graphs that come without probabilities, and says how they came about.

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, ReportFacts};
 
 use super::{RANDOMIZED_RESPONSE, ideal_degree, ideal_list, noisy_degrees, noisy_lists};
@@ -47,9 +47,9 @@ pub(super) const LISTS_PER_LINK: f64 = 2.0;
 
 /// The rows of the ledger for a list and a degree.
 pub(super) fn releases_of_list_and_degree(budget: Budget, noise: DegreeNoise) -> Vec<Release> {
-    let list = of_lists(Subject::Links, RANDOMIZED_RESPONSE, budget.links, true, LISTS_PER_LINK);
+    let list = releases_of_lists(Subject::Links, RANDOMIZED_RESPONSE, budget.links, true, LISTS_PER_LINK);
     let noise_in_words = format!("{} noise", noise.name());
-    let degree = of_lists(Subject::Degrees, &noise_in_words, budget.degree, noise.is_sound(), LISTS_PER_LINK);
+    let degree = releases_of_lists(Subject::Degrees, &noise_in_words, budget.degree, noise.is_sound(), LISTS_PER_LINK);
     [list, degree].concat()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::count_noise::CountNoise;
 use veilgraph_privacy::{DegreeNoise, Epsilon, NoisyEntries};
 
@@ -42,7 +42,13 @@ impl LocalMechanism for LDpGcn {
         let (epsilon, noise) = (params.epsilon.nats(), params.degree_noise);
         // Without noise nothing can leak through the bits of the noise.
         let is_sound = noise.is_sound() || epsilon.is_infinite();
-        of_lists(Subject::Links, &format!("{} noise on entries", noise.name()), epsilon, is_sound, LISTS_PER_LINK)
+        releases_of_lists(
+            Subject::Links,
+            &format!("{} noise on entries", noise.name()),
+            epsilon,
+            is_sound,
+            LISTS_PER_LINK,
+        )
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::count_noise::CountNoise;
 use veilgraph_privacy::{DegreeNoise, Epsilon, Groups, NoisyCounts};
 
@@ -56,7 +56,7 @@ impl<const ROUND: u8> LocalMechanism for LdpGen<ROUND> {
         // Without noise nothing can leak through the bits of the noise.
         let is_sound = noise.is_sound() || epsilon.is_infinite();
         let noise_in_words = format!("{} noise on counts of neighbours", noise.name());
-        of_lists(Subject::Links, &noise_in_words, epsilon, is_sound, LISTS_PER_LINK)
+        releases_of_lists(Subject::Links, &noise_in_words, epsilon, is_sound, LISTS_PER_LINK)
     }
 
     fn ideal(node: NodeView, groups: &Groups, params: &Params) -> Vec<Ideal> {

@@ -1,7 +1,7 @@
 //! The lists themselves: a reference, not a protection.
 
 use veilgraph_contract::{NoParams, Release, Streamed, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, NoisyLinks};
 
 use super::blink::LISTS_PER_LINK;
@@ -21,7 +21,7 @@ impl LocalMechanism for NonPrivate {
     type Reports = (Streamed<NoisyLinks>,);
 
     fn releases(_: &NoParams) -> Vec<Release> {
-        of_lists(Subject::Links, "none", f64::INFINITY, true, LISTS_PER_LINK)
+        releases_of_lists(Subject::Links, "none", f64::INFINITY, true, LISTS_PER_LINK)
     }
 
     fn ideal(node: NodeView, (): &(), _: &NoParams) -> Vec<Ideal> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, Epsilon, NoisyLinks};
 
 use super::blink::LISTS_PER_LINK;
@@ -36,7 +36,7 @@ impl LocalMechanism for Rr {
     type Reports = (Streamed<NoisyLinks>,);
 
     fn releases(params: &Params) -> Vec<Release> {
-        of_lists(Subject::Links, RANDOMIZED_RESPONSE, params.epsilon.nats(), true, LISTS_PER_LINK)
+        releases_of_lists(Subject::Links, RANDOMIZED_RESPONSE, params.epsilon.nats(), true, LISTS_PER_LINK)
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed, Subject};
-use veilgraph_privacy::composition::of_lists;
+use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, Epsilon, NoisyLinks};
 
 use super::{RANDOMIZED_RESPONSE, facts_of_lists, ideal_list, noisy_lists};
@@ -64,7 +64,7 @@ impl LocalMechanism for SymRr {
 
     fn releases(params: &Params) -> Vec<Release> {
         let lists_per_link = params.triangle.lists_per_link();
-        of_lists(Subject::Links, RANDOMIZED_RESPONSE, params.epsilon.nats(), true, lists_per_link)
+        releases_of_lists(Subject::Links, RANDOMIZED_RESPONSE, params.epsilon.nats(), true, lists_per_link)
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {

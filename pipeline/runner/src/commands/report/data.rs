@@ -6,9 +6,9 @@ use polars::prelude::*;
 use veilgraph_evaluate::Cell;
 
 use super::figures::{Figure, Point};
-use crate::commands::scores::{add_choices, write_csv, write_parquet};
+use crate::commands::scores::{add_choices, add_costs, write_csv, write_parquet};
 
-/// Writes `stem.csv` and `stem.parquet`, with a column for every swept field.
+/// Writes `stem.csv` and `stem.parquet`, with columns for every swept field and every cost.
 pub(crate) fn write(figure: &Figure, stem: &Path) -> anyhow::Result<()> {
     let points: Vec<(&str, &Point)> =
         figure.lines.iter().flat_map(|line| line.points.iter().map(|point| (line.name.as_str(), point))).collect();
@@ -36,6 +36,7 @@ pub(crate) fn write(figure: &Figure, stem: &Path) -> anyhow::Result<()> {
     )?;
     let cells: Vec<&Cell> = points.iter().map(|(_, point)| &point.cell).collect();
     add_choices(&mut table, &cells)?;
+    add_costs(&mut table, &cells)?;
     write_csv(&table, &stem.with_extension("csv"))?;
     write_parquet(&mut table, &stem.with_extension("parquet"))
 }

@@ -119,13 +119,7 @@ impl<'a> Part<'a> {
             if self.sweeps_fraction {
                 figures.push(self.by_fraction(&rows, &format!("fraction-{model}"), &title, &accuracy));
             }
-            self.by_budget(
-                &mut figures,
-                &rows,
-                (&format!("accuracy-{model}"), &title, "accuracy, %"),
-                &accuracy,
-                false,
-            );
+            self.by_budget(&mut figures, &rows, (&format!("accuracy-{model}"), &title), &accuracy, false);
         }
         let is_compared = self.sweeps_mechanism
             || self.sweeps_fraction
@@ -149,20 +143,18 @@ impl<'a> Part<'a> {
         let title = "Mean absolute error of link probabilities";
         if self.sweeps_nodes {
             figures.push(self.by_nodes(&posterior));
-        } else {
-            self.by_budget(&mut figures, &posterior, ("mae", title, "mean absolute error"), &errors, true);
         }
+        self.by_budget(&mut figures, &posterior, ("mae", title), &errors, true);
         let density = [
             Drawn { metric: &metric::GRAPH_ENTRIES, suffix: "entries" },
             Drawn { metric: &metric::GRAPH_TRUE_POSITIVES, suffix: "true positives" },
         ];
-        // Over sizes only the errors say something together.
-        if !self.sweeps_nodes {
+        {
             let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
             let title = "Average precision of link probabilities";
-            self.by_budget(&mut figures, &posterior, ("precision", title, "average precision"), &precision, false);
+            self.by_budget(&mut figures, &posterior, ("precision", title), &precision, false);
             let title = "Links that the graph keeps, in both directions";
-            self.by_budget(&mut figures, &self.rows, ("density", title, "entries"), &density, self.sweeps_mechanism);
+            self.by_budget(&mut figures, &self.rows, ("density", title), &density, self.sweeps_mechanism);
         }
         figures.retain(|figure| !figure.lines.is_empty());
         figures
@@ -174,11 +166,11 @@ impl<'a> Part<'a> {
         &self,
         figures: &mut Vec<Figure>,
         rows: &[&Row],
-        (name, title, label): (&str, &str, &str),
+        (name, title): (&str, &str),
         drawn: &[Drawn],
         is_log: bool,
     ) {
-        let y = Axis { label: label.to_owned(), is_log };
+        let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log };
         let lines =
             |x: &dyn Fn(&Row) -> f64| self.lines(rows, drawn, x, &|row| self.line_name(row, self.sweeps_fraction));
         let figure = |name: String, title: String, label: &str, lines| {
@@ -197,7 +189,7 @@ impl<'a> Part<'a> {
 
     fn by_fraction(&self, rows: &[&Row], name: &str, title: &str, drawn: &[Drawn]) -> Figure {
         let x = Axis { label: "degree_fraction".to_owned(), is_log: false };
-        let y = Axis { label: "accuracy, %".to_owned(), is_log: false };
+        let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log: false };
         let named =
             |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.line_name(row, false)).trim_end().to_owned();
         let lines = self.lines(rows, drawn, &|row| row.cell.degree_fraction, &named);
@@ -212,7 +204,8 @@ impl<'a> Part<'a> {
             Drawn { metric: &metric::MAE, suffix: "" },
             Drawn { metric: &metric::MAE_BOUND, suffix: "bound (theorem 4.4)" },
         ];
-        let named = |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.told_apart(row)).trim_end().to_owned();
+        let told_apart = |row: &Row| row.cell.told_apart_by(|choice| choice.field != "ingest.synthetic.nodes");
+        let named = |row: &Row| format!("epsilon {} {}", row.cell.epsilon, told_apart(row)).trim_end().to_owned();
         let mut lines = self.lines(rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
         for line in &mut lines {
             line.name = format!(
@@ -237,14 +230,11 @@ impl<'a> Part<'a> {
             1.0 => "prior alone".to_owned(),
             fraction => format!("fraction {fraction}"),
         };
-        let estimate = self.told_apart(row);
-        let parts = [estimate.as_str(), mechanism, variant, &fraction];
+        let estimate = cell.estimate();
+        // A perceptron on a graph stands beside the networks that read its links.
+        let model = if cell.model == "mlp" && cell.mechanism != "no-links" { "mlp" } else { "" };
+        let parts = [estimate.as_str(), mechanism, variant, model, &fraction];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The alternative and the swept fields that neither an axis nor another part of the name shows.
-    fn told_apart(&self, row: &Row) -> String {
-        row.cell.told_apart_by(|choice| !(self.sweeps_nodes && choice.field == "ingest.synthetic.nodes"))
     }
 
     fn lines(

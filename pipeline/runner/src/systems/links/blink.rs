@@ -11,27 +11,25 @@ use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_similarity::Similarity;
 
 use super::{Mechanism, TABLE, fields_of};
-use crate::config::sweep::Cell;
+use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "blink",
-    fields: fields_of::<BlinkParams>,
-    graphs,
-    functions: &[function::<Local<Blink>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "blink", fields: fields_of::<BlinkParams>, graphs, functions: &[function::<Local<Blink>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
-    for cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
+    for mut cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
         if plan.config.is_deployment() && cell.params.missing_share > 0.0 {
             let problem = "in a deployment (randomness = \"os\"), missing_share simulates missing nodes; remove it";
             return Err(plan.config.error("privatize.links.missing_share", problem));
         }
         let mut data = data.clone();
         data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
+        // Two rules that come to one share ask for one release.
+        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon);
         let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
         let beliefs = beliefs(plan, &reports)?;
         if plan.wants(MetricGroup::LinkError) {
@@ -51,7 +49,7 @@ fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigErr
     let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
     let mut beliefs = Vec::new();
     for cell in cells {
-        let start = alike(plan, &paired, &cell)?;
+        let start = with_similar_pairs(plan, &paired, &cell)?;
         let cell = [cell];
         beliefs.extend(if cell[0].params.uses_bins() {
             plan.sweep_cells::<EstimateWithBins>(&start, "estimate", &cell)?
@@ -63,7 +61,11 @@ fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigErr
 }
 
 /// Only a prior that reads features asks for similar pairs; nodes are compared once for all releases.
-fn alike(plan: &mut Plan, paired: &[Branch], cell: &Cell<EstimateParams>) -> Result<Vec<Branch>, ConfigError> {
+fn with_similar_pairs(
+    plan: &mut Plan,
+    paired: &[Branch],
+    cell: &SweptCell<EstimateParams>,
+) -> Result<Vec<Branch>, ConfigError> {
     if !cell.params.uses_features() {
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
     }

@@ -9,18 +9,15 @@ use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "dprr",
-    fields: fields_of::<Params>,
-    graphs,
-    functions: &[function::<Local<Dprr>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "dprr", fields: fields_of::<Params>, graphs, functions: &[function::<Local<Dprr>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
-    for cell in plan.cells::<Params>(TABLE, &[], |_| Ok(()))? {
+    for mut cell in plan.cells::<Params>(TABLE, &[], |_| Ok(()))? {
         let mut data = data.clone();
         data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
+        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon);
         let reports = plan.sweep_cells::<Local<Dprr>>(&[data], TABLE, &[cell])?;
         graphs.extend(bits::built(plan, &reports, BitsParams { keep: Keep::Thinned, learned: false })?);
     }

@@ -10,12 +10,8 @@ use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "l-dpgcn",
-    fields: fields_of::<Params>,
-    graphs,
-    functions: &[function::<Local<LDpGcn>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "l-dpgcn", fields: fields_of::<Params>, graphs, functions: &[function::<Local<LDpGcn>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let reports = plan.sweep::<Local<LDpGcn>>(std::slice::from_ref(data), TABLE)?;

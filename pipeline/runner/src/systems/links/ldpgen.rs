@@ -8,7 +8,7 @@ use veilgraph_privatize::links::ldpgen::{LdpGen, Params as LdpGenParams};
 
 use super::{Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
-use crate::config::sweep::Cell;
+use crate::config::sweep::SweptCell;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
@@ -16,10 +16,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ldpgen",
     fields: fields_of::<LdpGenParams>,
     graphs,
-    functions: &[
-        function::<Local<LdpGen<1>>>("veilgraph-privatize"),
-        function::<Local<LdpGen<2>>>("veilgraph-privatize"),
-    ],
+    functions: &[function::<Local<LdpGen<1>>>(), function::<Local<LdpGen<2>>>()],
 };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
@@ -33,11 +30,11 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
 }
 
 /// Both rounds of one trial, and every graph from them.
-fn rounds(plan: &mut Plan, data: &Branch, cell: &Cell<LdpGenParams>) -> Result<Vec<Branch>, ConfigError> {
+fn rounds(plan: &mut Plan, data: &Branch, cell: &SweptCell<LdpGenParams>) -> Result<Vec<Branch>, ConfigError> {
     let round = |step| Run { table: TABLE, step, ..Run::default() };
     let coins = plan.run::<GroupAtRandom>(&[data], &NoParams {}, round("round-0"))?;
     let first = plan.run::<Local<LdpGen<1>>>(&[&coins], &cell.params, round("round-1"))?;
-    // The groups of the coins have done their work.
+    // The second grouping starts from the counts alone; it must not read the groups that the coins gave.
     let mut counted = first;
     counted.mark_absent::<veilgraph_privacy::Groups>();
     let asked = plan.run::<GroupByCounts>(&[&counted], &NoParams {}, round("round-1"))?;

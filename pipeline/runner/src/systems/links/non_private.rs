@@ -4,20 +4,15 @@ use veilgraph_contract::NoParams;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::non_private::NonPrivate;
 
-use super::{Mechanism, TABLE, bits, pass_over_parameters};
+use super::{Mechanism, TABLE, bits};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "non-private",
-    fields: Vec::new,
-    graphs,
-    functions: &[function::<Local<NonPrivate>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "non-private", fields: Vec::new, graphs, functions: &[function::<Local<NonPrivate>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    pass_over_parameters(plan);
     let run = Run { table: TABLE, ..Run::default() };
     let mut reports = Vec::new();
     for trial in plan.every_trial(data) {

@@ -8,12 +8,8 @@ use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "rr",
-    fields: fields_of::<Params>,
-    graphs,
-    functions: &[function::<Local<Rr>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "rr", fields: fields_of::<Params>, graphs, functions: &[function::<Local<Rr>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     bits::graphs::<Rr>(plan, data, bits::DIRECTED)

@@ -8,12 +8,8 @@ use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "symrr",
-    fields: fields_of::<Params>,
-    graphs,
-    functions: &[function::<Local<SymRr>>("veilgraph-privatize")],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "symrr", fields: fields_of::<Params>, graphs, functions: &[function::<Local<SymRr>>()] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     bits::graphs::<SymRr>(plan, data, bits::MIRRORED)

@@ -1,0 +1,132 @@
+//! What is charged to the ledger, and against which budget.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::ensure;
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Randomness, Relation, Release};
+use veilgraph_privacy::Epsilon;
+use veilgraph_privacy::composition::total_epsilon;
+
+/// A release with where it happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LedgerRow {
+    /// Hash of the line before this one; empty for the first.
+    pub previous: String,
+    /// Seconds since 1970.
+    pub time: u64,
+    /// Name of the config.
+    pub experiment: String,
+    /// Whose data were released.
+    pub population: String,
+    /// Repetition; each is a release of its own.
+    pub trial: u32,
+    /// Keyed digest of the private data that the release is about: of the links, for releases about links.
+    pub graph: String,
+    /// Key of the entry that holds the release.
+    pub entry: String,
+    /// `seeded`: reproducible, hence a simulation; `os`: a deployment.
+    pub randomness: String,
+    /// Whether the release may leave the laboratory.
+    pub deployable: bool,
+    /// Noise, subject, relation and cost.
+    #[serde(flatten)]
+    pub release: Release,
+}
+
+/// What is about to be released.
+pub(crate) struct Charge<'a> {
+    pub experiment: &'a str,
+    pub population: &'a str,
+    pub trial: u32,
+    pub entry: &'a str,
+    pub randomness: Randomness,
+    /// Each with the keyed digest of the private data that it is about.
+    pub releases: Vec<(Release, String)>,
+}
+
+/// How much may be spent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Allowance {
+    /// Most that all releases about the same nodes may cost, in nats per list bit.
+    pub budget: Option<Epsilon>,
+    /// The user accepts an overspend.
+    pub spend: bool,
+}
+
+impl Charge<'_> {
+    /// Keyed digests of the private data that the releases are about.
+    pub(crate) fn private_inputs(&self) -> Vec<&str> {
+        self.releases.iter().map(|(_, input)| input.as_str()).collect()
+    }
+
+    /// Whether a row is about the same private data of the same nodes, and says and costs the same as one of these
+    /// releases.
+    pub(super) fn is_repeated_by(&self, row: &LedgerRow) -> bool {
+        let is_same = |(release, input): &(Release, String)| {
+            let of_row = &row.release;
+            *input == row.graph
+                && (&release.noise, release.subject, release.relation)
+                    == (&of_row.noise, of_row.subject, of_row.relation)
+                && release.cost == of_row.cost
+        };
+        row.population == self.population && self.releases.iter().any(is_same)
+    }
+
+    /// The rows, without the hash of the line before.
+    pub(super) fn rows(&self) -> impl Iterator<Item = LedgerRow> {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.releases.iter().map(move |(release, graph)| LedgerRow {
+            previous: String::new(),
+            time,
+            experiment: self.experiment.to_owned(),
+            population: self.population.to_owned(),
+            trial: self.trial,
+            graph: graph.clone(),
+            entry: self.entry.to_owned(),
+            randomness: self.randomness.name().to_owned(),
+            deployable: self.randomness == Randomness::Os && release.sound,
+            release: release.clone(),
+        })
+    }
+}
+
+impl Allowance {
+    /// Refuses a release that would cost more than is left.
+    pub(super) fn check(self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
+        let Some(budget) = self.budget.filter(|_| !self.spend) else { return Ok(()) };
+        let spent = spent(rows, charge.population, &charge.private_inputs(), charge.randomness);
+        let releases = || charge.releases.iter().map(|(release, _)| release);
+        ensure!(
+            releases().any(|release| release.relation == Relation::ListBit),
+            "[privacy] budget is counted in nats per list bit, and this release states no such cost; remove the budget, \
+             or accept the release with --spend"
+        );
+        let cost = total_epsilon(releases(), Relation::ListBit);
+        let left = budget.nats() - spent;
+        ensure!(
+            // Sums of decimals are off by some 1e-16.
+            cost <= left + 1e-12 * budget.nats(),
+            "a release of {cost} nats per list bit exceeds the budget: {spent} of {budget} nats are spent on `{}`, {left} remain; \
+             lower epsilon, reuse the earlier release, or accept the overspend with --spend",
+            charge.population,
+            budget = budget.nats(),
+        );
+        Ok(())
+    }
+}
+
+/// What the releases of one task say and cost, as text.
+pub(crate) fn identity(releases: &[Release]) -> String {
+    let row = |release: &Release| {
+        format!("{} {} {} {:?}", release.noise, release.subject.name(), release.relation, release.cost)
+    };
+    releases.iter().map(row).collect::<Vec<_>>().join("; ")
+}
+
+/// See [`Ledger::spent`].
+pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> f64 {
+    let about = |row: &&LedgerRow| row.population == population || inputs.contains(&row.graph.as_str());
+    let mine = rows.iter().filter(about).filter(|row| row.randomness == randomness.name());
+    total_epsilon(mine.map(|row| &row.release), Relation::ListBit)
+}
