@@ -124,7 +124,7 @@ pub(crate) fn identity(releases: &[Release]) -> String {
     releases.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
-/// See [`Ledger::spent`].
+/// What the rows about these nodes have cost with this randomness, in nats per list bit; see [`super::Ledger::spent`].
 pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> f64 {
     let about = |row: &&LedgerRow| row.population == population || inputs.contains(&row.graph.as_str());
     let mine = rows.iter().filter(about).filter(|row| row.randomness == randomness.name());

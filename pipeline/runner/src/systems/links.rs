@@ -64,21 +64,19 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
         return Err(plan.config.error("privatize.links.mechanism", "an empty list sweeps over nothing"));
     }
     plan.read_field(TABLE, "mechanism");
-    let mut named = if named.is_empty() { vec![Value::from("blink")] } else { named };
-    let mut known = Vec::new();
-    named.retain(|name| {
-        !known.contains(name) && {
-            known.push(name.clone());
-            true
+    let mut distinct: Vec<Value> = Vec::new();
+    for name in if named.is_empty() { vec![Value::from("blink")] } else { named } {
+        if !distinct.contains(&name) {
+            distinct.push(name);
         }
-    });
+    }
     let is_reference = |name: &Value| matches!(name.as_str(), Some("non-private" | "no-links"));
-    if named.iter().all(is_reference) {
+    if distinct.iter().all(is_reference) {
         pass_over_parameters(plan)?;
     }
     let whole = plan.config.clone();
     let mut graphs = Vec::new();
-    for name in named {
+    for name in distinct {
         let known = MECHANISMS.iter().find(|mechanism| name.as_str() == Some(mechanism.name));
         let Some(mechanism) = known else { return Err(unknown(plan, &name)) };
         let choice = whole.choice(TABLE, "mechanism", name.clone());
