@@ -53,6 +53,11 @@ pub(super) fn releases_of_list_and_degree(budget: Budget, noise: DegreeNoise) ->
     [list, degree].concat()
 }
 
+/// A node's list and degree, as they are before noise.
+pub(super) fn ideal_list_and_degree(node: NodeView, budget: Budget) -> Vec<Ideal> {
+    ideal_list(node, budget.links, |_, _| true).into_iter().chain(ideal_degree(node, budget.degree)).collect()
+}
+
 /// Facts of reports that hold a list and a degree.
 pub(super) fn facts_of_list_and_degree(
     mechanism: &str,
@@ -98,8 +103,7 @@ impl LocalMechanism for Blink {
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {
-        let Budget { links, degree } = params.budget();
-        ideal_list(node, links, |_, _| true).into_iter().chain(ideal_degree(node, degree)).collect()
+        ideal_list_and_degree(node, params.budget())
     }
 
     fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {

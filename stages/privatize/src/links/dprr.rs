@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed};
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks};
 
-use super::blink::{default_degree_fraction, facts_of_list_and_degree, releases_of_list_and_degree};
-use super::{ideal_degree, ideal_list, noisy_degrees, noisy_lists};
+use super::blink::{
+    default_degree_fraction, facts_of_list_and_degree, ideal_list_and_degree, releases_of_list_and_degree,
+};
+use super::{noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
 /// Each node sends what a node of [`Blink`](super::blink::Blink) sends; the server then keeps as many of the reported
@@ -52,8 +54,7 @@ impl LocalMechanism for Dprr {
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {
-        let Budget { links, degree } = params.budget();
-        ideal_list(node, links, |_, _| true).into_iter().chain(ideal_degree(node, degree)).collect()
+        ideal_list_and_degree(node, params.budget())
     }
 
     fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
