@@ -4,13 +4,14 @@ DATA_DIR ?=
 PUBLISHED ?=
 SET ?=
 SECONDS ?= 600
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 VEILGRAPH := $(TARGET)/veilgraph
 ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -44,6 +45,10 @@ test-example: build       ## Follow docs/add-a-mechanism.md on a copy: two new f
 	python3 tests/example/add_a_mechanism.py --target $(dir $(TARGET))
 test-faults:              ## Kills, races, flipped bits, full disks, faults at every system call (minutes)
 	cargo test --release --locked -p veilgraph --test faults -- --ignored --test-threads 1
+test-deployment: build    ## A deployment of Cora: 2,708 client processes, a server, an auditor (as root each is a user of its own)
+	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked -p veilgraph --test deployment -- --ignored --nocapture --test-threads 1
+client:                   ## The program of a node by itself, linked statically
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked -p veilgraph-client --target $(HOST) --target-dir $(dir $(TARGET))client
 audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
 	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
 digests: build            ## Compare the bytes of server artifacts with those of commit 228681b: make digests DATA_DIR=... PUBLISHED=...

@@ -73,6 +73,7 @@ def edges():
     return {
         "dense": b"\x00" + MARKER.join([links, dense, labels]), "long": b"\x00" + MARKER.join([b"a b\n" + links, long, labels]),
         "json": b"\x01" + MARKER.join([links, text, labels]), "links": b"\x07" + links,
+        "nodes": b"\x27" + MARKER.join([links, b"", b"", b"node\n" + b"".join(b"%d\n" % node for node in range(12))]),
     }
 
 
@@ -87,7 +88,7 @@ def artifacts():
         "noisy_degrees": b"\x01" + dense + u32(0, 1, 2, 3) + f64(1, 2, 3, -4),
         "link_evidence": b"\x02n_nodes=4\nn_pairs=2\n\n" + u32(0, 1, 1, 2) + b"\x01\x02",
         "link_model": b"\x03epsilon_links=0.9\nresidual=0\niterations=3\n\n" + u32(0, 1) + f64(1, 2) + f64(-3, -2),
-        "links": b"\x04n_nodes=4\nrows=2\nself_loops=0\nduplicates=0\nisolated=0\n\n" + u32(0, 1, 2, 3),
+        "links": b"\x04n_nodes=4\n\n" + u32(0, 1, 2, 3),
         "features": b"\x05n_nodes=2\nn_rows=2\nn_features=3\nn_columns=3\n\n" + u32(0, 1, 0, 2) + struct.pack("<2f", 1, 2),
         "labels": b"\x06n_classes=3\nn_nodes=4\n\n" + u32(0, 1) + struct.pack("<2H", 1, 2),
         "nodes": b"\x07dataset=x\nn_classes=3\n\n" + u32(0, 1) + b"\x00\x01",

@@ -22,7 +22,7 @@ QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262}
 
 
 def scores(options):
-    files = pathlib.Path(options.store, "runs", options.name, "evaluate").glob("links*/metrics.parquet")
+    files = pathlib.Path(options.store, "auditor/runs", options.name, "evaluate").glob("links*/metrics.parquet")
     return polars.concat([polars.read_parquet(file) for file in files])
 
 

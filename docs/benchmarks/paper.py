@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the figures of a report as Markdown tables, ours beside the published ones: paper.py FOLDER > tables.md
 
-FOLDER is artifacts/reports/NAME, written by `veilgraph report`. Only the standard library is needed.
+FOLDER is artifacts/auditor/reports/NAME, written by `veilgraph report`. Only the standard library is needed.
 """
 
 import csv

@@ -39,7 +39,7 @@ def veilgraph(options, store, sets):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
-    runs = pathlib.Path(store) / "runs/cora"
+    runs = pathlib.Path(store) / "simulation/runs/cora"
     records = [json.loads(line) for line in (runs / "log.jsonl").read_text().splitlines()]
     took = [task["seconds"] for record in records for task in record["ran"] if task["stage"] == "train"]
     return took[-1], runs

@@ -47,7 +47,7 @@ pub fn npz(data: &[u8]) {
     ingest(files(data, &["a.npz"]), &params);
 }
 
-/// Links, features and labels as text; the first byte tells which there are, and how features are written.
+/// Links, features, labels and nodes as text; the first byte tells which there are, and how features are written.
 pub fn edges(data: &[u8]) {
     let Some((&kind, data)) = data.split_first() else { return };
     let features = ["f.csv", "f.json", "f.csv.gz", ""][usize::from(kind % 4)];
@@ -57,9 +57,10 @@ pub fn edges(data: &[u8]) {
         labels: Some("l.csv".to_owned()).filter(|_| kind & 4 == 0),
         induced: kind & 8 != 0,
         binarize: kind & 16 != 0,
+        nodes: Some("n.csv".to_owned()).filter(|_| kind & 32 != 0),
         ..Params::default()
     };
-    ingest(files(data, &["e.csv", features, "l.csv"]), &params);
+    ingest(files(data, &["e.csv", features, "l.csv", "n.csv"]), &params);
 }
 
 /// A file of splits beside a valid graph.

@@ -195,6 +195,8 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
     };
     let labels =
         |what, content: &str, words: Vec<&'a str>| (what, own("labels = \"l.csv\""), with("l.csv", content), 1, words);
+    let nodes =
+        |what, content: &str, words: Vec<&'a str>| (what, own("nodes = \"n.csv\""), with("n.csv", content), 1, words);
     let split = |what, content: &str, words: Vec<&'a str>| {
         (what, own("labels = \"l.csv\"\nsplit = \"s.txt\""), labelled("s.txt", content), 1, words)
     };
@@ -229,7 +231,7 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         features("JSON beyond 64 bits", "f.json", "{\"0\": [99999999999999999999]}", vec!["f.json", "line 1"]),
         labels("an empty file of labels", "", vec!["l.csv"]),
         labels("labels cut short", "id,target\n0,0\n1\n", vec!["l.csv", "line 3"]),
-        labels("one label beside an empty one", "id,target\n0,\n1,0\n", vec!["l.csv", "1 class only"]),
+        labels("one label beside an empty one", "id,target\n0,\n1,0\n2,\n3,\n4,\n5,\n", vec!["l.csv", "1 class only"]),
         features(
             "a feature that is not finite",
             "f.csv",
@@ -237,7 +239,12 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
             vec!["f.csv", "line 3", "not finite"],
         ),
         features("an infinite feature", "f.csv", "node,a\n0,inf\n1,1\n", vec!["f.csv", "line 2", "not finite"]),
-        features("features that overflow", "f.csv", "node,a\n0,3e38\n1,-3e38\n", vec!["features", "not finite"]),
+        features(
+            "features that overflow",
+            "f.csv",
+            "node,a\n0,3e38\n1,-3e38\n2,0\n3,0\n4,0\n5,0\n",
+            vec!["features", "not finite"],
+        ),
         features("a feature in words", "f.csv", "node,a\n0,1\n1,red\n", vec!["f.csv", "line 3", "`red`"]),
         features("a node with two rows of features", "f.csv", "node,a\n0,1\n0,2\n", vec!["f.csv", "node `0`", "twice"]),
         features(
@@ -258,10 +265,10 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         features("no feature at all", "f.json", "{\"0\": []}", vec!["f.json", "0 feature columns"]),
         features("a feature number beyond reason", "f.json", "{\"0\": [4000000000]}", vec!["f.json", "at most"]),
         labels("a node with two labels", "id,target\n0,0\n0,1\n", vec!["l.csv", "line 3", "two labels"]),
-        labels("one class", "id,target\n0,0\n1,0\n2,0\n", vec!["l.csv", "at least two classes"]),
+        labels("one class", "id,target\n0,0\n1,0\n2,0\n3,0\n4,0\n5,0\n", vec!["l.csv", "at least two classes"]),
         labels(
             "measurements instead of classes",
-            "id,target\n0,0.5\n1,1.5\n2,0.5\n",
+            "id,target\n0,0.5\n1,1.5\n2,0.5\n3,1.5\n4,0.5\n5,0.5\n",
             vec!["l.csv", "no classes", "label_column"],
         ),
         labels("a class for every node", "id,target\n0,a\n1,b\n2,c\n3,d\n4,e\n5,f\n", vec!["l.csv", "no classes"]),
@@ -282,6 +289,39 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
             labelled("", ""),
             1,
             vec!["s.txt", "cannot read"],
+        ),
+        nodes("an empty file of nodes", "", vec!["n.csv", "empty"]),
+        nodes("a node listed twice", "node\n0\n1\n2\n1\n", vec!["n.csv", "line 5", "`1`", "line 3", "once"]),
+        nodes("a row without its node", "node,age\n0,7\n,8\n", vec!["n.csv", "line 3", "name the node"]),
+        nodes("nodes below an index", ",node\n0,1\n1,2\n", vec!["n.csv", "line 1", "no name", "node_column"]),
+        nodes("other names of nodes", "node\nann\nbob\n", vec!["n.csv", "none of the 2 nodes", "`ann`", "same names"]),
+        nodes(
+            "a link of a node that is not listed",
+            "node\n0\n1\n2\n3\n4\n",
+            vec!["e.csv", "line 6", "`5`", "not in n.csv", "add the node to n.csv, or remove the link"],
+        ),
+        (
+            "a label of a node that is not listed",
+            own("nodes = \"n.csv\"\nlabels = \"l.csv\""),
+            vec![
+                ("e.csv", text("0,1\n1,2\n")),
+                ("n.csv", text("0\n1\n2\n")),
+                ("l.csv", text("id,target\n0,0\n1,1\n9,0\n")),
+            ],
+            1,
+            vec!["l.csv", "line 4", "`9`", "not in n.csv"],
+        ),
+        ("a missing file of nodes", own("nodes = \"n.csv\""), with("x", ""), 1, vec!["n.csv", "cannot read"]),
+        labels(
+            "a link of a node without label",
+            "id,target\n0,0\n1,1\n",
+            vec!["e.csv", "line 3", "`2`", "not in l.csv", "name it in `nodes`"],
+        ),
+        features(
+            "a link of a node without features",
+            "f.csv",
+            "node,a\n0,1\n1,2\n",
+            vec!["e.csv", "line 3", "`2`", "not in f.csv", "`induced = true`"],
         ),
         split("too few letters", "TVE", vec!["s.txt", "3 letters for 6 nodes"]),
         split("a letter that is no split", "TVEXTT", vec!["s.txt", "letter 4", "`X`"]),

@@ -17,7 +17,7 @@ fn show_prints_schema_metadata_rows_and_answers_sql() {
     {
         assert!(shown.out.contains(word), "{word} is not in {}", shown.out);
     }
-    let path = "artifacts/runs/tiny/construct/trial-0/graph.parquet";
+    let path = "artifacts/simulation/runs/tiny/construct/trial-0/graph.parquet";
     let answer =
         lab.call(&["show", path, "--sql", "SELECT COUNT(*) AS links, MAX(weight) <= 1 AS bounded FROM artifact"]);
     assert!(answer.status == 0 && answer.out.contains("true"), "{}{}", answer.out, answer.err);

@@ -114,7 +114,7 @@ fn d6_a_plan_that_exceeds_the_budget_charges_nothing() {
         let refused = run(if mechanism == "\"ldpgen\"" { "9" } else { "5" });
         assert!(refused.status == 1 && refused.err.contains("all releases of this plan"), "{}", refused.err);
         assert!(ledger(&lab).is_empty(), "{mechanism}: nothing was charged");
-        assert!(!lab.path("artifacts/privatize").exists(), "{mechanism}: nothing was drawn");
+        assert!(!lab.path("artifacts/simulation/privatize").exists(), "{mechanism}: nothing was drawn");
         let fits = run("4");
         assert_eq!(fits.status, 0, "{}", fits.err);
         let again = run("4");
@@ -154,16 +154,17 @@ fn d8_cleaning_spares_the_ledger_and_deployed_releases() {
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Makefile")).expect("a Makefile");
     let clean = makefile.split("\nclean:").nth(1).expect("a target").lines().take(2).collect::<Vec<_>>().join("\n");
     assert!(clean.contains("gc --all") && !clean.contains("rm -rf"), "{clean}");
-    let text = TINY
-        .replace("trials = 2", "")
-        .replace("[ingest.synthetic]", "[privacy]\nrandomness = \"os\"\n[ingest.synthetic]");
+    let text = TINY.replace("trials = 2", "").replace(
+        "[ingest.synthetic]",
+        "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 100.0\n[ingest.synthetic]",
+    );
     let lab = Lab::with("config.toml", text);
     assert_eq!(lab.call(&["run", "config.toml"]).status, 0);
     let before = ledger(&lab);
     let answer = lab.call(&["gc", "--all"]);
     assert_eq!(answer.status, 0, "{}", answer.err);
     assert_eq!(ledger(&lab), before);
-    for (stage, is_kept) in [("privatize", true), ("estimate", false), ("train", false)] {
+    for (stage, is_kept) in [("owner/privatize", true), ("server/privatize", true), ("server/estimate", false)] {
         let left = lab.path("artifacts").join(stage).read_dir().map_or(0, Iterator::count);
         assert_eq!(left > 0, is_kept, "{stage}");
     }
@@ -171,19 +172,31 @@ fn d8_cleaning_spares_the_ledger_and_deployed_releases() {
     assert_eq!(ledger(&lab), before, "the release was found again");
 }
 
-/// Releases of a version whose recipes named no stage function are found by what they say.
-#[test]
-fn a_release_of_an_earlier_version_is_never_drawn_again() {
+/// The deployment that an earlier version left, with what a deployment of today has to say besides.
+fn earlier_deployment() -> Lab {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/deployment");
     let lab = Lab::new();
     copy_folder(&fixture.join("store"), &lab.path("artifacts"));
     fs::set_permissions(lab.path("artifacts/owner"), fs::Permissions::from_mode(0o700)).expect("changed");
+    let links = fs::read_to_string(fixture.join("edges.csv")).expect("a fixture");
+    let nodes: BTreeSet<&str> = links.split([',', '\n']).map(str::trim).filter(|name| !name.is_empty()).collect();
+    lab.write("nodes.csv", nodes.into_iter().collect::<Vec<_>>().join("\n"));
+    lab.write("edges.csv", &links);
+    for name in ["blink", "symrr", "ldpgen"] {
+        let config = fs::read_to_string(fixture.join(format!("{name}.toml"))).expect("a fixture");
+        let config = config.replace("[ingest]\n", "[ingest]\nnodes = \"nodes.csv\"\n");
+        lab.write(&format!("{name}.toml"), config.replace("[privacy]\n", "[privacy]\nbudget = 100.0\n"));
+    }
+    lab
+}
+
+/// Releases of a version whose recipes named no stage function are found by what they say.
+#[test]
+fn a_release_of_an_earlier_version_is_never_drawn_again() {
+    let lab = earlier_deployment();
     let before = ledger(&lab);
     assert_eq!(before.len(), 10);
     for name in ["blink", "symrr", "ldpgen"] {
-        for file in [format!("{name}.toml"), "edges.csv".to_owned()] {
-            lab.write(&file, fs::read(fixture.join(&file)).expect("a fixture"));
-        }
         let answer = lab.call(&["run", &format!("{name}.toml"), "--until", "construct", "--json"]);
         assert_eq!(answer.status, 0, "{name}: {}", answer.err);
         let document: Value = serde_json::from_str(&answer.out).expect("JSON");
@@ -202,13 +215,7 @@ fn a_release_of_an_earlier_version_is_never_drawn_again() {
 /// A release of an earlier version that is gone is not drawn again unless somebody accepts that.
 #[test]
 fn a_lost_release_of_an_earlier_version_is_noticed() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/deployment");
-    let lab = Lab::new();
-    copy_folder(&fixture.join("store"), &lab.path("artifacts"));
-    fs::set_permissions(lab.path("artifacts/owner"), fs::Permissions::from_mode(0o700)).expect("changed");
-    for file in ["symrr.toml", "edges.csv"] {
-        lab.write(file, fs::read(fixture.join(file)).expect("a fixture"));
-    }
+    let lab = earlier_deployment();
     let row = ledger(&lab).into_iter().find(|row| row["experiment"] == "symrr").expect("a row");
     fs::remove_dir_all(lab.path("artifacts/privatize").join(row["entry"].as_str().expect("a key"))).expect("removed");
     let run = |more: &[&str]| lab.call(&[&["run", "symrr.toml", "--until", "privatize"], more].concat());
@@ -227,7 +234,10 @@ fn a_lost_release_of_an_earlier_version_is_noticed() {
 #[test]
 fn what_is_paid_is_not_counted_again_after_cleaning() {
     let text = TINY.replace("trials = 2", "").replace("[construct]\nvariant = \"hybrid\"\n", "");
-    let text = text.replace("[ingest.synthetic]", "[privacy]\nrandomness = \"os\"\nbudget = 4.0\n[ingest.synthetic]");
+    let text = text.replace(
+        "[ingest.synthetic]",
+        "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 4.0\n[ingest.synthetic]",
+    );
     let lab = Lab::with("config.toml", text.replace("epsilon = 6.0", "epsilon = 2.0\nmechanism = \"ldpgen\""));
     let run = |more: &[&str]| lab.call(&[&["run", "config.toml", "--until", "privatize"], more].concat());
     assert_eq!(run(&[]).status, 0);
@@ -264,7 +274,7 @@ fn a_shared_run_bears_the_names_of_every_way() {
 fn the_server_side_refuses_a_release_of_other_parameters() {
     let lab = Lab::tiny();
     lab.json(&[]);
-    let sets = ["--set", "privatize.links.epsilon=1.0", "--side", "server", "--until", "train"];
+    let sets = ["--set", "privatize.links.epsilon=1.0", "--side", "server", "--simulation", "--until", "train"];
     let answer = lab.call(&[&["run", "config.toml"], &sets[..]].concat());
     assert!(answer.status == 1 && answer.err.contains("run it again where the data are"), "{}", answer.err);
 }

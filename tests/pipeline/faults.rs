@@ -7,7 +7,7 @@ use crate::support::{Answer, Lab, TINY, rows};
 
 /// Path of the noisy links of the first trial.
 fn noisy_links(lab: &Lab) -> std::path::PathBuf {
-    fs::canonicalize(lab.path("artifacts/runs/tiny/privatize/trial-0/noisy_links.parquet"))
+    fs::canonicalize(lab.path("artifacts/simulation/runs/tiny/privatize/trial-0/noisy_links.parquet"))
         .expect("a link to the entry")
 }
 
@@ -61,7 +61,7 @@ fn what_is_no_artifact_cannot_be_shown() {
 #[test]
 fn a_store_of_a_newer_version_is_left_alone() {
     let lab = Lab::tiny();
-    lab.write("artifacts/layout", "3\n");
+    lab.write("artifacts/layout", "4\n");
     for command in [vec!["run", "config.toml"], vec!["gc"], vec!["verify", "--remove"]] {
         let answer = lab.call(&command);
         assert!(answer.status == 1 && answer.err.contains("the version of veilgraph that wrote it"), "{}", answer.err);

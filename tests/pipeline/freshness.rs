@@ -55,7 +55,8 @@ fn every_run_says_why() {
     assert!(err.contains("ingest     1 fresh"), "{err}");
 }
 
-/// An edited input that makes the same artifact stops there: the links are written in another order.
+/// An edited input that makes the same artifact stops there: the links are written in another order, and some of them
+/// twice.
 #[test]
 fn equal_bytes_stop_the_change() {
     let edges: Vec<String> = (0..40).map(|i| format!("{i},{}", (i * 7 + 3) % 41)).collect();
@@ -65,6 +66,8 @@ fn equal_bytes_stop_the_change() {
     let turned: Vec<&str> = edges.iter().rev().map(String::as_str).collect();
     lab.write("e.csv", format!("a,b\n{}\n", turned.join("\n")));
     assert_eq!(lab.ran(&[]), ["ingest"]);
+    lab.write("e.csv", format!("a,b\n{}\n{}\n3,0\n5,5\n", turned.join("\n"), edges[0]));
+    assert_eq!(lab.ran(&[]), ["ingest"], "a repeated row, the same link turned round, and a self-loop");
 }
 
 /// With a large budget both solvers give the same hard graph, so training stays fresh.

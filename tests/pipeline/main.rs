@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod datasets;
 mod defects;
+mod deployment;
 mod estimators;
 mod faults;
 mod freshness;

@@ -109,10 +109,10 @@ fn the_server_rebuilds_every_graph_without_owner_data() {
     let whole = owner.json(&["--set", ALL]);
     let server = tiny_without_construct();
     copy_folder(&owner.path("artifacts"), &server.path("artifacts"));
-    for private in ["owner", "auditor", "estimate", "construct", "train"] {
+    for private in ["owner", "auditor", "simulation/estimate", "simulation/construct", "simulation/train"] {
         fs::remove_dir_all(server.path("artifacts").join(private)).expect("removed");
     }
-    let document = server.json(&["--side", "server", "--until", "train", "--set", ALL]);
+    let document = server.json(&["--side", "server", "--simulation", "--until", "train", "--set", ALL]);
     let mut remade = 0;
     for row in rows(&document["stages"]).filter(|row| row["status"] == "ran") {
         let same = rows(&whole["stages"])

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use veilgraph_contract::{Artifact, Private};
+use veilgraph_contract::{Artifact, Private, Zone};
 use veilgraph_graph::{AdjacencyList, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, Real, SoftOperator};
 use veilgraph_store::read_table;
@@ -11,7 +11,8 @@ use crate::support::{Lab, data_dir, rows};
 
 /// An artifact of the last run.
 fn artifact<A: Artifact>(lab: &Lab, run: &str) -> A {
-    let path = lab.path("artifacts/runs/config").join(run).join(format!("{}.parquet", A::NAME));
+    let part = if A::ZONE == Zone::Owner { "owner" } else { "simulation" };
+    let path = lab.path(&format!("artifacts/{part}/runs/config")).join(run).join(format!("{}.parquet", A::NAME));
     read_table(&path).expect("valid")
 }
 

@@ -95,7 +95,7 @@ fn columns_are_found_by_their_names() {
     assert_eq!(ingested(&moved), wanted);
     let said = moved.call(&["run", "config.toml", "--until", "ingest", "--set", "ingest.binarize=true"]).err;
     for words in [
-        "e.csv: 5 rows below a row of column names; first ends from column `source`, second ends from column `target`; \
+        "e.csv: links below a row of column names; first ends from column `source`, second ends from column `target`; \
          not read: column `id`",
         "l.csv: 6 rows below a row of column names; nodes from column `node`, classes from column `label`; not read: \
          column `row`",
@@ -136,23 +136,86 @@ fn names_that_match_between_files_are_counted() {
         lab
     };
     let read = |labels: &str| {
-        let answer = of(labels).call(&["run", "config.toml", "--until", "ingest"]);
+        // Counts about links stand only in the log of whoever asks for everything.
+        let answer = of(labels).call(&["-vv", "run", "config.toml", "--until", "ingest"]);
         assert_eq!(answer.status, 0, "{}", answer.err);
         answer.err
     };
     let whole = read("node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n6,y\n");
     assert!(whole.contains("l.csv: 6 rows name 6 nodes, of which 6 are in e.csv"), "{whole}");
     assert!(!whole.contains("have no links"), "{whole}");
-    let isolated = read("node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n9,y\n");
-    assert!(isolated.contains("of which 5 are in e.csv; 1 nodes of e.csv are not in l.csv"), "{isolated}");
-    assert!(isolated.contains("1 (such as `9`) have no links") && isolated.contains("7 nodes"), "{isolated}");
+    let isolated = read("node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n6,y\n9,y\n");
+    assert!(isolated.contains("l.csv: 7 rows name 7 nodes, of which 6 are in e.csv"), "{isolated}");
+    assert!(isolated.contains("1 (such as `9`) have no links") && isolated.contains("7 nodes, "), "{isolated}");
     assert!(!isolated.contains("would fit"), "{isolated}");
-    let shifted = read("node,label\n0,x\n1,y\n2,x\n3,y\n4,x\n5,y\n");
-    assert!(shifted.contains("every name would fit if 1 were added to it"), "{shifted}");
+    let shifted = of("node,label\n0,x\n1,y\n2,x\n3,y\n4,x\n5,y\n");
+    refused(&shifted, 1, &["e.csv: line 5", "`6`, which is not in l.csv", "fit if 1 were subtracted from it"]);
     let strangers = of("node,label\nu1,x\nu2,y\nu3,x\nu4,y\n");
     refused(&strangers, 1, &["l.csv: none of the 4 nodes", "`u1`", "e.csv (such as `1`)", "same names"]);
     let decimals = of("node,label\n1.0,x\n2.0,y\n3.0,x\n4.0,y\n");
     refused(&decimals, 1, &["l.csv: none of the 4 nodes", "`1.0` is not `1`"]);
+}
+
+/// Two graphs that differ in the link of a leaf, which no other file named, had different public files.
+#[test]
+fn the_set_of_nodes_is_an_input_of_its_own() {
+    let ingest = "edges = \"e.csv\"\nnodes = \"n.csv\"";
+    let lab_with = |edges: &str| {
+        let lab = lab(ingest, edges);
+        lab.write("n.csv", "page,name\n1,gus\n2,ann\n3,bob\n4,cy\n5,dan\n6,eve\n7,flo\n");
+        lab
+    };
+    let public = |lab: &Lab| {
+        let mut all = ingested(lab);
+        all.retain(|(name, _)| name.ends_with(" nodes") || name.ends_with(" node_map"));
+        assert_eq!(all.len(), 2);
+        all
+    };
+    let leaf = format!("{EDGES}flo,gus\n");
+    assert_eq!(public(&lab_with(&leaf)), public(&lab_with(EDGES)), "a leaf does not show");
+    let answer = lab_with(EDGES).call(&["run", "config.toml", "--until", "ingest"]);
+    assert!(
+        answer.err.contains("n.csv: 7 rows below a row of column names; nodes from column `name`"),
+        "{}",
+        answer.err
+    );
+    let derived = |edges: &str| lab("edges = \"e.csv\"", edges);
+    assert_ne!(public(&derived(&leaf)), public(&derived(EDGES)), "here it does");
+    let warned = derived(&leaf).call(&["run", "config.toml", "--until", "ingest"]).err;
+    assert!(warned.contains("the set of nodes is taken from the links"), "{warned}");
+    // A link of another node is refused, and so is a label.
+    let stranger = lab_with(&format!("{EDGES}flo,zoe\n"));
+    refused(
+        &stranger,
+        1,
+        &["e.csv: line 7: the link names the node `zoe`, which is not in n.csv", "add the node to n.csv"],
+    );
+    let described = lab_with(EDGES);
+    described.write("config.toml", config(&format!("{ingest}\nlabels = \"l.csv\"")));
+    described.write("l.csv", format!("{LABELS}zoe,x\n"));
+    refused(&described, 1, &["l.csv: line 8: the node `zoe` is not in n.csv", "remove its row"]);
+    let labelled = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", &leaf);
+    labelled.write("l.csv", LABELS);
+    refused(&labelled, 1, &["e.csv: line 7", "`gus`, which is not in l.csv", "name it in `nodes`"]);
+}
+
+/// Whoever reads the log of a build server must not learn how many links there are.
+#[test]
+fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
+    let said = |edges: &str, arguments: &[&str]| {
+        let lab = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", edges);
+        lab.write("l.csv", LABELS);
+        let answer = lab.call(&[arguments, &["run", "config.toml", "--until", "ingest"]].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        // The last lines say how long it took.
+        answer.err.lines().filter(|line| line.contains("ingest:")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let other = format!("{EDGES}ann,cy\nbob,ann\neve,eve\n");
+    let default = said(EDGES, &[]);
+    assert!(default.iter().any(|line| line.contains("6 nodes, no features, 2 classes")), "{default:?}");
+    assert_eq!(said(&other, &[]), default);
+    let all = said(&other, &["-vv"]).join("\n");
+    assert!(all.contains("6 links (8 rows; dropped 1 self-loops and 1 repeated mentions), 0 isolated nodes"), "{all}");
 }
 
 #[test]

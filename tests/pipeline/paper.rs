@@ -84,13 +84,13 @@ fn a_report_sets_published_figures_beside_ours() {
     assert_eq!(run.status, 0, "{}", run.err);
     let answer = lab.call(&[&["report", "config.toml", "second.toml", "--name", "both"], &arguments[..]].concat());
     assert_eq!(answer.status, 0, "{}", answer.err);
-    let page = fs::read_to_string(lab.path("artifacts/reports/both.html")).expect("the page");
+    let page = fs::read_to_string(lab.path("artifacts/auditor/reports/both.html")).expect("the page");
     for word in ["Beside the published figures", "4 cells", "order of methods", "tiny", "second", "randomized response"]
     {
         assert!(page.contains(word), "{word} is not on the page");
     }
     let file = |ending: &str| {
-        let path = lab.path(&format!("artifacts/reports/both/tiny-synthetic-accuracy-gcn.{ending}"));
+        let path = lab.path(&format!("artifacts/auditor/reports/both/tiny-synthetic-accuracy-gcn.{ending}"));
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     assert!(
@@ -114,7 +114,7 @@ fn a_sweep_over_nodes_is_a_figure_of_its_own() {
     let errors: Vec<&Value> = rows(&document["metrics"]).filter(|row| row["metric"] == "mae").collect();
     assert_eq!(errors.len(), 3, "one for each size");
     assert_eq!(lab.call(&[&["report", "config.toml"], &arguments[..]].concat()).status, 0);
-    let csv = fs::read_to_string(lab.path("artifacts/reports/tiny/synthetic-nodes.csv")).expect("the figure");
+    let csv = fs::read_to_string(lab.path("artifacts/auditor/reports/tiny/synthetic-nodes.csv")).expect("the figure");
     assert!(csv.lines().count() == 7 && csv.contains("slope -") && csv.contains("bound"), "{csv}");
 }
 

@@ -21,6 +21,9 @@ fn deployment(privacy: &str) -> Lab {
     )
 }
 
+/// A `[privacy]` table of a deployment.
+const OS: &str = "randomness = \"os\"\npopulation = \"members\"\nbudget = 100.0";
+
 fn run(lab: &Lab, arguments: &[&str]) -> Answer {
     lab.call(&[&["--quiet", "run", "config.toml", "--until", "privatize"], arguments].concat())
 }
@@ -54,27 +57,30 @@ fn a_budget_refuses_an_overspend_before_noise_is_drawn() {
 
 #[test]
 fn a_deployment_is_drawn_once_from_the_operating_system() {
-    let lab = deployment("randomness = \"os\"");
-    let read =
-        |lab: &Lab| fs::read(lab.path("artifacts/runs/tiny/privatize/trial-0/noisy_links.parquet")).expect("there");
+    let lab = deployment(OS);
+    let read = |lab: &Lab| {
+        fs::read(lab.path("artifacts/owner/runs/tiny/privatize/trial-0/noisy_links.parquet")).expect("there")
+    };
     assert_eq!(run(&lab, &[]).status, 0);
     let first = read(&lab);
     assert_eq!(run(&lab, &[]).status, 0);
     assert_eq!(read(&lab), first, "memoized");
     assert!(ledger(&lab).iter().all(|row| row["randomness"] == "os" && row["deployable"] == true));
-    let other = deployment("randomness = \"os\"");
+    let other = deployment(OS);
     assert_eq!(run(&other, &[]).status, 0);
     assert_ne!(read(&other), first, "no seed anywhere");
     assert_eq!(lab.call(&["gc"]).status, 0);
-    fs::remove_dir_all(lab.path("artifacts/runs")).expect("removed");
+    for part in ["owner", "server"] {
+        fs::remove_dir_all(lab.path("artifacts").join(part).join("runs")).expect("removed");
+    }
     assert_eq!(lab.call(&["gc"]).status, 0);
     assert!(
-        lab.path("artifacts/privatize").read_dir().expect("there").next().is_some(),
+        lab.path("artifacts/owner/privatize").read_dir().expect("there").next().is_some(),
         "kept: nobody can draw it again"
     );
     // Damaged: drawing again would be a second release.
     let entry =
-        lab.path("artifacts/privatize").read_dir().expect("there").next().expect("one").expect("readable").path();
+        lab.path("artifacts/owner/privatize").read_dir().expect("there").next().expect("one").expect("readable").path();
     fs::write(entry.join("noisy_links.parquet"), "x").expect("written");
     let answer = run(&lab, &[]);
     assert!(
@@ -99,16 +105,16 @@ fn a_deployment_refuses_what_only_a_simulation_may_do() {
         ("privacy.randomness=dice", "dice"),
         ("privacy.budget=-1", "positive"),
     ] {
-        let answer = run(&deployment("randomness = \"os\""), &["--set", set]);
+        let answer = run(&deployment(OS), &["--set", set]);
         assert!(answer.status == 2 && answer.err.contains(word), "{set}: {}", answer.err);
     }
 }
 
 #[test]
 fn only_deployable_releases_are_exported() {
-    let export = |lab: &Lab| lab.call(&["export", "config.toml", "--to", "out"]);
-    let lab = deployment("randomness = \"os\"");
-    assert!(export(&lab).err.contains("has released nothing"));
+    let export = |lab: &Lab| lab.call(&["export", "config.toml", "--to", "out", "--yes"]);
+    let lab = deployment(OS);
+    assert!(export(&lab).err.contains("was not released as this config says"));
     assert_eq!(run(&lab, &[]).status, 0);
     let answer = export(&lab);
     assert_eq!(answer.status, 0, "{}", answer.err);
@@ -123,30 +129,70 @@ fn only_deployable_releases_are_exported() {
 }
 
 #[test]
-fn the_ledger_is_a_chain() {
+fn a_ledger_that_does_not_end_as_its_last_charge_left_it_is_refused() {
     let lab = deployment("");
     assert_eq!(run(&lab, &[]).status, 0);
-    let path = lab.path("artifacts/ledger.jsonl");
+    assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=1"]).status, 0);
+    let path = lab.path("artifacts/owner/ledger.jsonl");
     let text = fs::read_to_string(&path).expect("there");
-    let again = ["--set", "privatize.links.epsilon=1"];
-    // A crash in the middle of a charge: its noise was never drawn.
-    fs::write(&path, format!("{text}{{\"previous\":\"ab")).expect("written");
-    assert_eq!(ledger(&lab).len(), 4);
-    assert_eq!(run(&lab, &again).status, 0);
-    assert_eq!(ledger(&lab).len(), 8);
     let lines: Vec<&str> = text.lines().collect();
-    let edited = lines[0].replace("\"epsilon\":5.4", "\"epsilon\":0.4");
-    assert_ne!(edited, lines[0]);
-    for broken in
-        [[edited.as_str(), lines[1], lines[2], lines[3]].join("\n"), lines[1..].join("\n"), "no row".to_owned()]
-    {
-        fs::write(&path, broken + "\n").expect("written");
-        for command in [vec!["ledger"], vec!["run", "config.toml", "--set", "privatize.links.epsilon=2"]] {
+    assert_eq!(lines.len(), 8);
+    let edited =
+        |line: &str| line.replace("\"epsilon\":5.4", "\"epsilon\":0.4").replace("\"epsilon\":0.1", "\"epsilon\":0.0");
+    let first_edited = [&[edited(lines[0]).as_str()], &lines[1..]].concat().join("\n") + "\n";
+    let last_edited = [&lines[..7], &[edited(lines[7]).replace("0.2", "0.0").as_str()]].concat().join("\n") + "\n";
+    assert!(first_edited != text && last_edited != text);
+    let shortened = lines[..3].join("\n") + "\n";
+    let extended = format!("{text}{{\"previous\":\"ab");
+    for (how, broken) in [
+        ("first row edited", first_edited.as_str()),
+        ("last row edited", &last_edited),
+        ("first row gone", &(lines[1..].join("\n") + "\n")),
+        ("rolled back", &shortened),
+        ("emptied", ""),
+        ("extended", &extended),
+        ("no rows", "no row\n"),
+    ] {
+        fs::write(&path, broken).expect("written");
+        for command in [
+            vec!["ledger"],
+            vec!["verify"],
+            vec!["run", "config.toml", "--set", "privatize.links.epsilon=2"],
+            vec!["export", "config.toml", "--to", "out", "--yes"],
+        ] {
             let answer = lab.call(&command);
-            assert!(answer.status == 1 && answer.err.contains("restore the privacy ledger"), "{}", answer.err);
+            assert!(answer.status == 1, "{how}, {command:?}: {}", answer.err);
+            assert!(
+                answer.err.contains("from a copy") || answer.err.contains("drawn from a seed"),
+                "{how}: {}",
+                answer.err
+            );
         }
     }
     fs::remove_file(&path).expect("removed");
     let answer = run(&lab, &["--set", "privatize.links.epsilon=2"]);
     assert!(answer.status == 1 && answer.err.contains("the privacy ledger is gone"), "{}", answer.err);
+    // A copy of the ledger and its end, of an earlier moment: the releases in the store tell.
+    for file in ["ledger.jsonl", "ledger.head"] {
+        let _ = fs::remove_file(lab.path("artifacts/owner").join(file));
+    }
+    let answer = run(&lab, &["--set", "privatize.links.epsilon=2"]);
+    assert!(answer.status == 1 && answer.err.contains("lacks the release"), "{}", answer.err);
+}
+
+/// A crash in the middle of a charge leaves the end of the ledger and some of the rows: the charge is completed.
+#[test]
+fn a_charge_that_a_crash_cut_short_is_completed() {
+    let lab = deployment("");
+    assert_eq!(run(&lab, &[]).status, 0);
+    let path = lab.path("artifacts/owner/ledger.jsonl");
+    let text = fs::read_to_string(&path).expect("there");
+    for kept in [0, 10, text.find('\n').expect("a line") + 1, text.len() / 2, text.len() - 1] {
+        fs::write(&path, &text[..kept]).expect("written");
+        assert_eq!(ledger(&lab).len(), 4, "{kept} bytes were written");
+        assert_eq!(run(&lab, &[]).status, 0);
+    }
+    assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=1"]).status, 0);
+    assert!(fs::read_to_string(&path).expect("there").starts_with(&text), "the rows that were missing are there");
+    assert_eq!(ledger(&lab).len(), 8);
 }

@@ -54,6 +54,12 @@ const SWEEPS: &[Sweep] = &[
         ["0.0", "0.3"],
         &["estimate.missing_nodes=one-sided", "estimate.ridge=0.1"],
     ),
+    beside("privatize.links.lying_share", ["0.0", "0.1"], &["estimate.ridge=0.1"]),
+    beside(
+        "privatize.links.lie",
+        ["all-ones", "random-list"],
+        &["privatize.links.lying_share=0.1", "estimate.ridge=0.1"],
+    ),
     beside("privatize.links.triangle", ["strict", "published-code"], &["privatize.links.mechanism=symrr"]),
     beside("similarity.classes", ["false", "true"], BEST),
     beside("similarity.share", ["0.1", "0.2"], BEST),
@@ -91,6 +97,7 @@ const OTHERS: &[&str] = &[
     "ingest.name",
     "ingest.archive",
     "ingest.edges",
+    "ingest.nodes",
     "ingest.features",
     "ingest.labels",
     "ingest.header",
@@ -157,7 +164,7 @@ fn every_swept_field_is_found_in_the_rows() {
         arguments.extend(["--set", &set]);
         let document = lab.json(&arguments);
         let own_column = ["privatize.links.mechanism", "privatize.links.epsilon", "construct.variant", "train.model"];
-        let csv = fs::read_to_string(lab.path("artifacts/runs/tiny/scores.csv")).expect("scores");
+        let csv = fs::read_to_string(lab.path("artifacts/auditor/runs/tiny/scores.csv")).expect("scores");
         let header = csv.lines().next().expect("a header");
         assert!(own_column.contains(field) || header.split(',').any(|name| name == *field), "{field}: {header}");
         for value in values {
@@ -181,7 +188,7 @@ fn every_swept_field_is_found_in_the_rows() {
         assert!(printed.out.contains(&format!(" {heading} |")), "{field}: {}", printed.out);
         let report = lab.call(&[&["report", "config.toml"], &arguments[..]].concat());
         assert_eq!(report.status, 0, "{field}: {}", report.err);
-        let figures = fs::read_dir(lab.path("artifacts/reports/tiny")).expect("figures");
+        let figures = fs::read_dir(lab.path("artifacts/auditor/reports/tiny")).expect("figures");
         let figures = figures
             .map(|item| item.expect("readable").path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "csv"));
@@ -241,7 +248,7 @@ fn figures_as_csv_keep_their_digits() {
     let document = lab.json(&["--set", "trials=1"]);
     assert_eq!(lab.call(&["report", "config.toml", "--set", "trials=1"]).status, 0);
     let mae = rows(&document["metrics"]).find(|row| row["metric"] == "mae").expect("a score")["mean"].as_f64();
-    let csv = fs::read_to_string(lab.path("artifacts/reports/tiny/synthetic-mae.csv")).expect("a figure");
+    let csv = fs::read_to_string(lab.path("artifacts/auditor/reports/tiny/synthetic-mae.csv")).expect("a figure");
     let mut lines = csv.lines();
     let at = lines.next().expect("a header").split(',').position(|name| name == "mean").expect("a column");
     let means: Vec<Option<f64>> =

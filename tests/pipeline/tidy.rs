@@ -22,7 +22,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    ["kernels", "stages", "pipeline"].iter().for_each(|folder| rust_files(&root().join(folder), &mut found));
+    ["kernels", "stages", "pipeline", "client"].iter().for_each(|folder| rust_files(&root().join(folder), &mut found));
     found.retain(|path| !path.ends_with("tests.rs"));
     found
 }
@@ -84,9 +84,12 @@ fn dependencies_point_one_way() {
     }
     for kernel in ["graph", "privacy", "posterior", "nn"] {
         for below in ours(&manifest("kernels", kernel)) {
-            assert!(["contract", "graph", "posterior"].contains(&below.as_str()), "{kernel} uses {below}");
+            assert!(["contract", "graph", "noise", "posterior"].contains(&below.as_str()), "{kernel} uses {below}");
         }
     }
+    assert!(ours(&manifest("kernels", "noise")).is_empty());
+    // Of these, `privacy` is what the tests of a device compare its draws with.
+    assert_eq!(ours(&manifest("client", "")), ["contract", "noise", "privacy"]);
     assert_eq!(ours(&manifest("pipeline", "store")), ["contract"]);
     assert!(ours(&manifest("pipeline", "contract")).is_empty());
 }

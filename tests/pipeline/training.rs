@@ -18,7 +18,7 @@ fn a_killed_training_goes_on_from_its_last_checkpoint() {
     let mut child = lab.command(&[&["run", "config.toml", "-v"], &LONG[..]].concat());
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
     let checkpoints = || {
-        let tasks = fs::read_dir(lab.path("artifacts/checkpoints")).into_iter().flatten().flatten();
+        let tasks = fs::read_dir(lab.path("artifacts/simulation/checkpoints")).into_iter().flatten().flatten();
         tasks.into_iter().any(|task| task.path().join("models-0-1").exists())
     };
     let start = Instant::now();
@@ -55,13 +55,14 @@ fn a_saved_model_predicts_what_its_training_predicted() {
         let set = format!("construct.variant=\"{variant}\"");
         let sets = ["--set", &set, "--set", "train.layers=3", "--set", "train.dropout=[0.0, 0.5]", "--set", "trials=1"];
         lab.json(&sets);
-        let model = "artifacts/runs/tiny/train/trial-0/model.safetensors";
+        let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
         for number in ["0", "1"] {
             let answer =
                 lab.call(&[&["predict", model, "config.toml", "--number", number, "--to", number], &sets[..]].concat());
             assert_eq!(answer.status, 0, "{}", answer.err);
             let predictions: Predictions =
-                read_table(&lab.path("artifacts/runs/tiny/train/trial-0/predictions.parquet")).expect("valid");
+                read_table(&lab.path("artifacts/simulation/runs/tiny/train/trial-0/predictions.parquet"))
+                    .expect("valid");
             let trained = predictions.models[number.parse::<usize>().expect("a number")].classes(3);
             let text = fs::read_to_string(lab.path(&format!("{number}/trial-0.csv"))).expect("a table");
             assert_eq!(classes(&text), trained, "{variant}, model {number}");
@@ -73,7 +74,7 @@ fn a_saved_model_predicts_what_its_training_predicted() {
 fn a_model_is_refused_where_it_does_not_fit() {
     let lab = Lab::tiny();
     lab.json(&["--set", "trials=1"]);
-    let model = "artifacts/runs/tiny/train/trial-0/model.safetensors";
+    let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
     for (arguments, problem) in [
         (&["--set", "ingest.synthetic.features=50"][..], "40 features, this graph has 50"),
         (&["--number", "7"][..], "holds no model 7; it holds 0"),

@@ -14,11 +14,13 @@ fn the_server_side_runs_in_a_copy_without_owner_data() {
     // The owner ran everything; the server gets the store without private folders and redoes its part.
     let server = Lab::tiny();
     copy_folder(&owner.path("artifacts"), &server.path("artifacts"));
-    for private in ["owner", "auditor", "estimate", "construct", "train"] {
+    for private in ["owner", "auditor", "simulation/estimate", "simulation/construct", "simulation/train"] {
         fs::remove_dir_all(server.path("artifacts").join(private)).expect("removed");
     }
-    let document =
-        server.json(&["--side", "server", "--until", "train", "--set", "construct.variant=[\"hybrid\", \"soft\"]"]);
+    let arguments = ["--side", "server", "--until", "train", "--set", "construct.variant=[\"hybrid\", \"soft\"]"];
+    let refused = server.call(&[&["run", "config.toml"], &arguments[..]].concat());
+    assert!(refused.status == 1 && refused.err.contains("--simulation"), "{}", refused.err);
+    let document = server.json(&[&arguments[..], &["--simulation"]].concat());
     let ran: Vec<&Value> = rows(&document["stages"]).filter(|row| row["status"] == "ran").collect();
     assert!(["estimate", "construct", "train"].iter().all(|stage| ran.iter().any(|row| row["stage"] == *stage)));
     assert!(ran.iter().all(|row| row["stage"] != "ingest" && row["stage"] != "privatize"));
@@ -54,7 +56,9 @@ fn owner_files_are_apart_and_closed() {
     assert!(links.contains("artifacts/owner/ingest/"), "{links}");
     let held_out = ingest["outputs"]["held_out_labels"]["path"].as_str().expect("a path");
     assert!(held_out.contains("artifacts/auditor/"), "{held_out}");
-    for folder in ["artifacts/owner", "artifacts/auditor", "artifacts/owner/ingest"] {
+    for folder in
+        ["artifacts", "artifacts/owner", "artifacts/auditor", "artifacts/simulation", "artifacts/owner/ingest"]
+    {
         let mode = fs::metadata(lab.path(folder)).expect("there").permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "{folder}");
     }
@@ -81,7 +85,7 @@ fn every_release_has_rows_in_the_ledger_and_is_charged_once() {
     assert!(rows.iter().all(|row| row["deployable"] == false && row["randomness"] == "seeded"));
     lab.json(&["--set", "train.epochs=3"]);
     assert_eq!(ledger().len(), 8, "another model reuses the release");
-    fs::remove_dir_all(lab.path("artifacts/privatize")).expect("removed");
+    fs::remove_dir_all(lab.path("artifacts/simulation/privatize")).expect("removed");
     assert_eq!(lab.ran(&[]), ["privatize"]);
     assert_eq!(ledger().len(), 8, "the same seeded release, made again");
     lab.json(&["--set", "privatize.links.degree_noise=laplace"]);

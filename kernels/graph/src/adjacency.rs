@@ -3,69 +3,61 @@
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Zone, take};
 
 use crate::NODES_PER_BLOCK;
+use crate::nodes::{nodes_from_links, with_nodes_from_links};
 
 /// This undirected simple graph is stored as the sorted list of neighbours of every node.
 ///
-/// The neighbours of node `i` are `neighbours[offsets[i]..offsets[i + 1]]`.
+/// The neighbours of node `i` are `neighbours[offsets[i]..offsets[i + 1]]`. Nothing else of the raw list of links is
+/// kept, so that one repeated row of a file changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdjacencyList {
     offsets: Vec<usize>,
     neighbours: Vec<u32>,
-    counts: LinkCounts,
-}
-
-/// Counts what stood in the raw list of links and was dropped to make the graph simple.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkCounts {
-    /// The raw list had this many rows.
-    pub rows: u64,
-    /// This many nodes were linked to themselves.
-    pub self_loops: u64,
-    /// This many rows repeated a link or loop of an earlier row, in either direction.
-    pub duplicates: u64,
-    /// This many nodes have no link.
-    pub isolated: u64,
+    nodes_from_links: bool,
 }
 
 impl AdjacencyList {
-    /// Builds the simple undirected graph of these `pairs`; loops and repeated links are counted and dropped.
+    /// Builds the simple undirected graph of these `pairs`; loops and repeated links are dropped.
     ///
     /// # Errors
     /// Fails when an endpoint is not below `n_nodes`; the message gives the position of the pair.
     pub fn from_pairs(n_nodes: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self, Invalid> {
-        let mut counts = LinkCounts::default();
-        let (mut arcs, mut loops) = (Vec::new(), Vec::new());
+        let mut arcs = Vec::new();
         for (row, (a, b)) in pairs.into_iter().enumerate() {
-            counts.rows += 1;
             if a.max(b) as usize >= n_nodes {
                 return Err(Invalid(format!(
                     "row {row}: node {} is not below the number of nodes, {n_nodes}",
                     a.max(b)
                 )));
             }
-            if a == b {
-                loops.push(a);
-            } else {
+            if a != b {
                 arcs.push((a, b));
                 arcs.push((b, a));
             }
         }
-        let (mentioned, looped) = (arcs.len(), loops.len());
-        loops.sort_unstable();
-        loops.dedup();
         arcs.sort_unstable();
         arcs.dedup();
-        counts.self_loops = loops.len() as u64;
-        counts.duplicates = ((mentioned - arcs.len()) / 2 + looped - loops.len()) as u64;
         let mut offsets = vec![0; n_nodes + 1];
         for &(a, _) in &arcs {
             offsets[a as usize + 1] += 1;
         }
-        counts.isolated = offsets[1..].iter().filter(|&&degree| degree == 0).count() as u64;
         for node in 0..n_nodes {
             offsets[node + 1] += offsets[node];
         }
-        Ok(Self { offsets, neighbours: arcs.into_iter().map(|(_, b)| b).collect(), counts })
+        Ok(Self { offsets, neighbours: arcs.into_iter().map(|(_, b)| b).collect(), nodes_from_links: false })
+    }
+
+    /// Says whether the set of nodes was taken from the links themselves: a link of a node that has no other link then
+    /// shows in the public set of nodes.
+    #[must_use]
+    pub fn with_nodes_from_links(self, nodes_from_links: bool) -> Self {
+        Self { nodes_from_links, ..self }
+    }
+
+    /// Returns whether the set of nodes was taken from the links themselves.
+    #[must_use]
+    pub fn nodes_from_links(&self) -> bool {
+        self.nodes_from_links
     }
 
     /// Returns the number of nodes.
@@ -104,10 +96,10 @@ impl AdjacencyList {
         self.neighbours(a).binary_search(&b).is_ok()
     }
 
-    /// Returns what was found in the raw list and dropped.
+    /// Returns the number of nodes without any link.
     #[must_use]
-    pub fn counts(&self) -> LinkCounts {
-        self.counts
+    pub fn n_isolated(&self) -> usize {
+        (0..self.n_nodes()).filter(|&node| self.degree(node) == 0).count()
     }
 }
 
@@ -117,12 +109,7 @@ impl Artifact for AdjacencyList {
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[("source", ColumnType::U32), ("target", ColumnType::U32)];
 
     fn facts(&self) -> Facts {
-        Facts::default()
-            .with("n_nodes", self.n_nodes())
-            .with("rows", self.counts.rows)
-            .with("self_loops", self.counts.self_loops)
-            .with("duplicates", self.counts.duplicates)
-            .with("isolated", self.counts.isolated)
+        with_nodes_from_links(Facts::default().with("n_nodes", self.n_nodes()), self.nodes_from_links)
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -143,14 +130,8 @@ impl Artifact for AdjacencyList {
             let targets: Vec<u32> = take(&mut columns)?;
             pairs.extend(sources.into_iter().zip(targets));
         }
-        let mut list = Self::from_pairs(facts.get("n_nodes")?, pairs)?;
-        list.counts = LinkCounts {
-            rows: facts.get("rows")?,
-            self_loops: facts.get("self_loops")?,
-            duplicates: facts.get("duplicates")?,
-            isolated: facts.get("isolated")?,
-        };
-        Ok(list)
+        let list = Self::from_pairs(facts.get("n_nodes")?, pairs)?;
+        Ok(list.with_nodes_from_links(nodes_from_links(facts)?))
     }
 
     /// Counts the offsets alone, because the facts do not say how many links there are.

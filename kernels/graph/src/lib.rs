@@ -14,12 +14,12 @@ mod predictions;
 mod sparse;
 mod weighted;
 
-pub use adjacency::{AdjacencyList, LinkCounts};
+pub use adjacency::AdjacencyList;
 pub use bits::{BitMatrix, Ones};
 pub use curves::Curves;
 pub use features::Features;
 pub use labels::Labels;
-pub use nodes::{NodeMap, Nodes, Split};
+pub use nodes::{NodeMap, Nodes, Split, nodes_from_links, with_nodes_from_links};
 pub use predictions::{ModelPredictions, Predictions};
 pub use sparse::SparseMatrix;
 pub use weighted::{Construction, Links, WeightedGraph};

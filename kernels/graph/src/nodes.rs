@@ -27,6 +27,9 @@ pub struct Nodes {
     pub n_classes: usize,
     /// Each node has one entry.
     pub splits: Vec<Split>,
+    /// The set of nodes was taken from the links, because the files say nothing else about it. It is then no public
+    /// input, and a link can show in it.
+    pub nodes_from_links: bool,
 }
 
 /// Keeps the name that each node had in the user's files.
@@ -34,6 +37,23 @@ pub struct Nodes {
 pub struct NodeMap {
     /// Each node has one name.
     pub names: Vec<String>,
+}
+
+/// This fact is there only where it is true, so that all other artifacts keep their bytes.
+const NODES_FROM_LINKS: &str = "nodes_from_links";
+
+/// Returns the facts with a further one where the set of nodes was taken from the links.
+#[must_use]
+pub fn with_nodes_from_links(facts: Facts, nodes_from_links: bool) -> Facts {
+    if nodes_from_links { facts.with(NODES_FROM_LINKS, true) } else { facts }
+}
+
+/// Returns whether the facts say that the set of nodes was taken from the links.
+///
+/// # Errors
+/// Fails when the fact is there and is neither `true` nor `false`.
+pub fn nodes_from_links(facts: &Facts) -> Result<bool, Invalid> {
+    if facts.0.contains_key(NODES_FROM_LINKS) { facts.get(NODES_FROM_LINKS) } else { Ok(false) }
 }
 
 impl Nodes {
@@ -53,7 +73,8 @@ impl Artifact for Nodes {
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[("node", ColumnType::U32), ("split", ColumnType::U8)];
 
     fn facts(&self) -> Facts {
-        Facts::default().with("dataset", &self.dataset).with("n_classes", self.n_classes)
+        let facts = Facts::default().with("dataset", &self.dataset).with("n_classes", self.n_classes);
+        with_nodes_from_links(facts, self.nodes_from_links)
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -77,7 +98,12 @@ impl Artifact for Nodes {
                 });
             }
         }
-        Ok(Self { dataset: facts.get("dataset")?, n_classes: facts.get("n_classes")?, splits })
+        Ok(Self {
+            dataset: facts.get("dataset")?,
+            n_classes: facts.get("n_classes")?,
+            splits,
+            nodes_from_links: nodes_from_links(facts)?,
+        })
     }
 }
 
@@ -107,3 +133,6 @@ impl Artifact for NodeMap {
         Ok(Self { names })
     }
 }
+
+#[cfg(test)]
+mod tests;

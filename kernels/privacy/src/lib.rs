@@ -6,10 +6,9 @@
 mod budget;
 pub mod composition;
 pub mod count_noise;
-pub mod discrete_laplace;
-pub mod randomized_response;
 mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
 pub use count_noise::DegreeNoise;
 pub use reports::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks, ReportFacts, ReportedOnes};
+pub use veilgraph_noise::{discrete_laplace, randomized_response};

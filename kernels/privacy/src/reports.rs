@@ -7,6 +7,7 @@ mod groups;
 mod links;
 
 use veilgraph_contract::{Facts, Invalid, Randomness};
+use veilgraph_graph::{nodes_from_links, with_nodes_from_links};
 
 use crate::budget::Budget;
 use crate::count_noise::DegreeNoise;
@@ -34,19 +35,27 @@ pub struct ReportFacts {
     pub degree_noise: DegreeNoise,
     /// Where the noise came from.
     pub randomness: Randomness,
+    /// Whether the set of nodes was taken from the links, so that a link can show in it.
+    pub nodes_from_links: bool,
+    /// Share of nodes that sent whatever they liked: a simulation.
+    pub lying_share: f64,
 }
+
+/// This fact is there only where nodes lie, so that all other reports keep their bytes.
+const LYING_SHARE: &str = "lying_share";
 
 impl ReportFacts {
     /// Whether the reports may leave the laboratory: nobody can draw their noise again, it protects as
-    /// executed, and there is some.
+    /// executed, there is some, the set of nodes tells of no link, and every node reports for itself.
     #[must_use]
     pub fn are_deployable(&self) -> bool {
-        self.randomness == Randomness::Os && self.degree_noise.is_sound() && self.epsilon.is_finite()
+        let is_noise_sound = self.randomness == Randomness::Os && self.degree_noise.is_sound();
+        is_noise_sound && self.epsilon.is_finite() && !self.nodes_from_links && self.lying_share == 0.0
     }
 
     /// As facts of an artifact.
     fn to_facts(&self) -> Facts {
-        Facts::default()
+        let facts = Facts::default()
             .with("mechanism", &self.mechanism)
             .with("epsilon", self.epsilon)
             .with("epsilon_edge", self.epsilon_edge)
@@ -55,7 +64,9 @@ impl ReportFacts {
             .with("epsilon_degree", self.budget.degree)
             .with("degree_noise", self.degree_noise.name())
             .with("randomness", self.randomness.name())
-            .with("deployable", self.are_deployable())
+            .with("deployable", self.are_deployable());
+        let facts = with_nodes_from_links(facts, self.nodes_from_links);
+        if self.lying_share == 0.0 { facts } else { facts.with(LYING_SHARE, self.lying_share) }
     }
 
     fn from_facts(facts: &Facts) -> Result<Self, Invalid> {
@@ -78,8 +89,16 @@ impl ReportFacts {
             budget,
             degree_noise: facts.get("degree_noise")?,
             randomness: facts.get("randomness")?,
+            nodes_from_links: nodes_from_links(facts)?,
+            lying_share: lying_share(facts)?,
         })
     }
+}
+
+/// Share of nodes that sent whatever they liked; 0 where the facts say nothing about it.
+fn lying_share(facts: &Facts) -> Result<f64, Invalid> {
+    let share = if facts.0.contains_key(LYING_SHARE) { facts.get(LYING_SHARE)? } else { 0.0 };
+    if (0.0..1.0).contains(&share) { Ok(share) } else { Err(Invalid(format!("lying_share {share} is not in [0, 1)"))) }
 }
 
 #[cfg(test)]

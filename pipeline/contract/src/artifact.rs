@@ -63,6 +63,8 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     const ZONE: Zone;
     /// Names and types of the columns; a public contract.
     const COLUMNS: &'static [(&'static str, ColumnType)];
+    /// Whether it tells of protected data: it can be written only by a stage function that releases something.
+    const IS_REPORT: bool = false;
     /// Name of a file beside the table that holds what is no table (weights of a network).
     const ATTACHMENT: Option<&'static str> = None;
 

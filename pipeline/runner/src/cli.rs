@@ -74,7 +74,7 @@ pub(crate) enum Command {
     },
     /// Classify the nodes of other graphs with a trained model; writes one CSV file for each graph.
     Predict {
-        /// `model.safetensors` of a run, e.g. artifacts/runs/cora/train/trial-0/model.safetensors.
+        /// `model.safetensors` of a run, e.g. artifacts/simulation/runs/cora/train/trial-0/model.safetensors.
         model: PathBuf,
         /// Position of the model in its grid (default: the one with the lowest validation loss).
         #[arg(long)]
@@ -86,13 +86,40 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Copy the release of a deployment out of the store, with its rows of the ledger.
+    /// Write what the server may see of a deployment: a store of its own, from which `run --side server` goes on.
     Export {
-        /// The experiment.
-        config: PathBuf,
         /// Folder to write, which must not exist yet.
         #[arg(long)]
         to: PathBuf,
+        /// Do not ask whether the cost is accepted.
+        #[arg(long)]
+        yes: bool,
+        /// The experiment.
+        #[command(flatten)]
+        run: RunArguments,
+    },
+    /// Write the public parameters that nodes need to report for themselves with `veilgraph-client`.
+    Parameters {
+        /// File to write, which must not exist yet.
+        #[arg(long)]
+        to: PathBuf,
+        /// The experiment, whose [ingest] names the nodes and no links.
+        #[command(flatten)]
+        run: RunArguments,
+    },
+    /// Check the reports that nodes have sent in, and make the server's store of them.
+    Collect {
+        /// Folder of the reports (files that end in `.vgr`).
+        reports: PathBuf,
+        /// The server's store to write, which must not exist yet.
+        #[arg(long)]
+        to: PathBuf,
+        /// Accept reports whose noise comes from a seed.
+        #[arg(long)]
+        simulated: bool,
+        /// The experiment.
+        #[command(flatten)]
+        run: RunArguments,
     },
     /// Download a dataset from its original host and check it.
     Fetch {
@@ -118,7 +145,7 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct RunArguments {
     /// The experiment; `run`, `plan` and `report` take several.
     #[arg(required = true, value_name = "CONFIG")]
@@ -154,6 +181,9 @@ pub(crate) struct RunArguments {
     /// Run only the part of one side.
     #[arg(long, value_enum, default_value_t = SideChoice::All)]
     pub side: SideChoice,
+    /// Let the server's side take a release that is not deployable: owner and server are simulated on one machine.
+    #[arg(long)]
+    pub simulation: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

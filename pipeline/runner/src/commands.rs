@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod collect;
 mod doctor;
 mod export;
 mod fetch;
@@ -11,6 +12,8 @@ mod scores;
 mod show;
 mod store;
 mod summary;
+
+pub(crate) use run::in_words;
 
 use clap::CommandFactory;
 use veilgraph_store::Store;
@@ -30,7 +33,9 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Gc { dry_run, all } => store::collect_garbage(&store, dry_run, all),
         Command::Ledger { json } => ledger::print(&store, json),
         Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
-        Command::Export { config, to } => export::export(&store, &config, &to),
+        Command::Export { to, yes, run } => export::export(&store, run, &to, yes),
+        Command::Parameters { to, run } => collect::parameters(&run, &to),
+        Command::Collect { reports, to, simulated, run } => collect::collect(&run, &reports, &to, simulated),
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {

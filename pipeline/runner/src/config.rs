@@ -115,21 +115,20 @@ struct Outline {
 /// Fields of [`Outline`].
 const OUTLINE: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "privacy", "evaluate"];
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EvaluateTable {
-    #[serde(default = "all_metrics")]
-    metrics: Vec<MetricGroup>,
+    #[serde(default)]
+    metrics: Option<Vec<MetricGroup>>,
 }
 
-impl Default for EvaluateTable {
-    fn default() -> Self {
-        Self { metrics: all_metrics() }
+/// Scores where none are named. Those of links are computed from the private graph: in a deployment they are a further
+/// release, which somebody has to ask for.
+fn default_metrics(randomness: Randomness) -> Vec<MetricGroup> {
+    match randomness {
+        Randomness::Seeded => vec![MetricGroup::Accuracy, MetricGroup::LinkError, MetricGroup::Density],
+        Randomness::Os => vec![MetricGroup::Accuracy],
     }
-}
-
-fn all_metrics() -> Vec<MetricGroup> {
-    vec![MetricGroup::Accuracy, MetricGroup::LinkError, MetricGroup::Density]
 }
 
 /// Seed of what is drawn reproducibly, where none is given.
@@ -183,6 +182,11 @@ impl Config {
                 let problem = "a deployment draws its noise from the operating system and refuses a seed; remove it";
                 return Err(source.at("seed", problem));
             }
+            if outline.privacy.population.is_none() || outline.privacy.budget.is_none() {
+                let problem = "a deployment needs a `population` (whose data are released, under every config) and a \
+                               `budget` (the most that all releases about them may cost, in nats per list bit)";
+                return Err(source.at("privacy", problem));
+            }
         }
         let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
@@ -194,7 +198,7 @@ impl Config {
             seed: outline.seed.unwrap_or(DEFAULT_SEED),
             trials: outline.trials,
             search_trials: outline.search_trials,
-            metrics: outline.evaluate.metrics,
+            metrics: outline.evaluate.metrics.unwrap_or_else(|| default_metrics(outline.privacy.randomness)),
             profile: outline.profile,
             privacy: outline.privacy,
             tables,
@@ -251,7 +255,7 @@ impl Config {
 }
 
 /// Fit for a folder.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('.')
 }

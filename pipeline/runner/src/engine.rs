@@ -2,6 +2,7 @@
 
 mod budget;
 mod recipe;
+mod release;
 mod schedule;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, Found, MemoryLimit, Recipe, Store, StoreSaver};
+use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::config::Config;
-use crate::ledger::{Allowance, Charge, Ledger};
+use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement};
 use crate::progress::Display;
 use crate::registry;
 use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::watcher::TaskWatcher;
-use crate::{first_layout, why};
-pub(crate) use recipe::DEPLOYED;
+use crate::why;
+pub(crate) use recipe::{DEPLOYED, recipe_of_release};
 use schedule::Schedule;
 
 /// Which part of the pipeline this machine runs.
@@ -30,6 +31,8 @@ pub(crate) enum SideChoice {
     All,
     /// The untrusted server alone: owner data are absent, and their entries are taken as the last run left them.
     Server,
+    /// Whoever knows the truth: it reads the data and scores what the server made, which is taken as the server left it.
+    Auditor,
 }
 
 /// What running needs to know.
@@ -41,6 +44,8 @@ pub(crate) struct Engine<'a> {
     /// Read once for all releases of this run.
     pub ledger: &'a Ledger,
     pub side: SideChoice,
+    /// Whether the server's side may take releases whose noise whoever knows the seed can remove.
+    pub is_simulation: bool,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
     /// How much computing a kill may cost.
@@ -119,19 +124,24 @@ impl Engine<'_> {
 
     /// Brings one task to its end.
     fn bring(&self, task: &Task, ends: &Ends) -> anyhow::Result<Done> {
-        if self.side == SideChoice::Server && task.side != "server" {
+        let is_elsewhere = match self.side {
+            SideChoice::All => false,
+            SideChoice::Server => task.side != "server",
+            SideChoice::Auditor => task.side == "server" || !task.releases.is_empty(),
+        };
+        if is_elsewhere {
             return self.recorded(task);
         }
         let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else {
             return Ok(Done { status: Status::MayRun, entry: None });
         };
+        if self.is_deployed(task) {
+            return self.bring_release(task, &slots);
+        }
         let recipe = self.recipe(task, &slots)?;
         let found = self.store.sound(task.stage, &recipe.key())?;
         if let Found::Whole(entry) = found {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
-        }
-        if let Some(entry) = self.earlier_release(task, &recipe)? {
-            return Ok(Done { status: Status::Fresh, entry: Some(Arc::new(entry)) });
         }
         let before = self.record.key(task, task.label());
         let before = before.and_then(|key| self.store.find(task.stage, key).ok().flatten());
@@ -149,35 +159,51 @@ impl Engine<'_> {
         }
         let start = Instant::now();
         self.charge(task, &recipe, ends)?;
-        let rng = self.rng(task)?;
+        let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
+        let release = self.release_record(task, 1, &recipe.key());
+        let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
+        Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
+    }
+
+    /// Runs the function of a task and publishes its entry.
+    fn make(
+        &self,
+        task: &Task,
+        recipe: Recipe,
+        slots: &[Vec<Handle>],
+        rng: &StageRng,
+        release: Option<ReleaseRecord>,
+        lock: KeyLock,
+    ) -> anyhow::Result<Entry> {
         let watcher = TaskWatcher::new(self.display, task, self.store.checkpoints(&recipe), self.checkpoint_interval);
+        let key = recipe.key();
         let mut draft = self.store.draft(recipe, lock)?;
-        draft.is_release(!task.releases.is_empty());
+        draft.set_release(release);
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
         let function = registry::find(task.stage, task.function)?;
-        function.run(&task.params, &slots, &rng, &Progress::new(&watcher), &mut saver)?;
+        function.run(&task.params, slots, rng, &Progress::new(&watcher), &mut saver)?;
+        if self.is_deployed(task) {
+            mark_drawn(self.store, &key)?;
+        }
         let entry = draft.publish()?;
         watcher.finish();
-        Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
+        Ok(entry)
+    }
+
+    /// What the manifest of a release says about it; none where nothing is released.
+    fn release_record(&self, task: &Task, number: u32, entry: &str) -> Option<ReleaseRecord> {
+        (!task.releases.is_empty()).then(|| ReleaseRecord {
+            population: task.population.clone(),
+            statement: statement(task.function, &task.releases),
+            number,
+            charged_as: entry.to_owned(),
+            collected: false,
+        })
     }
 
     /// Whether a task draws noise that nobody can draw again.
     fn is_deployed(&self, task: &Task) -> bool {
         self.config.is_deployment() && !task.releases.is_empty()
-    }
-
-    /// The same release of a deployment, if an earlier version of this program drew it: it is never drawn again.
-    fn earlier_release(&self, task: &Task, recipe: &Recipe) -> anyhow::Result<Option<Entry>> {
-        if self.is_deployed(task) { first_layout::find_release(self.store, recipe) } else { Ok(None) }
-    }
-
-    fn rng(&self, task: &Task) -> anyhow::Result<StageRng> {
-        if !self.is_deployed(task) {
-            return Ok(StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0)));
-        }
-        let mut entropy = [0; 32];
-        getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;
-        Ok(StageRng::from_os(&entropy))
     }
 
     /// What the last run left of a task of another side.
@@ -187,24 +213,45 @@ impl Engine<'_> {
         }
         let key = task.labels.iter().find_map(|label| self.record.key(task, label));
         let entry = key.map(|key| self.store.find(task.stage, key)).transpose()?.flatten();
-        let entry = entry.context(
-            "the owner has not run this stage for this config; run it without --side server where the data are",
-        )?;
-        let recipe = &entry.manifest.recipe;
-        anyhow::ensure!(
-            recipe.task.is_none() || recipe.params == task.canonical,
-            "the owner ran this stage with {} and this config asks for {}; run it again where the data are",
-            recipe.params,
-            task.canonical
-        );
+        let entry = entry.context(match self.side {
+            SideChoice::Auditor => {
+                "the server has not run this stage for this config; copy its store to the folder `server`"
+            }
+            _ => "the owner has not run this stage for this config; run it without --side server where the data are",
+        })?;
+        self.check_handed_over(task, &entry)?;
         Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })
     }
 
-    /// Writes the task's releases into the ledger, before any noise is drawn.
+    /// Refuses what the owner made under another config, or what the server must not have.
+    fn check_handed_over(&self, task: &Task, entry: &Entry) -> anyhow::Result<()> {
+        let recipe = &entry.manifest.recipe;
+        let (made, asked_for) = match &entry.manifest.release {
+            Some(release) => (release.statement.clone(), statement(task.function, &task.releases)),
+            None => (recipe.params.to_string(), task.canonical.to_string()),
+        };
+        anyhow::ensure!(
+            recipe.task.is_none() || made == asked_for,
+            "the owner ran this stage with {made} and this config asks for {asked_for}; run it again where the data are"
+        );
+        for output in entry.manifest.outputs.values().filter(|_| !task.releases.is_empty() && !self.is_simulation) {
+            let path = entry.path(output);
+            let metadata = veilgraph_store::metadata_of(&path)?;
+            anyhow::ensure!(
+                metadata.get("deployable").is_some_and(|value| value == "true"),
+                "{}: this release is not deployable, so it must not be in a server's hands: its noise comes from a seed, does \
+                 not protect as executed, or protects nothing. Add --simulation if server and owner are simulated on one \
+                 machine",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes a task's simulated releases into the ledger, before any noise is drawn.
     fn charge(&self, task: &Task, recipe: &Recipe, ends: &Ends) -> anyhow::Result<()> {
         // A seeded entry that is made again has the same bytes: it is the release that was charged.
-        let is_remade = !self.is_deployed(task) && self.ledger.has(&recipe.key());
-        if task.releases.is_empty() || is_remade {
+        if task.releases.is_empty() || self.ledger.has(&recipe.key(), task.releases.len()) {
             return Ok(());
         }
         // Each release is about the private data that its subject names, whatever else the task reads.
@@ -212,14 +259,16 @@ impl Engine<'_> {
             let names = release.subject.artifacts().iter();
             names.filter_map(|name| recipe.inputs.get(*name)).flatten().next().cloned().unwrap_or_default()
         };
-        let rows = task.releases.iter().map(|release| (release.clone(), graph(release))).collect();
         let charge = Charge {
             experiment: &self.config.name,
             population: &task.population,
             trial: task.trial.unwrap_or(0),
             entry: &recipe.key(),
+            function: task.function,
+            question: "",
+            number: 1,
             randomness: self.config.privacy.randomness,
-            releases: rows,
+            releases: task.releases.iter().map(|release| (release.clone(), graph(release))).collect(),
         };
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;

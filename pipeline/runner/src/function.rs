@@ -1,7 +1,9 @@
 //! A stage function, whatever its types: read the inputs, run, write the outputs.
 
+use std::path::Path;
+
 use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Stage, StageRng};
-use veilgraph_store::{MemoryLimit, StoreSaver};
+use veilgraph_store::{MemoryLimit, Rehearsal, StoreSaver};
 
 use crate::task::Handle;
 
@@ -12,13 +14,22 @@ pub(crate) struct Function {
     /// Name of its type, which begins with the crate that it stands in.
     type_name: fn() -> &'static str,
     run: RunFunction,
+    rehearse: RehearseFunction,
 }
 
 type RunFunction = fn(&toml::Value, &[Vec<Handle>], &StageRng, &Progress, &mut StoreSaver) -> anyhow::Result<()>;
 
+type RehearseFunction = fn(&toml::Value, &[Vec<Handle>], &mut Rehearsal) -> anyhow::Result<()>;
+
 /// The stage function `S`.
 pub(crate) const fn function<S: Stage>() -> Function {
-    Function { stage: S::STAGE, name: S::TASK, type_name: std::any::type_name::<S>, run: run::<S> }
+    Function {
+        stage: S::STAGE,
+        name: S::TASK,
+        type_name: std::any::type_name::<S>,
+        run: run::<S>,
+        rehearse: rehearse::<S>,
+    }
 }
 
 impl Function {
@@ -39,6 +50,26 @@ impl Function {
     ) -> anyhow::Result<()> {
         (self.run)(params, slots, rng, progress, saver)
     }
+
+    /// Does the same up to the first byte that would be written, with random numbers that are used for nothing else:
+    /// parameters and sizes that cannot work are found before anything is charged.
+    pub(crate) fn rehearse(
+        &self,
+        params: &toml::Value,
+        slots: &[Vec<Handle>],
+        memory: MemoryLimit,
+        place: &Path,
+    ) -> anyhow::Result<()> {
+        (self.rehearse)(params, slots, &mut Rehearsal { memory, place: place.to_owned() })
+    }
+}
+
+fn rehearse<S: Stage>(params: &toml::Value, slots: &[Vec<Handle>], rehearsal: &mut Rehearsal) -> anyhow::Result<()> {
+    let params: S::Params = params.clone().try_into()?;
+    let inputs = S::Inputs::read(&HandleLoader(rehearsal.memory), slots)?;
+    let rng = StageRng::new(0, "rehearsal", 0);
+    S::run(inputs, &params, &rng, &Progress::none())?.write(rehearsal)?;
+    Ok(())
 }
 
 fn run<S: Stage>(

@@ -6,7 +6,6 @@ mod commands;
 mod config;
 mod datasets;
 mod engine;
-mod first_layout;
 mod function;
 mod ledger;
 mod nearest;
@@ -32,7 +31,7 @@ fn main() -> ExitCode {
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => "error",
         (false, 0) => "veilgraph=info,veilgraph_ingest=info,veilgraph_nn=info,warn",
-        (false, 1) => "info",
+        (false, 1) => "info,veilgraph_ingest=debug",
         (false, _) => "debug",
     };
     tracing_subscriber::fmt()

@@ -1,13 +1,34 @@
 //! The only place that prints.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 /// A line of results on standard output. A reader that went away (`| head`) is no error.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let _ = writeln!(std::io::stdout(), "{}", plain(text));
 }
 
 /// A line about the run on standard error.
 pub(crate) fn error_line(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", plain(text));
+}
+
+/// The text with control characters written out: names from files must not command a terminal.
+fn plain(text: &str) -> Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|c| if is_command(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_never_reach_a_terminal() {
+        assert_eq!(plain("a \u{1b}[2J\u{7}b\u{9b}1m\r\n\tc"), "a \\u{1b}[2J\\u{7}b\\u{9b}1m\\r\n\tc");
+        assert!(matches!(plain("names: äöü\n"), Cow::Borrowed(_)));
+    }
 }

@@ -108,6 +108,11 @@ impl Display {
         self.bar.set_prefix(left);
     }
 
+    /// Says something that whoever runs this must know before it goes on.
+    pub(crate) fn say(&self, text: &str) {
+        self.line(text);
+    }
+
     fn line(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| crate::output::error_line(text));

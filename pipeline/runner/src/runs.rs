@@ -1,4 +1,7 @@
-//! Readable names: `runs/<config>/<stage>/<label>/` links to the entries of the last run of a config.
+//! Readable names: `<part>/runs/<config>/<stage>/<label>/` links to the entries of the last run of a config. Each part of
+//! the store names its own files alone, so that a copy of a part that follows links holds nothing of another.
+
+mod record;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,118 +9,202 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
-use veilgraph_store::Store;
+use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 
+use crate::config::Config;
 use crate::task::{Done, Status, Task};
+pub(crate) use record::RunRecord;
 
-/// Which entries the last run of a config used.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct RunRecord {
-    /// Stage to key, by stage function and label.
-    entries: BTreeMap<String, BTreeMap<String, String>>,
+/// Files that this program writes beside the links.
+const OURS: [&str; 4] = ["run.json", "log.jsonl", "scores.parquet", "scores.csv"];
+
+/// Folder of the readable names of the config `name` in a part.
+pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
+    store.part(part).join("runs").join(name)
 }
 
-impl RunRecord {
-    /// The record of the config `name`; empty if it never ran.
-    pub(crate) fn load(store: &Store, name: &str) -> anyhow::Result<Self> {
-        let path = folder(store, name).join("run.json");
-        if !path.exists() {
-            return Ok(Self::default());
-        }
-        let text =
-            fs::read(&path).with_context(|| format!("{}: cannot read the record of the last run", path.display()))?;
-        serde_json::from_slice(&text).with_context(|| format!("{}: damaged; remove it and run again", path.display()))
+/// Folders of readable names of all configs in all parts, hidden ones (which killed runs left) included.
+pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
+    let parts = Part::ALL.into_iter().map(|part| store.part(part));
+    let mut all: Vec<PathBuf> = Vec::new();
+    for part in parts.chain([store.root().to_owned()]) {
+        let items = fs::read_dir(part.join("runs")).into_iter().flatten().flatten();
+        all.extend(items.map(|item| item.path()).filter(|path| path.is_dir() && !path.is_symlink()));
     }
-
-    /// Key of the entry that a run called `label` of the task's stage function used.
-    pub(crate) fn key(&self, task: &Task, label: &str) -> Option<&str> {
-        let of_stage = self.entries.get(task.stage)?;
-        // Records of layout 1 hold bare labels.
-        of_stage.get(&recorded_name(task, label)).or_else(|| of_stage.get(label)).map(String::as_str)
-    }
-
-    /// Stage and key of every entry.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.entries.iter().flat_map(|(stage, labels)| labels.values().map(move |key| (stage.as_str(), key.as_str())))
-    }
+    all.sort();
+    all.dedup();
+    all
 }
 
-/// What a run is called in the record: functions of one stage share labels.
-fn recorded_name(task: &Task, label: &str) -> String {
-    format!("{} {label}", task.function)
+/// Removes a folder of readable names, and leaves what this program did not put there.
+pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
+    veilgraph_store::remove_ours(place, &is_ours)
 }
 
-/// Folder of the readable names of the config `name`.
-pub(crate) fn folder(store: &Store, name: &str) -> PathBuf {
-    store.root().join("runs").join(name)
+fn is_ours(inside: &Path) -> bool {
+    OURS.iter().any(|name| inside == Path::new(name))
 }
 
-/// Names of the configs that have run.
-pub(crate) fn names(store: &Store) -> Vec<String> {
-    let items = fs::read_dir(store.root().join("runs")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = items
-        .filter(|item| item.path().join("run.json").is_file())
-        .map(|item| item.file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    names.sort();
-    names
+/// The names of one part while they are gathered.
+#[derive(Default)]
+struct Names {
+    record: RunRecord,
+    /// Stage, label, name of the file, and the file.
+    links: Vec<(String, String, String, PathBuf)>,
+    /// Stages that ran, for the log.
+    ran: Vec<serde_json::Value>,
 }
 
-/// Half-written names that killed runs left.
-pub(crate) fn leftovers(store: &Store) -> impl Iterator<Item = PathBuf> {
-    let items = fs::read_dir(store.root().join("runs")).into_iter().flatten().flatten();
-    items
-        .map(|item| item.path())
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')))
-}
-
-/// Writes the readable names of a finished run, a line to its log, and what `add` puts beside them.
+/// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
 pub(crate) fn publish(
     store: &Store,
-    name: &str,
+    config: &Config,
     tasks: &[Task],
     done: &[Done],
     add: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let place = folder(store, name);
-    let wrong = || {
-        format!(
-            "{}: cannot write the readable names of the run; free space (`veilgraph gc`) or make it writable, and run again",
-            place.display()
-        )
-    };
-    let draft = store.root().join("runs").join(format!(".{name}-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&draft);
-    fs::create_dir_all(&draft).with_context(wrong)?;
-    let mut record = RunRecord::load(store, name).unwrap_or_default();
-    record.entries.values_mut().for_each(|labels| labels.retain(|name, _| name.contains(' ')));
+    let mut parts: BTreeMap<Part, Names> = BTreeMap::new();
     for (task, done) in tasks.iter().zip(done) {
+        if let Status::Ran { why, took } = &done.status {
+            let line = serde_json::json!({
+                "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(),
+                "why": why,
+            });
+            // How long private data took says something about them.
+            let part = match task.side {
+                "server" => server_part(config),
+                "auditor" => Part::Auditor,
+                _ => Part::Owner,
+            };
+            parts.entry(part).or_default().ran.push(line);
+        }
         let Some(entry) = &done.entry else { continue };
-        for label in &task.labels {
-            let of_stage = record.entries.entry(task.stage.to_owned()).or_default();
-            of_stage.insert(recorded_name(task, label), entry.manifest.key.clone());
-            let labelled = draft.join(task.stage).join(label);
-            fs::create_dir_all(&labelled).with_context(wrong)?;
-            for output in entry.manifest.outputs.values() {
-                let inside = entry.path(output).strip_prefix(store.root()).map(Path::to_owned).with_context(wrong)?;
-                link(&Path::new("../../../..").join(inside), &labelled.join(&output.file)).with_context(wrong)?;
+        gather(store, config, task, entry, &mut parts)?;
+    }
+    let mut add = Some(add);
+    for (part, names) in parts {
+        let place = folder(store, part, &config.name);
+        let wrong = || {
+            format!(
+                "{}: cannot write the readable names of the run; free space (`veilgraph gc`) or make it writable, and run \
+                 again",
+                place.display()
+            )
+        };
+        let draft = place.with_file_name(format!(".{}-{}", config.name, std::process::id()));
+        let before = RunRecord::read(&place)?;
+        prepare(&place, &draft, part).with_context(wrong)?;
+        names.write(before, store, part, &place, &draft).with_context(wrong)?;
+        if part == Part::Auditor
+            && let Some(add) = add.take()
+        {
+            add(&draft)?;
+            keep_scores(&place, &draft).with_context(wrong)?;
+        }
+        replace_folder(&draft, &place, &is_ours).with_context(wrong)?;
+    }
+    Ok(())
+}
+
+/// Scores of the last run that had some stay where this run has none: it may have stopped before them.
+fn keep_scores(place: &Path, draft: &Path) -> anyhow::Result<()> {
+    for name in ["scores.parquet", "scores.csv"] {
+        if place.join(name).is_file() && !draft.join(name).exists() {
+            fs::copy(place.join(name), draft.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The part that holds what the server makes.
+fn server_part(config: &Config) -> Part {
+    if config.is_deployment() { Part::Server } else { Part::Simulation }
+}
+
+/// Sorts the files of an entry by the parts that may name them.
+fn gather(
+    store: &Store,
+    config: &Config,
+    task: &Task,
+    entry: &Entry,
+    parts: &mut BTreeMap<Part, Names>,
+) -> anyhow::Result<()> {
+    let recipe = &entry.manifest.recipe;
+    let own = match store.kind() {
+        Kind::ServerAlone => Part::Server,
+        Kind::Whole if recipe.deployment || !config.is_deployment() => Part::of(recipe),
+        // An entry of an earlier layout.
+        Kind::Whole => Part::Owner,
+    };
+    // The whole record stands where everything of the run may be known.
+    let whole = if config.is_deployment() && store.kind() == Kind::Whole { Part::Owner } else { own };
+    parts.entry(whole).or_default().record.note(task, &entry.manifest.key);
+    for output in entry.manifest.outputs.values() {
+        let part = match output.zone.as_str() {
+            "owner" => Part::Owner,
+            "auditor" => Part::Auditor,
+            _ => own,
+        };
+        if entry.path(output).is_file() {
+            parts.entry(part).or_default().add(task, &output.file, &entry.path(output));
+        }
+    }
+    if config.is_deployment() && store.kind() == Kind::Whole && task.side != "auditor" {
+        // What the server may see of it, as the server will find it.
+        let server = store.server();
+        let public =
+            if own == Part::Server { entry.clone() } else { entry.publish_to(&server, task.canonical.clone())? };
+        let names = parts.entry(Part::Server).or_default();
+        names.record.note(task, &public.manifest.key);
+        if own != Part::Server {
+            for output in public.manifest.outputs.values() {
+                names.add(task, &output.file, &public.path(output));
             }
         }
     }
-    fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?).with_context(wrong)?;
-    let log = place.join("log.jsonl");
-    if log.is_file() {
-        fs::copy(&log, draft.join("log.jsonl")).with_context(wrong)?;
+    Ok(())
+}
+
+/// Begins a folder of names, which only its owner may enter where the part is private.
+fn prepare(place: &Path, draft: &Path, part: Part) -> anyhow::Result<()> {
+    if part.is_private() {
+        veilgraph_store::create_private_folder(place.parent().unwrap_or(place))?;
     }
-    append_log(&draft.join("log.jsonl"), tasks, done).with_context(wrong)?;
-    add(&draft)?;
-    let _ = fs::remove_dir_all(&place);
-    match fs::rename(&draft, &place) {
-        // Another run of the same config published in between: its names are as good as ours.
-        Err(_) if place.is_dir() => fs::remove_dir_all(&draft).with_context(wrong),
-        other => other.with_context(wrong),
+    if draft.is_dir() {
+        // A killed process with our number left it.
+        remove(draft)?;
+    }
+    Ok(fs::create_dir_all(draft)?)
+}
+
+impl Names {
+    fn add(&mut self, task: &Task, file: &str, path: &Path) {
+        for label in &task.labels {
+            self.links.push((task.stage.to_owned(), label.clone(), file.to_owned(), path.to_owned()));
+        }
+    }
+
+    /// Writes links, record and log into `draft`, which will stand at `place`.
+    fn write(self, mut record: RunRecord, store: &Store, part: Part, place: &Path, draft: &Path) -> anyhow::Result<()> {
+        for (stage, label, file, path) in &self.links {
+            let labelled = draft.join(stage).join(label);
+            fs::create_dir_all(&labelled)?;
+            // The label's folder lies four levels below its part, and five below the store.
+            let to = match path.strip_prefix(store.part(part)) {
+                Ok(inside) => Path::new("../../../..").join(inside),
+                Err(_) => Path::new("../../../../..").join(path.strip_prefix(store.root())?),
+            };
+            link(&to, &labelled.join(file))?;
+        }
+        record.take_over(self.record);
+        if record.all().next().is_some() {
+            fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?)?;
+        }
+        let log = place.join("log.jsonl");
+        if log.is_file() {
+            fs::copy(&log, draft.join("log.jsonl"))?;
+        }
+        append_log(&draft.join("log.jsonl"), &self.ran)
     }
 }
 
@@ -130,22 +217,11 @@ fn link(to: &Path, name: &Path) -> std::io::Result<()> {
     symlink(to, name)
 }
 
-/// What keys must not know: time, machine, version, durations.
-fn append_log(path: &Path, tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
+/// What keys must not know: time, version, durations.
+fn append_log(path: &Path, ran: &[serde_json::Value]) -> anyhow::Result<()> {
     use std::io::Write;
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let ran: Vec<_> = tasks
-        .iter()
-        .zip(done)
-        .filter_map(|(task, done)| match &done.status {
-            Status::Ran { why, took } => Some(serde_json::json!({
-                "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(), "why": why,
-            })),
-            _ => None,
-        })
-        .collect();
-    let host = fs::read_to_string("/etc/hostname").unwrap_or_default();
-    let line = serde_json::json!({"time": time, "host": host.trim(), "version": env!("CARGO_PKG_VERSION"), "ran": ran});
+    let line = serde_json::json!({"time": time, "version": env!("CARGO_PKG_VERSION"), "ran": ran});
     let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
     writeln!(file, "{line}")?;
     Ok(())

@@ -6,6 +6,7 @@ use crate::entry::Store;
 use crate::error::StoreError;
 use crate::files;
 use crate::manifest::Recipe;
+use crate::places::Part;
 
 /// Checkpoints of one task, kept under its key: another code, input or parameter never sees them.
 pub struct Checkpoints {
@@ -19,7 +20,8 @@ impl Store {
     /// Checkpoints of the task that makes the entry of this recipe.
     #[must_use]
     pub fn checkpoints(&self, recipe: &Recipe) -> Checkpoints {
-        Checkpoints { folder: self.root().join("checkpoints").join(format!("{}-{}", recipe.stage, recipe.key())) }
+        let all = self.part(Part::of(recipe)).join("checkpoints");
+        Checkpoints { folder: all.join(format!("{}-{}", recipe.stage, recipe.key())) }
     }
 }
 

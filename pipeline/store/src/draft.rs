@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use veilgraph_contract::{Artifact, Column, Facts, Saver, Zone};
 
+use crate::content::ContentHasher;
 use crate::entry::{APART, Entry, MANIFEST, Store};
 use crate::error::StoreError;
 use crate::files::{self, NewFile};
 use crate::lock::KeyLock;
-use crate::manifest::{Manifest, OutputRecord, Recipe};
+use crate::manifest::{Manifest, OutputRecord, Recipe, ReleaseRecord};
 use crate::memory::MemoryLimit;
+use crate::places::{Kind, Part};
 use crate::table;
 
 /// An entry being made: private to this process until published.
@@ -22,7 +24,7 @@ pub struct Draft {
     key: String,
     folder: PathBuf,
     outputs: BTreeMap<String, OutputRecord>,
-    is_release: bool,
+    release: Option<ReleaseRecord>,
     _lock: KeyLock,
 }
 
@@ -40,45 +42,61 @@ impl Draft {
         files::remove_folder(&folder)?;
         files::create_folder(&folder, true)?;
         let key = recipe.key();
-        Ok(Self { store, recipe, key, folder, outputs: BTreeMap::new(), is_release: false, _lock: lock })
+        Ok(Self { store, recipe, key, folder, outputs: BTreeMap::new(), release: None, _lock: lock })
     }
 
-    /// Says whether the entry holds a release of protected data.
-    pub fn is_release(&mut self, is_release: bool) {
-        self.is_release = is_release;
+    /// Says which release of protected data the entry holds.
+    pub fn set_release(&mut self, release: Option<ReleaseRecord>) {
+        self.release = release;
     }
 
-    /// Publishes the entry: private files first, the manifest with the rest last.
+    /// Publishes the entry: the files of other parts first, then the folder with the manifest.
     ///
     /// # Errors
     /// When the file system refuses; then nothing is published.
     pub fn publish(mut self) -> Result<Entry, StoreError> {
         let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
         let outputs = std::mem::take(&mut self.outputs);
-        let (recipe, is_release) = (self.recipe.clone(), self.is_release);
-        let manifest = Manifest { key: key.clone(), recipe, outputs, is_release, checksum: String::new() };
-        let main = self.folder.join("main");
-        files::create_folder(&main, false)?;
-        files::write_synced(&main.join(MANIFEST), &manifest.to_bytes(), false)?;
-        for zone in APART {
-            let from = self.folder.join(zone.name());
+        let (recipe, release) = (self.recipe.clone(), self.release.take());
+        let main = Part::of(&recipe);
+        let manifest =
+            Manifest { key: key.clone(), recipe, outputs, is_release: false, release, checksum: String::new() };
+        let folder = self.folder.join(main.name());
+        files::create_folder(&folder, true)?;
+        files::write_synced(&folder.join(MANIFEST), &manifest.to_bytes(), main.is_private())?;
+        for part in Part::ALL.into_iter().filter(|part| *part != main).chain([main]) {
+            let from = self.folder.join(part.name());
             if from.is_dir() {
-                Self::place(&from, &self.store.folder(zone.name(), &stage, &key), true)?;
+                self.move_to(&from, part, &stage, &key)?;
             }
         }
-        Self::place(&main, &self.store.folder("server", &stage, &key), false)?;
-        Ok(Entry { store: self.store.clone(), manifest })
+        Ok(Entry { store: self.store.clone(), home: self.store.part(main), manifest })
     }
 
     /// Moves a folder to its place; what stands there belongs to no complete entry.
-    fn place(from: &Path, to: &Path, private: bool) -> Result<(), StoreError> {
-        let parent = to.parent().unwrap_or(Path::new("."));
-        if private && let Some(zone) = parent.parent() {
-            files::create_folder(zone, true)?;
+    fn move_to(&self, from: &Path, part: Part, stage: &str, key: &str) -> Result<(), StoreError> {
+        let whole = self.store.part(part);
+        files::create_folder(&self.store.root, self.store.kind == Kind::Whole)?;
+        files::create_folder(&whole, part.is_private())?;
+        if part.is_private() {
+            files::refuse_if_open(&whole)?;
+        } else {
+            files::open_folder(from)?;
+            self.store.server().write_layout()?;
         }
-        files::create_folder(parent, private)?;
-        files::remove_folder(to)?;
-        files::publish_folder(from, to)
+        let to = self.store.place(part, stage, key);
+        files::create_folder(to.parent().unwrap_or(&whole), part.is_private())?;
+        files::remove_folder(&to)?;
+        files::publish_folder(from, &to)
+    }
+
+    /// Takes over a file of another entry with its record.
+    pub(crate) fn adopt(&mut self, name: &str, output: &OutputRecord, bytes: &[u8]) -> Result<(), StoreError> {
+        let folder = self.folder.join(Part::of_zone(&self.recipe, &output.zone).name());
+        files::create_folder(&folder, true)?;
+        files::write_synced(&folder.join(&output.file), bytes, false)?;
+        self.outputs.insert(name.to_owned(), output.clone());
+        Ok(())
     }
 
     /// Adds the file that `write` fills.
@@ -90,16 +108,18 @@ impl Draft {
         write: impl FnOnce(&mut BufWriter<NewFile>) -> Result<(), E>,
         wrong: impl Fn(&Path, E) -> StoreError,
     ) -> Result<(), StoreError> {
-        let apart = APART.contains(&zone);
-        let folder = self.folder.join(if apart { zone.name() } else { "main" });
-        files::create_folder(&folder, apart)?;
+        let part = Part::of_zone(&self.recipe, zone.name());
+        let folder = self.folder.join(part.name());
+        files::create_folder(&folder, true)?;
         let path = folder.join(&file);
-        let mut sink = BufWriter::new(NewFile::create(&path, apart, self.store.hasher(zone.name())?)?);
+        let mut sink = BufWriter::new(NewFile::create(&path, part.is_private(), self.store.hasher(zone.name())?)?);
         write(&mut sink).map_err(|error| wrong(&path, error))?;
         let written = sink.into_inner().map_err(|error| StoreError::io("write", &path, error.into_error()))?;
         let (digest, length) = written.finish(&path)?;
-        let bytes = if apart { 0 } else { length };
-        self.outputs.insert(name.to_owned(), OutputRecord { file, zone: zone.name().to_owned(), digest, bytes });
+        let is_secret = APART.contains(&zone);
+        let bytes = if is_secret { 0 } else { length };
+        let record = OutputRecord { file, zone: zone.name().to_owned(), digest, bytes, content: None };
+        self.outputs.insert(name.to_owned(), record);
         Ok(())
     }
 }
@@ -124,6 +144,9 @@ impl Saver for StoreSaver<'_> {
         let file = format!("{}.parquet", A::NAME);
         // Nobody here could read it back.
         self.memory.check::<A>(facts, &draft.folder.join(&file))?;
+        if A::IS_REPORT && draft.release.is_none() {
+            return Err(StoreError::Uncharged { path: draft.folder.join(&file), artifact: A::NAME });
+        }
         // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
         let metadata = BTreeMap::from([
             ("artifact".to_owned(), A::NAME.to_owned()),
@@ -131,12 +154,44 @@ impl Saver for StoreSaver<'_> {
             ("stage".to_owned(), draft.recipe.stage.clone()),
             ("zone".to_owned(), A::ZONE.name().to_owned()),
         ]);
-        let write = |sink: &mut BufWriter<NewFile>| table::write_table::<A>(facts, blocks, &metadata, sink);
+        let secret = if APART.contains(&A::ZONE) { Some(draft.store.secret()?) } else { None };
+        let mut hasher = secret.map(|secret| ContentHasher::new::<A>(facts, &secret));
+        let mut read = blocks.inspect(|block| {
+            if let Some(hasher) = &mut hasher {
+                hasher.take(block);
+            }
+        });
+        let write = |sink: &mut BufWriter<NewFile>| table::write_table::<A>(facts, &mut read, &metadata, sink);
         draft.add(A::ZONE, A::NAME, file, write, StoreError::parquet)?;
+        drop(read);
+        if let Some(record) = draft.outputs.get_mut(A::NAME) {
+            record.content = hasher.map(ContentHasher::finish);
+        }
         if let Some((name, bytes)) = A::ATTACHMENT.zip(attachment) {
             let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
             draft.add(A::ZONE, name, name.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
         }
         Ok(())
+    }
+}
+
+/// Compares what would be written with the memory of whoever reads it, and writes nothing.
+pub struct Rehearsal {
+    /// How much memory a reader may use.
+    pub memory: MemoryLimit,
+    /// What messages call the place.
+    pub place: PathBuf,
+}
+
+impl Saver for Rehearsal {
+    type Error = StoreError;
+
+    fn save<A: Artifact>(
+        &mut self,
+        facts: &Facts,
+        _: &mut dyn Iterator<Item = Vec<Column>>,
+        _: Option<Vec<u8>>,
+    ) -> Result<(), StoreError> {
+        self.memory.check::<A>(facts, &self.place.join(A::NAME))
     }
 }

@@ -1,5 +1,6 @@
 //! Entries: found by key, read with their digest checked.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
 use crate::memory::MemoryLimit;
+use crate::places::{Kind, Part, is_key};
 use crate::table::Table;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -22,6 +24,7 @@ pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) root: PathBuf,
+    pub(crate) kind: Kind,
 }
 
 /// What stands where an entry should stand.
@@ -39,6 +42,8 @@ pub enum Found {
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) store: Store,
+    /// Folder of the part that holds the manifest.
+    pub(crate) home: PathBuf,
     /// What it holds.
     pub manifest: Manifest,
 }
@@ -47,7 +52,7 @@ impl Store {
     /// The store below `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), kind: Kind::Whole }
     }
 
     /// Its folder.
@@ -56,23 +61,16 @@ impl Store {
         &self.root
     }
 
-    /// Folder of the files of `zone` in the entry `key` of `stage`.
-    #[must_use]
-    pub fn folder(&self, zone: &str, stage: &str, key: &str) -> PathBuf {
-        let apart = APART.iter().any(|apart| apart.name() == zone);
-        let base = if apart { self.root.join(zone) } else { self.root.clone() };
-        base.join(stage).join(key)
-    }
-
     /// The entry `key` of `stage`, if it is complete. Owner files may be elsewhere.
     ///
     /// # Errors
     /// When its manifest is unreadable.
     pub fn find(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
-        let path = self.folder("server", stage, key).join(MANIFEST);
-        if !path.exists() {
+        let mut homes = self.homes().into_iter();
+        let Some(home) = homes.find(|home| home.join(stage).join(key).join(MANIFEST).is_file()) else {
             return Ok(None);
-        }
+        };
+        let path = home.join(stage).join(key).join(MANIFEST);
         let wrong = |problem: String| StoreError::Manifest { path: path.clone(), problem };
         let bytes = files::read(&path)?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
@@ -82,7 +80,7 @@ impl Store {
         if manifest.key != key || manifest.recipe.key() != key {
             return Err(wrong("its recipe does not hash to its key".to_owned()));
         }
-        Ok(Some(Entry { store: self.clone(), manifest }))
+        Ok(Some(Entry { store: self.clone(), home, manifest }))
     }
 
     /// The entry `key` of `stage`, with every file compared with its digest.
@@ -117,33 +115,27 @@ impl Store {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// Whether an entry holds a release of protected data.
-    ///
-    /// # Errors
-    /// When a folder or manifest is unreadable.
-    pub fn has_releases(&self) -> Result<bool, StoreError> {
-        // In layout 1 every entry of `privatize` was one, but for the mechanism that sends nothing.
-        let is_release = |manifest: &Manifest| {
-            let sends = manifest.recipe.params.get("mechanism").is_none_or(|mechanism| mechanism != "no-links");
-            manifest.is_release || (manifest.recipe.task.is_none() && manifest.recipe.stage == "privatize" && sends)
-        };
-        Ok(self.entries()?.iter().any(|entry| is_release(&entry.manifest)))
-    }
-
     /// Stage and key of everything that stands where entries stand, whole or damaged.
     ///
     /// # Errors
     /// When a folder is unreadable.
     pub fn keys(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let mut keys = Vec::new();
-        for stage in names(&self.root)? {
-            let folder = self.root.join(&stage);
-            if !folder.is_dir() || ["owner", "auditor", "runs", "reports", "tmp", "locks"].contains(&stage.as_str()) {
-                continue;
+        let mut keys = BTreeSet::new();
+        for home in self.homes() {
+            for stage in names(&home)? {
+                let is_key = |key: &String| is_key(Path::new(key)) && home.join(&stage).join(key).is_dir();
+                let found = names(&home.join(&stage))?.into_iter().filter(is_key);
+                keys.extend(found.map(|key| (stage.clone(), key)));
             }
-            keys.extend(names(&folder)?.into_iter().map(|key| (stage.clone(), key)));
         }
-        Ok(keys)
+        // What no part holds a manifest of is private files whose manifest is elsewhere.
+        let has_manifest = |(stage, key): &(String, String)| {
+            self.homes().iter().any(|home| home.join(stage).join(key).join(MANIFEST).is_file())
+        };
+        let is_private_alone = |(stage, key): &(String, String)| {
+            [Part::Owner, Part::Auditor].iter().any(|part| self.place(*part, stage, key).is_dir())
+        };
+        Ok(keys.into_iter().filter(|entry| has_manifest(entry) || !is_private_alone(entry)).collect())
     }
 
     /// Waits for the right to make the entry of this recipe.
@@ -164,21 +156,53 @@ impl Store {
         Draft::begin(self.clone(), recipe, folder, lock)
     }
 
+    /// Removes drafts and checkpoints that killed processes left. Only folders that are named like a task are touched.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn remove_leftovers(&self) -> Result<(), StoreError> {
+        let checkpoints = Part::ALL.iter().map(|part| self.part(*part).join("checkpoints"));
+        for all in checkpoints.chain([self.root.join("tmp"), self.root.join("checkpoints")]) {
+            for name in names(&all)? {
+                let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
+                if is_of_task && all.join(&name).is_dir() {
+                    files::remove_folder(&all.join(&name))?;
+                }
+            }
+            // A folder that holds something else stays.
+            let _ = fs::remove_dir(&all);
+        }
+        Ok(())
+    }
+
     /// Removes an entry, its manifest first.
     ///
     /// # Errors
     /// When the file system refuses.
     pub fn remove(&self, stage: &str, key: &str) -> Result<(), StoreError> {
-        files::remove_folder(&self.folder("server", stage, key))?;
-        APART.iter().try_for_each(|zone| files::remove_folder(&self.folder(zone.name(), stage, key)))
+        // The folder with the manifest first: what is left without one is no entry.
+        self.homes().iter().try_for_each(|home| files::remove_folder(&home.join(stage).join(key)))
     }
 }
 
 impl Entry {
+    /// Folder with the manifest.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.home.join(&self.manifest.recipe.stage).join(&self.manifest.key)
+    }
+
     /// Path of an artifact's file.
     #[must_use]
     pub fn path(&self, output: &OutputRecord) -> PathBuf {
-        self.store.folder(&output.zone, &self.manifest.recipe.stage, &self.manifest.key).join(&output.file)
+        let part = match output.zone.as_str() {
+            "owner" => self.store.part(Part::Owner),
+            "auditor" => self.store.part(Part::Auditor),
+            _ => self.home.clone(),
+        };
+        // A manifest names files of its own folder, whoever wrote it.
+        let file = Path::new(&output.file).file_name().unwrap_or_default();
+        part.join(&self.manifest.recipe.stage).join(&self.manifest.key).join(file)
     }
 
     /// Whether every file is there (its content is checked when it is read).
@@ -192,13 +216,23 @@ impl Entry {
     /// # Errors
     /// When it is missing, not what the manifest says, or would take too much memory.
     pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
-        let missing = || StoreError::Missing {
-            path: self.store.folder("server", &self.manifest.recipe.stage, &self.manifest.key).join(name),
-        };
+        let missing = || StoreError::Missing { path: self.folder().join(name) };
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
         let path = self.path(output);
         let corrupt = |invalid: Invalid| StoreError::Corrupt { path: path.clone(), problem: invalid.0 };
+        let is_asked_for = name == A::NAME && output.zone == A::ZONE.name() && output.file == format!("{name}.parquet");
+        if !is_asked_for {
+            let problem = format!(
+                "its manifest calls it `{}` of the zone {}, and `{}` of the zone {} was asked for",
+                output.file,
+                output.zone,
+                A::NAME,
+                A::ZONE.name()
+            );
+            return Err(corrupt(Invalid(problem)));
+        }
         let table = Table::open::<A>(self.check(output)?).map_err(corrupt)?;
+        table.is_called::<A>().map_err(corrupt)?;
         memory.check::<A>(table.facts(), &path)?;
         let attachment = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name));
         let attachment = attachment.map(|output| self.bytes(output)).transpose()?;

@@ -62,6 +62,23 @@ pub enum StoreError {
         /// Its permissions.
         mode: u32,
     },
+    /// The secret of a store with releases is gone.
+    #[error(
+        "{path}: the secret of this store is gone although releases were charged, so nobody can tell whether the data are \
+         still those that were released; restore the file from a copy, or begin with another --store"
+    )]
+    SecretGone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// A report without a charge.
+    #[error("{path}: {artifact} tells of protected data, and nothing was charged for it; this is a bug in a mechanism")]
+    Uncharged {
+        /// The file.
+        path: PathBuf,
+        /// Name of the artifact.
+        artifact: &'static str,
+    },
     /// A store of another version.
     #[error(
         "{path}: this store has the layout `{found}`, which this version does not know; \

@@ -19,6 +19,28 @@ pub(crate) fn create_folder(path: &Path, private: bool) -> Result<(), StoreError
         .map_err(|error| StoreError::io("create the folder", path, error))
 }
 
+/// Creates a folder that admits nobody but its owner, with its parents.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn create_private_folder(path: &Path) -> Result<(), StoreError> {
+    create_folder(path, true)
+}
+
+/// Writes a file that nobody but its owner may read; it is there wholly or not at all.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_whole(path, bytes, true)
+}
+
+/// Lets everybody read a folder that was private while it was filled.
+pub(crate) fn open_folder(path: &Path) -> Result<(), StoreError> {
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(path, open).map_err(|error| StoreError::io("open the folder", path, error))
+}
+
 /// Refuses a private folder that others may enter.
 pub(crate) fn refuse_if_open(path: &Path) -> Result<(), StoreError> {
     let mode = fs::metadata(path).map_err(|error| StoreError::io("read", path, error))?.permissions().mode();
@@ -115,5 +137,71 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", path, error)),
         _ => Ok(()),
+    }
+}
+
+/// Puts the folder `draft` in the place of `place`. `is_ours` tells which files (by their path inside the folder) this
+/// program made: these and links are replaced. Whatever else a user put there is carried over.
+///
+/// # Errors
+/// When the file system refuses; then what was at `place` is still there, or beside it.
+pub fn replace_folder(draft: &Path, place: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let old = place.with_file_name(format!(".{name}-old-{}", std::process::id()));
+    match fs::rename(place, &old) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    match fs::rename(draft, place) {
+        // Another process put its own there in between: it is as good.
+        Err(_) if place.is_dir() => remove_ours(draft, &|_| true)?,
+        other => other?,
+    }
+    if !old.is_dir() {
+        return Ok(());
+    }
+    remove_ours(&old, is_ours)?;
+    if old.is_dir() { carry_over(&old, place) } else { Ok(()) }
+}
+
+/// Removes the links and the files of `folder` for which `is_ours` holds (by their path inside the folder), and then
+/// folders that are empty.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn remove_ours(folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    remove_inside(folder, folder, is_ours)
+}
+
+fn remove_inside(whole: &Path, folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    for item in fs::read_dir(folder)? {
+        let path = item?.path();
+        if path.is_dir() && !path.is_symlink() {
+            remove_inside(whole, &path, is_ours)?;
+        } else if path.is_symlink() || is_ours(path.strip_prefix(whole).unwrap_or(&path)) {
+            fs::remove_file(&path)?;
+        }
+    }
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        other => other,
+    }
+}
+
+/// Moves what is left in `from` to the same place in `to`, where nothing of that name stands.
+fn carry_over(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for item in fs::read_dir(from)? {
+        let path = item?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if target.is_dir() && path.is_dir() {
+            carry_over(&path, &target)?;
+        } else if !target.exists() {
+            fs::rename(&path, &target)?;
+        }
+    }
+    match fs::remove_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        other => other,
     }
 }

@@ -8,34 +8,72 @@ use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::LAYOUT_VERSION;
+use crate::places::{Kind, Part};
 
-/// Holds the version of the layout of the store.
+/// Holds the version of the layout of the store, and the word `server` where the store is a server's.
 const LAYOUT: &str = "layout";
 
 impl Store {
-    /// The same, after a look at its layout.
+    /// The store at `root`, after a look at its layout and at who may enter its private parts.
     ///
     /// # Errors
-    /// When a newer version wrote it: nothing there is touched.
+    /// When a newer version wrote it, or when others may enter a private part: nothing there is touched.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let store = Self::new(root);
+        let mut store = Self::new(root);
         let path = store.root.join(LAYOUT);
         match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(store),
-            Err(error) => Err(StoreError::io("read", &path, error)),
-            Ok(text) => match text.trim().parse::<u32>() {
-                Ok(version) if version <= LAYOUT_VERSION => Ok(store),
-                _ => Err(StoreError::Layout { path, found: text.trim().to_owned() }),
-            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io("read", &path, error)),
+            Ok(text) => {
+                let mut words = text.split_whitespace();
+                let version = words.next().and_then(|version| version.parse::<u32>().ok());
+                store.kind = match (version, words.next()) {
+                    (Some(version), None) if version <= LAYOUT_VERSION => Kind::Whole,
+                    (Some(version), Some("server")) if version <= LAYOUT_VERSION => Kind::ServerAlone,
+                    _ => return Err(StoreError::Layout { path, found: text.trim().to_owned() }),
+                };
+            }
         }
+        store.refuse_open_parts()?;
+        Ok(store)
+    }
+
+    /// A new server's store at `root`.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn new_server(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let store = Self { root: root.into(), kind: Kind::ServerAlone };
+        store.write_layout()?;
+        Ok(store)
+    }
+
+    /// Whether this program made the store: nothing is removed from another folder.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.root.join(LAYOUT).is_file()
+    }
+
+    /// What the store is for.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Refuses private parts that others may enter.
+    fn refuse_open_parts(&self) -> Result<(), StoreError> {
+        let private = Part::ALL.into_iter().filter(|part| part.is_private()).map(|part| self.part(part));
+        private.filter(|folder| folder.is_dir()).try_for_each(|folder| files::refuse_if_open(&folder))
     }
 
     /// Says which layout the store has from now on: an earlier version must not read what this one writes.
     pub(crate) fn write_layout(&self) -> Result<(), StoreError> {
-        let (path, layout) = (self.root.join(LAYOUT), format!("{LAYOUT_VERSION}\n"));
+        let is_private = self.kind == Kind::Whole;
+        let suffix = if is_private { "" } else { " server" };
+        let (path, layout) = (self.root.join(LAYOUT), format!("{LAYOUT_VERSION}{suffix}\n"));
         let is_written = || fs::read_to_string(&path).ok().as_ref() == Some(&layout);
         if !is_written() {
-            files::create_folder(&self.root, false)?;
+            files::create_folder(&self.root, is_private)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), LAYOUT)?;
             if !is_written() {
                 files::write_whole(&path, layout.as_bytes(), false)?;

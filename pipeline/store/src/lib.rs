@@ -3,6 +3,7 @@
 //! *Invariant:* an entry is complete or absent. Nothing here knows what a stage computes.
 
 mod checkpoints;
+mod content;
 mod draft;
 mod entry;
 mod error;
@@ -11,14 +12,19 @@ mod layout;
 mod lock;
 mod manifest;
 mod memory;
+mod places;
+mod publish;
 mod secret;
 mod table;
 
 pub use checkpoints::Checkpoints;
-pub use draft::{Draft, StoreSaver};
+pub use draft::{Draft, Rehearsal, StoreSaver};
 pub use entry::{Entry, Found, Store};
 pub use error::StoreError;
+pub use files::{create_private_folder, remove_ours, replace_folder, write_private_file};
 pub use lock::KeyLock;
-pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe};
+pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe, ReleaseRecord};
 pub use memory::MemoryLimit;
+pub use places::{Kind, Part};
+pub use secret::LEDGER;
 pub use table::{metadata_of, read_table};

@@ -12,7 +12,8 @@ pub struct KeyLock(#[expect(dead_code, reason = "the open file is the lock")] Fi
 impl KeyLock {
     /// Waits for the lock `name` in `folder`.
     pub(crate) fn acquire(folder: &Path, name: &str) -> Result<Self, StoreError> {
-        files::create_folder(folder, false)?;
+        // The names of locks are keys, which are made from digests of private data.
+        files::create_folder(folder, true)?;
         let path = folder.join(format!("{name}.lock"));
         let file = File::create(&path).map_err(|error| StoreError::io("open the lock", &path, error))?;
         file.lock().map_err(|error| StoreError::io("lock", &path, error))?;

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Version of the layout of the store; part of every key.
-pub const LAYOUT_VERSION: u32 = 2;
+pub const LAYOUT_VERSION: u32 = 3;
+
+/// Stands for the digests of code in recipes of what was handed to the server.
+const PUBLISHED: &str = "published";
 
 /// Everything that a run of a stage function depends on.
 ///
@@ -17,6 +20,7 @@ pub const LAYOUT_VERSION: u32 = 2;
 /// | code and dependencies | an edited function runs again, and so does one whose packages changed |
 /// | params, seed, trial | they decide the result; seed and trial only where the function draws |
 /// | inputs, by content | an input that is made anew with the same bytes changes nothing |
+/// | deployment | releases that nobody can draw again never share a folder with simulations |
 ///
 /// Not in the key: names of configs, labels, paths, times, the machine, and the number of threads. In recipes of
 /// deployed releases a constant stands for code and dependencies, because nobody can draw such a release again.
@@ -43,6 +47,25 @@ pub struct Recipe {
     pub trial: Option<u32>,
     /// Digests of what each slot was filled with.
     pub inputs: BTreeMap<String, Vec<String>>,
+    /// Whether it belongs to a deployment: entries of deployments lie apart from those of simulations.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deployment: bool,
+}
+
+/// A release of protected data: what it says and to whom it belongs. Its rows stand in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReleaseRecord {
+    /// Whose data were released.
+    pub population: String,
+    /// What the release says and what it costs, as text.
+    pub statement: String,
+    /// The first release of this statement is 1, a second one is 2.
+    pub number: u32,
+    /// Key under which the ledger has its rows.
+    pub charged_as: String,
+    /// Whether nodes drew it themselves and sent it in: then each of them keeps its own account.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub collected: bool,
 }
 
 /// One file of an entry.
@@ -56,6 +79,9 @@ pub struct OutputRecord {
     pub digest: String,
     /// Size in bytes; 0 for owner files, whose size is private too.
     pub bytes: u64,
+    /// Keyed digest of the rows and facts of a private file, which no encoding of the file changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// The record of an entry.
@@ -67,9 +93,12 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// Files by artifact name.
     pub outputs: BTreeMap<String, OutputRecord>,
-    /// Whether the entry holds a release of protected data, so that a ledger must exist beside it.
+    /// Whether an entry of layout 2 holds a release of protected data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_release: bool,
+    /// The release of protected data that the entry holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseRecord>,
     /// blake3 of the manifest with an empty checksum; filled in when it is written.
     pub checksum: String,
 }
@@ -88,6 +117,29 @@ impl Manifest {
 }
 
 impl Recipe {
+    /// The recipe of what the server may see of an entry: it holds the digests of what is handed over, and nothing from
+    /// which private data could be guessed.
+    #[must_use]
+    pub fn published(&self, params: Value, outputs: Vec<String>) -> Self {
+        Self {
+            layout: LAYOUT_VERSION,
+            code: PUBLISHED.to_owned(),
+            dependencies: PUBLISHED.to_owned(),
+            params,
+            seed: None,
+            trial: None,
+            inputs: BTreeMap::from([("outputs".to_owned(), outputs)]),
+            deployment: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether this describes what was handed to the server.
+    #[must_use]
+    pub fn is_published(&self) -> bool {
+        self.code == PUBLISHED
+    }
+
     /// The key: a hash of the whole recipe, as hexadecimal text.
     #[must_use]
     pub fn key(&self) -> String {

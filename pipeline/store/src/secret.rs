@@ -1,11 +1,25 @@
 //! The secret of a store: digests of private data are keyed with it, since a plain hash of private data can be guessed.
 
+use std::fs;
+use std::path::PathBuf;
+
 use crate::entry::{APART, Store};
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
+use crate::places::Part;
+
+/// Name of the privacy ledger in the owner's part.
+pub const LEDGER: &str = "ledger.jsonl";
 
 impl Store {
+    /// The privacy ledger, if there is one. Before layout 3 it stood beside the folders.
+    #[must_use]
+    pub fn ledger(&self) -> Option<PathBuf> {
+        let places = [self.part(Part::Owner).join(LEDGER), self.root.join(LEDGER)];
+        places.into_iter().find(|path| path.is_file())
+    }
+
     /// A keyed digest of private bytes, as hexadecimal text.
     ///
     /// # Errors
@@ -15,13 +29,17 @@ impl Store {
     }
 
     /// The secret that keys digests of private data; made at first use.
-    fn secret(&self) -> Result<[u8; 32], StoreError> {
-        let folder = self.root.join("owner");
+    pub(crate) fn secret(&self) -> Result<[u8; 32], StoreError> {
+        let folder = self.part(Part::Owner);
         let path = folder.join(".key");
         if !path.exists() {
             files::create_folder(&folder, true)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), "secret")?;
             if !path.exists() {
+                // Under another secret nobody could tell whether private data are those of an earlier release.
+                if self.ledger().is_some_and(|ledger| fs::metadata(ledger).is_ok_and(|file| file.len() > 0)) {
+                    return Err(StoreError::SecretGone { path });
+                }
                 let mut secret = [0; 32];
                 let no_entropy = |error: getrandom::Error| StoreError::io("draw a secret for", &path, error.into());
                 getrandom::fill(&mut secret).map_err(no_entropy)?;

@@ -132,6 +132,8 @@ fn facts(epsilon: f64, sends_degrees: bool) -> ReportFacts {
         budget: Budget { links: (1.0 - fraction) * epsilon, degree: fraction * epsilon },
         degree_noise: DegreeNoise::Laplace,
         randomness: Randomness::Seeded,
+        nodes_from_links: false,
+        lying_share: 0.0,
     }
 }
 

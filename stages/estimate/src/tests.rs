@@ -17,6 +17,8 @@ fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
         budget: Budget { links: epsilon - degree, degree },
         degree_noise: DegreeNoise::DiscreteLaplace,
         randomness: Randomness::Seeded,
+        nodes_from_links: false,
+        lying_share: 0.0,
     }
 }
 

@@ -44,7 +44,7 @@ fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {
     let n = truth.n_nodes() as f64;
     let noise = if epsilon_degree.is_infinite() { 0.0 } else { 1.0 / (2.0 * epsilon_degree) };
     let clipping = 1.0 - noise * (1.0 - libm::exp(-epsilon_degree));
-    (4.0 * truth.n_links() as f64 + n * noise + truth.counts().isolated as f64 * clipping) / (n * n)
+    (4.0 * truth.n_links() as f64 + n * noise + truth.n_isolated() as f64 * clipping) / (n * n)
 }
 
 /// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.

@@ -86,7 +86,7 @@ fn the_bound_is_the_published_one() {
     let graph =
         AdjacencyList::from_pairs(2708, (0..2707).map(|i| (i, i + 1)).chain((0..links - 2707).map(|i| (i, i + 2))))
             .expect("valid");
-    assert_eq!((graph.n_links(), graph.counts().isolated), (5278, 0));
+    assert_eq!((graph.n_links(), graph.n_isolated()), (5278, 0));
     let model =
         LinkModel { degrees: vec![1.0; 2708], beta: vec![-3.0; 2708], epsilon_links: 0.9, ..LinkModel::default() };
     let posterior =

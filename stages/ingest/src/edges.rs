@@ -3,106 +3,80 @@
 mod columns;
 mod features;
 mod labels;
+mod links;
 mod names;
+mod nodes;
 mod table;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::{Files, RawGraph};
 use features::NamedFeatures;
 use labels::NamedLabels;
+use links::NamedLinks;
 use names::Names;
-use table::TextTable;
+use nodes::NamedNodes;
 
-/// Reads links, and features and labels where given. Node names are kept; nodes are numbered by
-/// ascending name (as numbers, if all names are numbers).
-pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
-    let edges_file = params.edges.clone().unwrap_or_default();
-    let mut links = read_links(files, &edges_file, params)?;
-    let features = params.features.as_ref().map(|file| features::read(files, file, params)).transpose()?;
-    let labels = params.labels.as_ref().map(|file| labels::read(files, file, params)).transpose()?;
-    compare_names(params, &links, features.as_ref(), labels.as_ref())?;
-    let mut labels = labels.map(|labels| labels.classes);
-    if params.induced {
-        let Some(features) = &features else {
-            let problem = "`induced` keeps the nodes that have features, but no features are given";
-            return Err(Error::new("[ingest]", "", problem, "give `features` or leave `induced` out"));
-        };
-        links.retain(|(a, b)| features.rows.contains_key(a) && features.rows.contains_key(b));
-        if let Some(labels) = &mut labels {
-            labels.retain(|node, _| features.rows.contains_key(node));
-        }
+/// What each file says, by the names of nodes.
+struct NamedFiles {
+    nodes: Option<NamedNodes>,
+    links: Option<NamedLinks>,
+    features: Option<NamedFeatures>,
+    labels: Option<NamedLabels>,
+}
+
+impl NamedFiles {
+    /// The nodes of features and of labels, where they are given.
+    fn descriptions(&self) -> Vec<Names<'_>> {
+        let features = self.features.as_ref().map(NamedFeatures::names);
+        features.into_iter().chain(self.labels.as_ref().map(NamedLabels::names)).collect()
     }
-    let mut all: BTreeSet<&str> = links.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
-    all.extend(features.iter().flat_map(|features| features.rows.keys()).map(String::as_str));
-    all.extend(labels.iter().flat_map(BTreeMap::keys).map(String::as_str));
-    let names = ordered(all);
+}
+
+/// Reads nodes, links, features and labels, those that are given. Node names are kept; nodes are numbered by ascending
+/// name (as numbers, if all names are numbers).
+pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
+    let mut named = NamedFiles {
+        links: params.edges.as_ref().map(|file| links::read(files, file, params)).transpose()?,
+        nodes: params.nodes.as_ref().map(|file| nodes::read(files, file, params)).transpose()?,
+        features: params.features.as_ref().map(|file| features::read(files, file, params)).transpose()?,
+        labels: params.labels.as_ref().map(|file| labels::read(files, file, params)).transpose()?,
+    };
+    compare_names(&named)?;
+    let names = ordered(nodes::all(&named, params)?);
     if u32::try_from(names.len()).is_err() {
-        return Err(Error::new(
-            &edges_file,
-            "",
-            format!("{} nodes", names.len()),
-            "at most 2^32 - 1 nodes are possible",
-        ));
+        let problem = format!("{} nodes", names.len());
+        return Err(Error::new(&params.origin_of_nodes(), "", problem, "at most 2^32 - 1 nodes are possible"));
     }
     let number: BTreeMap<&str, u32> =
         names.iter().enumerate().map(|(node, name)| (name.as_str(), node as u32)).collect();
-    let pairs = links.iter().map(|(a, b)| (number[a.as_str()], number[b.as_str()])).collect();
-    let features = features.map(|mut features| {
-        (features.width, names.iter().map(|name| features.rows.remove(name).unwrap_or_default()).collect())
+    // Only `induced` leaves links out: otherwise all their ends are nodes.
+    let pair = |(_, [a, b]): &(u64, [String; 2])| number.get(a.as_str()).copied().zip(number.get(b.as_str()).copied());
+    let pairs = named.links.map(|links| links.rows.iter().filter_map(pair).collect());
+    let features = named.features.as_mut().map(|features| {
+        let rows = names.iter().map(|name| features.rows.remove(name).map(|row| row.entries).unwrap_or_default());
+        (features.width, rows.collect())
     });
-    let classes = labels.map(|labels| labels::numbered(&labels, &names, params)).transpose()?;
+    if let Some(labels) = &mut named.labels {
+        labels.rows.retain(|node, _| number.contains_key(node.as_str()));
+    }
+    let classes = named.labels.map(|labels| labels::numbered(&labels, &names)).transpose()?;
     Ok(RawGraph { names, pairs, features, classes })
 }
 
-fn read_links(files: &Files, file: &str, params: &Params) -> Result<Vec<(String, String)>, Error> {
-    // Whoever names a column says that columns have names.
-    let table = TextTable::read(files, file, params.header.or(params.source_column.is_some().then_some(true)))?;
-    let ends = columns::of_links(&table, params)?;
-    if let (1, Some((line, _))) = (table.width(), table.rows.first()) {
-        return Err(table.error(format!("line {line}: "), "1 field", "a link has two ends: `source,target`"));
-    }
-    tracing::info!("{}", columns::account(&table, &[("first ends", ends[0]), ("second ends", ends[1])]));
-    let mut links = Vec::with_capacity(table.rows.len());
-    for (line, mut row) in table.rows {
-        let [a, b] = ends.map(|at| std::mem::take(&mut row[at]));
-        if a.is_empty() || b.is_empty() {
-            return Err(Error::new(file, format!("line {line}: "), "a link with an empty end", "name both nodes"));
-        }
-        links.push((a, b));
-    }
-    Ok(links)
-}
-
-/// Says how many nodes of the other files are in the file of links, before any node is left out.
-fn compare_names(
-    params: &Params,
-    links: &[(String, String)],
-    features: Option<&NamedFeatures>,
-    labels: Option<&NamedLabels>,
-) -> Result<(), Error> {
-    let features = params.features.as_deref().zip(features).map(|(file, features)| Names {
-        file,
-        n_rows: features.n_rows,
-        nodes: features.rows.keys().map(String::as_str).collect(),
-    });
-    let labels = params.labels.as_deref().zip(labels).map(|(file, labels)| Names {
-        file,
-        n_rows: labels.n_rows,
-        nodes: labels.classes.keys().map(String::as_str).collect(),
-    });
-    if features.is_none() && labels.is_none() {
-        return Ok(());
-    }
-    let linked: BTreeSet<&str> = links.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
-    for names in [features, labels].into_iter().flatten() {
-        let agreement = names::agreement(&names, params.edges.as_deref().unwrap_or_default(), &linked)?;
-        if agreement.is_whole {
-            tracing::info!("{}", agreement.text);
-        } else {
-            tracing::warn!("{}", agreement.text);
+/// Compares the nodes of the other files with those of the file of links, before any node is left out.
+fn compare_names(named: &NamedFiles) -> Result<(), Error> {
+    let Some(links) = &named.links else { return Ok(()) };
+    let linked = links.ends();
+    // Features and labels are compared with the file of all nodes, if there is one.
+    let files = named.nodes.as_ref().map_or_else(|| named.descriptions(), |nodes| vec![nodes.names()]);
+    for names in files {
+        let agreement = names::agreement(&names, &links.file, &linked)?;
+        tracing::debug!("{}", agreement.counts);
+        if let Some(hint) = agreement.hint {
+            tracing::warn!("{}: not every node has links; {hint}", names.file);
         }
     }
     Ok(())

@@ -11,6 +11,8 @@ mod raw;
 mod split;
 mod synthetic;
 
+use std::collections::BTreeSet;
+
 use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
@@ -29,7 +31,8 @@ impl Stage for Ingest {
     type Side = Owner;
     type Params = Params;
     type Inputs = (Vec<RawFile>,);
-    /// Features are public or withheld, never both: one of the two slots is always empty.
+    /// Features are public or withheld, never both: one of the two slots is always empty. Links are absent where the
+    /// files describe nodes alone.
     type Outputs = (
         Nodes,
         NodeMap,
@@ -37,7 +40,7 @@ impl Stage for Ingest {
         Option<Private<Features>>,
         Option<Labels>,
         Option<HeldOut<Labels>>,
-        Private<AdjacencyList>,
+        Option<Private<AdjacencyList>>,
     );
     type Error = Error;
 
@@ -60,18 +63,9 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let origin = params.origin();
     if n_nodes < 3 {
         let problem = format!("the graph has {n_nodes} nodes");
-        return Err(Error::new(&origin, "", problem, "link-local privacy needs at least 3"));
+        return Err(Error::new(&params.origin_of_nodes(), "", problem, "link-local privacy needs at least 3"));
     }
-    let links = AdjacencyList::from_pairs(n_nodes, graph.pairs)
-        .map_err(|invalid| Error::new(&origin, "", invalid.0, "correct the ids, or the file that lists the nodes"))?;
-    if links.n_links() == 0 {
-        return Err(Error::new(
-            &origin,
-            "",
-            "the graph has no link",
-            "give a list with at least one link between two nodes",
-        ));
-    }
+    let links = graph.pairs.map(|pairs| simple(n_nodes, pairs, params)).transpose()?;
     let wrong_features = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
     let features = match graph.features {
         Some((width, rows)) => {
@@ -95,20 +89,40 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     };
     let labels = of(&[Split::Train, Split::Validation])?;
     let held_out = of(&[Split::Test])?.map(HeldOut);
-    let counts = links.counts();
     let features_text = features.as_ref().map_or("no".to_owned(), |features| features.0.n_columns().to_string());
     let (features, withheld) = if params.withhold_features { (None, features.map(Private)) } else { (features, None) };
-    tracing::info!(
-        "{n_nodes} nodes, {} links ({} rows; dropped {} self-loops and {} repeated mentions), {} isolated nodes, {features_text} features, {n_classes} classes, {} nodes without label",
+    let unlabelled = classes.iter().filter(|class| class.is_none()).count();
+    tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
+    let nodes_from_links = params.takes_nodes_from_links();
+    let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links };
+    Ok((nodes, NodeMap { names: graph.names }, features, withheld, labels, held_out, links.map(Private)))
+}
+
+/// The simple graph of the raw links. Its counts are private, so the log says them only to whoever asks for everything.
+fn simple(n_nodes: usize, pairs: Vec<(u32, u32)>, params: &Params) -> Result<AdjacencyList, Error> {
+    let origin = params.origin();
+    let n_rows = pairs.len();
+    let loops: BTreeSet<u32> = pairs.iter().filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
+    let links = AdjacencyList::from_pairs(n_nodes, pairs)
+        .map_err(|invalid| Error::new(&origin, "", invalid.0, "correct the ids, or the file that lists the nodes"))?;
+    if links.n_links() == 0 {
+        let remedy = "give a list with at least one link between two nodes";
+        return Err(Error::new(&origin, "", "the graph has no link", remedy));
+    }
+    tracing::debug!(
+        "{} links ({n_rows} rows; dropped {} self-loops and {} repeated mentions), {} isolated nodes",
         links.n_links(),
-        counts.rows,
-        counts.self_loops,
-        counts.duplicates,
-        counts.isolated,
-        classes.iter().filter(|class| class.is_none()).count(),
+        loops.len(),
+        n_rows - links.n_links() - loops.len(),
+        links.n_isolated(),
     );
-    let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits };
-    Ok((nodes, NodeMap { names: graph.names }, features, withheld, labels, held_out, Private(links)))
+    if params.takes_nodes_from_links() {
+        tracing::warn!(
+            "{origin}: the set of nodes is taken from the links, so it is not independent of them; name a file of all \
+             nodes in `nodes`"
+        );
+    }
+    Ok(links.with_nodes_from_links(params.takes_nodes_from_links()))
 }
 
 #[cfg(test)]

@@ -56,7 +56,9 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let n_classes = labels.iter().fold(0, |most, &label| most.max(label as usize + 1));
     Ok(RawGraph {
         names: (0..n_nodes).map(|node| node.to_string()).collect(),
-        pairs: links.iter().enumerate().flat_map(|(a, row)| row.iter().map(move |&(b, _)| (a as u32, b))).collect(),
+        pairs: Some(
+            links.iter().enumerate().flat_map(|(a, row)| row.iter().map(move |&(b, _)| (a as u32, b))).collect(),
+        ),
         features: Some(features),
         classes: Some((n_classes, labels.into_iter().map(|label| Some(label as u16)).collect())),
     })

@@ -29,6 +29,9 @@ pub struct Params {
     /// The text file of links: each row holds the names of two nodes. It selects the edges format.
     #[serde(default)]
     pub edges: Option<String>,
+    /// The text file that names every node of the graph, one in each row. Without it, features and labels name the nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<String>,
     /// The features beside `edges`: JSON (node to list of feature numbers), `node,feature,value` rows or a dense table.
     #[serde(default)]
     pub features: Option<String>,
@@ -45,7 +48,7 @@ pub struct Params {
     #[serde(default)]
     pub target_column: Option<String>,
     /// The column that names the node (default: by its name, else the first column). The labels file must have it; a
-    /// features file may.
+    /// features file and a nodes file may.
     #[serde(default)]
     pub node_column: Option<String>,
     /// The column of the labels file that gives the class (default: by its name, else the last column).
@@ -82,7 +85,7 @@ pub enum Format {
     Planetoid,
     /// The graph is a NumPy archive with adjacency, attributes and labels in compressed rows.
     Npz,
-    /// The graph is text files: one of links, and optionally one of features and one of labels.
+    /// The graph is text files: one of links, and optionally one each of nodes, features and labels.
     Edges,
 }
 
@@ -214,6 +217,20 @@ impl Params {
         self.format() != Format::Edges || self.labels.is_some()
     }
 
+    /// Whether there will be links; known before any file is read. A server that only collects reports holds none.
+    #[must_use]
+    pub fn has_links(&self) -> bool {
+        self.format() != Format::Edges || self.edges.is_some()
+    }
+
+    /// Whether the set of nodes will be taken from the links, because no other file names nodes; known before any file is
+    /// read. A link can then show in the public set of nodes.
+    #[must_use]
+    pub fn takes_nodes_from_links(&self) -> bool {
+        let names_nodes = [&self.nodes, &self.features, &self.labels].into_iter().any(Option::is_some);
+        self.format() == Format::Edges && self.edges.is_some() && !names_nodes
+    }
+
     /// The files to read, relative to `folder`.
     ///
     /// # Errors
@@ -234,9 +251,10 @@ impl Params {
             }
             Format::Npz => vec![need(&self.archive, "archive")?],
             Format::Edges => {
-                let mut files = vec![need(&self.edges, "edges")?];
-                files.extend([&self.features, &self.labels].into_iter().flatten().cloned());
-                files
+                if self.nodes.is_none() {
+                    need(&self.edges, "edges")?;
+                }
+                [&self.edges, &self.nodes, &self.features, &self.labels].into_iter().flatten().cloned().collect()
             }
         };
         if let SplitParams::File(path) = &self.split {
@@ -245,10 +263,16 @@ impl Params {
         Ok(files)
     }
 
+    /// The file that says which nodes there are.
+    pub(crate) fn origin_of_nodes(&self) -> String {
+        let given = [&self.nodes, &self.features, &self.labels].into_iter().flatten().next();
+        given.filter(|_| self.format() == Format::Edges).cloned().unwrap_or_else(|| self.origin())
+    }
+
     /// What the data are called in messages that concern no single file.
     pub(crate) fn origin(&self) -> String {
         match self.format() {
-            Format::Edges => self.edges.clone().unwrap_or_default(),
+            Format::Edges => self.edges.as_ref().or(self.nodes.as_ref()).cloned().unwrap_or_default(),
             Format::Npz => self.archive.clone().unwrap_or_default(),
             Format::Planetoid => format!("ind.{}.*", self.name.clone().unwrap_or_default()),
             Format::Synthetic => "[ingest.synthetic]".to_owned(),

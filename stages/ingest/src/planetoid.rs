@@ -50,7 +50,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     }
     Ok(RawGraph {
         names: (0..n_nodes).map(|node| node.to_string()).collect(),
-        pairs: pairs(files, &part("graph"), n_nodes)?,
+        pairs: Some(pairs(files, &part("graph"), n_nodes)?),
         features: Some((width, features)),
         classes: Some((n_classes, classes)),
     })

@@ -14,8 +14,8 @@ pub(crate) type FeatureRows = (usize, Vec<Vec<(u32, f32)>>);
 pub(crate) struct RawGraph {
     /// The name of each node.
     pub names: Vec<String>,
-    /// The linked pairs, in any order and with repetitions.
-    pub pairs: Vec<(u32, u32)>,
+    /// The linked pairs, in any order and with repetitions; `None` where no file of links is given.
+    pub pairs: Option<Vec<(u32, u32)>>,
     /// The features of each node, in ascending columns.
     pub features: Option<FeatureRows>,
     /// The number of classes, and the class of each node that has one.

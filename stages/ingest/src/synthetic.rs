@@ -25,7 +25,7 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
         .then(|| (params.features, draw_words(params, &classes, &mut source.fast_stream("words", 0))));
     Ok(RawGraph {
         names: (0..params.nodes).map(|node| node.to_string()).collect(),
-        pairs,
+        pairs: Some(pairs),
         features,
         classes: Some((params.classes, classes.into_iter().map(Some).collect())),
     })

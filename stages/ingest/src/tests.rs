@@ -1,3 +1,7 @@
+use std::sync::{Arc, Mutex};
+
+use veilgraph_contract::Artifact;
+
 use super::*;
 
 fn params(text: &str) -> Params {
@@ -10,9 +14,15 @@ fn ingest(params: &Params, files: &[(&str, &str)]) -> Result<<Ingest as Stage>::
     Ingest::run((raw,), params, &StageRng::new(0, "ingest", 0), &Progress::none())
 }
 
+fn given(links: Option<Private<AdjacencyList>>) -> AdjacencyList {
+    links.expect("links are given").0
+}
+
 #[test]
 fn the_synthetic_default_has_the_shape_of_cora() {
-    let (nodes, _, features, _, labels, held_out, Private(links)) = ingest(&Params::default(), &[]).expect("valid");
+    let (nodes, _, features, _, labels, held_out, links) = ingest(&Params::default(), &[]).expect("valid");
+    let links = given(links);
+    assert!(!nodes.nodes_from_links && !links.nodes_from_links());
     let (features, labels, HeldOut(held_out)) =
         (features.expect("features"), labels.expect("labels"), held_out.expect("held out"));
     assert_eq!((nodes.splits.len(), features.0.n_columns(), labels.n_classes()), (2708, 1433, 7));
@@ -24,7 +34,7 @@ fn the_synthetic_default_has_the_shape_of_cora() {
     let inside = links.links().filter(|&(a, b)| class(a) == class(b)).count() as f64 / links.n_links() as f64;
     assert!((inside - 0.81).abs() < 0.05, "homophily {inside}");
     let again = ingest(&Params::default(), &[]).expect("valid");
-    assert_eq!(again.6.0, links, "the same seed gives the same graph");
+    assert_eq!(given(again.6), links, "the same seed gives the same graph");
 }
 
 #[test]
@@ -37,11 +47,11 @@ fn own_files_with_names_are_remapped_and_the_names_kept() {
         ("l.csv", "node,label\nann,red\nbob,blue\ncy,red\ndan,blue\n"),
         ("s.csv", "node,split\nann,train\nbob,train\ncy,validation\ndan,test\n"),
     ];
-    let (nodes, map, features, _, labels, held_out, Private(links)) = ingest(&params, &files).expect("valid");
+    let (nodes, map, features, _, labels, held_out, links) = ingest(&params, &files).expect("valid");
+    let links = given(links);
     assert_eq!(map.names, ["ann", "bob", "cy", "dan"]);
     assert_eq!(links.links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
-    let counts = links.counts();
-    assert_eq!((counts.rows, counts.self_loops, counts.duplicates, counts.isolated), (4, 1, 1, 1));
+    assert_eq!(links.n_isolated(), 1);
     let features = features.expect("features").0;
     assert_eq!((features.row(0).1, features.row(1).0, features.row(2).0.len()), ([1.5].as_slice(), [1].as_slice(), 0));
     assert_eq!(labels.expect("labels").classes(), [(0, 1), (1, 0), (2, 1)], "classes by ascending name");
@@ -64,7 +74,7 @@ fn numbers_are_ordered_as_numbers_and_separators_are_found_out() {
 #[test]
 fn feature_lists_and_triplets_are_read_and_induced_graphs_cut_out() {
     let lists = params(r#"{"edges": "e", "features": "f.json", "normalize": "none"}"#);
-    let files = [("e", "id_1,id_2\n0,1\n1,2\n"), ("f.json", r#"{"0": [2, 0, 2], "2": [1]}"#)];
+    let files = [("e", "id_1,id_2\n0,1\n1,2\n"), ("f.json", r#"{"0": [2, 0, 2], "1": [], "2": [1]}"#)];
     let features = ingest(&lists, &files).expect("valid").2.expect("features").0;
     assert_eq!(
         (features.row(0).0, features.row(1).0, features.row(2).0),
@@ -78,8 +88,8 @@ fn feature_lists_and_triplets_are_read_and_induced_graphs_cut_out() {
         ("f.csv", "node_id,feature_id,value\n1,7,1.0\n2,7,1.0\n2,9,1.0\n3,9,1.0\n"),
         ("l", "id,target\n0,5\n1,5\n2,6\n3,5\n4,6\n"),
     ];
-    let (_, map, features, _, _, _, Private(links)) = ingest(&triplets, &files).expect("valid");
-    assert_eq!((map.names, links.n_links()), (vec!["1".to_owned(), "2".into(), "3".into()], 3));
+    let (_, map, features, _, _, _, links) = ingest(&triplets, &files).expect("valid");
+    assert_eq!((map.names, given(links).n_links()), (vec!["1".to_owned(), "2".into(), "3".into()], 3));
     assert_eq!(features.expect("features").0.n_columns(), 2);
 }
 
@@ -107,6 +117,118 @@ fn features_are_public_or_withheld_but_never_both() {
     let none = params(r#"{"edges": "e.csv", "withhold_features": true}"#);
     let without = ingest(&none, &[("e.csv", "0,1\n1,2\n")]).expect("valid");
     assert!(without.2.is_none() && without.3.is_none(), "there is nothing to withhold");
+}
+
+/// One repeated row must not make another artifact: a release would be drawn again for it.
+#[test]
+fn equal_links_are_written_alike_however_they_are_listed() {
+    let params = params(r#"{"edges": "e", "nodes": "n"}"#);
+    let written = |edges: &str| {
+        let files = [("e", edges), ("n", "node\n1\n2\n3\n4\n5\n")];
+        let links = given(ingest(&params, &files).expect("valid").6);
+        (links.facts(), links.blocks().collect::<Vec<_>>())
+    };
+    let plain = written("1,2\n2,3\n3,5\n");
+    for (what, edges) in [
+        ("another order", "3,5\n1,2\n2,3\n"),
+        ("another direction", "2,1\n3,2\n5,3\n"),
+        ("repeated rows", "1,2\n2,3\n2,1\n1,2\n3,5\n"),
+        ("self-loops", "1,2\n2,2\n4,4\n2,3\n3,5\n"),
+        ("column names and weights", "source,target,weight\n1,2,0.1\n2,3,0.2\n3,5,0.3\n"),
+    ] {
+        assert_eq!(written(edges), plain, "{what}");
+    }
+    assert_ne!(written("1,2\n2,3\n3,4\n"), plain, "other links");
+}
+
+#[test]
+fn the_artifacts_say_where_the_set_of_nodes_comes_from() {
+    let files = [("e", "1,2\n2,3\n"), ("n", "1\n2\n3\n"), ("l", "1,x\n2,y\n3,x\n")];
+    for (text, is_derived) in [
+        (r#"{"edges": "e"}"#, true),
+        (r#"{"edges": "e", "nodes": "n"}"#, false),
+        (r#"{"edges": "e", "labels": "l", "split": {"train": 0.4, "validation": 0.3, "test": 0.3}}"#, false),
+    ] {
+        let params = params(text);
+        assert_eq!(params.takes_nodes_from_links(), is_derived, "{text}");
+        let (nodes, .., links) = ingest(&params, &files).expect("valid");
+        assert_eq!((nodes.nodes_from_links, given(links).nodes_from_links()), (is_derived, is_derived), "{text}");
+    }
+}
+
+/// Two graphs that differ in a leaf, which no other file names, differed in public files.
+#[test]
+fn the_public_part_does_not_depend_on_the_links() {
+    let params = params(r#"{"edges": "e", "nodes": "n"}"#);
+    let public = |edges: &str| {
+        let (nodes, map, ..) = ingest(&params, &[("e", edges), ("n", "1\n2\n3\n999\n")]).expect("valid");
+        (nodes, map)
+    };
+    assert_eq!(public("1,2\n2,3\n"), public("1,2\n2,3\n3,999\n"));
+}
+
+/// A server that collects the reports of real nodes holds no links.
+#[test]
+fn the_public_part_is_read_without_links() {
+    let text = r#"{NODES, "features": "f", "labels": "l", "split": "s"}"#;
+    let files = [
+        ("e", "ann,bob\nbob,cy\n"),
+        ("n", "id,name\n1,cy\n2,ann\n3,dan\n4,bob\n"),
+        ("f", "node,a,b\nann,1,0\nbob,0,1\ncy,1,1\n"),
+        ("l", "node,label\nann,x\nbob,y\ncy,x\n"),
+        ("s", "node,split\nann,train\nbob,validation\ncy,test\n"),
+    ];
+    let served = params(&text.replace("NODES", r#""nodes": "n", "node_column": "name""#));
+    let owned = params(&text.replace("NODES", r#""edges": "e", "nodes": "n", "node_column": "name""#));
+    assert_eq!((served.has_links(), owned.has_links()), (false, true));
+    assert_eq!(served.files().expect("valid"), ["n", "f", "l", "s"]);
+    // A labels file must have the column that `node_column` names.
+    let files = files.map(|(name, text)| (name, text.replace("node,label", "name,label").replace("node,a", "name,a")));
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    let (server, owner) = (ingest(&served, &files).expect("valid"), ingest(&owned, &files).expect("valid"));
+    assert!(server.6.is_none() && owner.6.is_some());
+    assert_eq!(server.1.names, ["ann", "bob", "cy", "dan"]);
+    assert!(server.0 == owner.0 && server.1 == owner.1, "the same nodes and splits");
+    assert!(server.2.expect("features").0 == owner.2.expect("features").0);
+    assert_eq!(server.4.expect("labels").classes(), owner.4.expect("labels").classes());
+}
+
+/// What the log says unless somebody asks for everything.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata) -> bool {
+        *metadata.level() <= tracing::Level::INFO
+    }
+    fn new_span(&self, _: &tracing::span::Attributes) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event) {
+        event.record(&mut |_: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+            self.0.lock().expect("one thread").push(format!("{value:?}"));
+        });
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
+    let params = params(r#"{"edges": "e", "features": "f", "labels": "l"}"#);
+    let said = |edges: &str| {
+        let files =
+            [("e", edges), ("f", "node,a\n1,1\n2,1\n3,0\n4,1\n5,1\n"), ("l", "node,label\n1,x\n2,y\n3,x\n4,y\n5,x\n")];
+        let log = Log::default();
+        tracing::subscriber::with_default(log.clone(), || ingest(&params, &files).expect("valid"));
+        Arc::try_unwrap(log.0).expect("nobody else logs").into_inner().expect("one thread")
+    };
+    let few = said("source,target\n1,2\n2,3\n3,4\n");
+    assert_eq!(said("source,target\n1,2\n2,1\n5,5\n1,3\n2,5\n"), few);
+    assert!(few.iter().any(|line| line == "5 nodes, 1 features, 2 classes, 0 nodes without label"), "{few:?}");
+    assert!(few[0].starts_with("e: links below a row of column names; first ends from column `source`"), "{few:?}");
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub enum Error {
         "missing_share = {0} must lie in [0, 1) and needs a degree_fraction above 0: a missing node is one that sends no degree"
     )]
     MissingShare(f64),
+    /// Nodes that lie make no sense as asked for.
+    #[error("lying_share = {0} must lie in [0, 1): some nodes have to report as they should")]
+    LyingShare(f64),
 }
 
 #[cfg(test)]

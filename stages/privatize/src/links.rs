@@ -1,6 +1,7 @@
 //! How links are protected: one file for each mechanism, and the parts of reports that several of them send.
 
 pub mod blink;
+mod conduct;
 pub mod dprr;
 pub mod l_dpgcn;
 pub mod ldpgen;
@@ -13,10 +14,35 @@ use veilgraph_privacy::count_noise::CountNoise;
 use veilgraph_privacy::randomized_response::RandomizedResponse;
 use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
 
-use crate::{EveryNode, Ideal, NodeView};
+use crate::{EveryNode, Ideal, NodeNoise, NodeView};
+use conduct::Conduct;
+
+pub use conduct::Lie;
 
 /// What the ledger calls the noise on lists of bits.
 const RANDOMIZED_RESPONSE: &str = "randomized response";
+
+/// Facts of the reports of honest nodes. The reports of every mechanism get theirs here, so none leaves out where the
+/// noise and the set of nodes come from.
+fn facts_of(
+    mechanism: &str,
+    nodes: &EveryNode,
+    (epsilon, degree_fraction, budget): (f64, f64, Budget),
+    lists_per_link: f64,
+    noise: DegreeNoise,
+) -> ReportFacts {
+    ReportFacts {
+        mechanism: mechanism.to_owned(),
+        epsilon,
+        epsilon_edge: lists_per_link * epsilon,
+        degree_fraction,
+        budget,
+        degree_noise: noise,
+        randomness: nodes.randomness(),
+        nodes_from_links: nodes.are_from_links(),
+        lying_share: 0.0,
+    }
+}
 
 /// Facts of reports of which all of the budget is spent on the lists.
 fn facts_of_lists(
@@ -26,19 +52,13 @@ fn facts_of_lists(
     lists_per_link: f64,
     noise: DegreeNoise,
 ) -> ReportFacts {
-    ReportFacts {
-        mechanism: mechanism.to_owned(),
-        epsilon,
-        epsilon_edge: lists_per_link * epsilon,
-        degree_fraction: 0.0,
-        budget: Budget { links: epsilon, degree: 0.0 },
-        degree_noise: noise,
-        randomness: nodes.randomness(),
-    }
+    let budget = Budget { links: epsilon, degree: 0.0 };
+    facts_of(mechanism, nodes, (epsilon, 0.0, budget), lists_per_link, noise)
 }
 
 /// Every node's list under randomized response, drawn while it is written; `is_sent(view, other)` tells which of a
-/// node's reported links it sends, and may look at nothing but numbers of nodes.
+/// node's reported links it sends, and may look at nothing but numbers of nodes. `conduct` tells what a node does in a
+/// simulation.
 ///
 /// # Privacy
 /// Each list is `epsilon`-differentially private for any one of its bits: see [`RandomizedResponse::noisy_list`].
@@ -47,16 +67,20 @@ fn noisy_lists(
     nodes: EveryNode,
     facts: &ReportFacts,
     is_sent: impl Fn(u32, u32) -> bool + Send + Sync + 'static,
-    is_silent: impl Fn(crate::NodeNoise) -> bool + Send + Sync + 'static,
+    conduct: impl Fn(NodeNoise) -> Conduct + Send + Sync + 'static,
 ) -> Streamed<NoisyLinks> {
     let (n_nodes, epsilon) = (nodes.n_nodes(), facts.budget.links);
     let response = RandomizedResponse::new(epsilon, n_nodes);
     let purpose = format!("links {epsilon:?}");
     let list = nodes.on_demand(move |view, noise, ()| {
-        if epsilon == 0.0 || is_silent(noise) {
+        if epsilon == 0.0 {
             return Vec::new();
         }
-        let mut list = response.noisy_list(view.node(), view.neighbours(), &mut noise.stream(&purpose));
+        let mut list = match conduct(noise) {
+            Conduct::Honest => response.noisy_list(view.node(), view.neighbours(), &mut noise.stream(&purpose)),
+            Conduct::Silent => Vec::new(),
+            Conduct::Lying(lie) => lie.list(view, noise),
+        };
         list.retain(|&other| is_sent(view.node(), other));
         list
     });
@@ -70,7 +94,7 @@ fn noisy_lists(
 fn noisy_degrees(
     nodes: &EveryNode,
     facts: &ReportFacts,
-    is_silent: impl Fn(crate::NodeNoise) -> bool + Sync,
+    conduct: impl Fn(NodeNoise) -> Conduct + Sync,
 ) -> Result<NoisyDegrees, crate::Error> {
     let epsilon = facts.budget.degree;
     if epsilon == 0.0 {
@@ -78,8 +102,11 @@ fn noisy_degrees(
     }
     let count_noise = CountNoise::new(epsilon, facts.degree_noise, 1)?;
     let purpose = format!("degree {epsilon:?}");
-    let degrees = nodes
-        .ask(|view, noise| (!is_silent(noise)).then(|| count_noise.add(view.degree(), &mut noise.stream(&purpose))));
+    let degrees = nodes.ask(|view, noise| match conduct(noise) {
+        Conduct::Honest => Some(count_noise.add(view.degree(), &mut noise.stream(&purpose))),
+        Conduct::Silent => None,
+        Conduct::Lying(lie) => Some(lie.degree(view, noise)),
+    });
     Ok(NoisyDegrees::from_nodes(facts.clone(), &degrees))
 }
 

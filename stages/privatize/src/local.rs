@@ -158,6 +158,12 @@ impl EveryNode {
         self.rng.randomness()
     }
 
+    /// Whether the set of nodes was taken from the links themselves.
+    #[must_use]
+    pub fn are_from_links(&self) -> bool {
+        self.graph.nodes_from_links()
+    }
+
     /// What every node answers, by node.
     pub fn ask<T: Send>(&self, answer: impl Fn(NodeView, NodeNoise) -> T + Sync) -> Vec<T> {
         (0..self.n_nodes()).into_par_iter().map(|node| answer(self.view(node), self.noise(node))).collect()

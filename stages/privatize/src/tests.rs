@@ -5,6 +5,7 @@ use veilgraph_privacy::discrete_laplace::Rate;
 use veilgraph_privacy::randomized_response::threshold;
 use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Groups, NoisyLinks};
 
+use crate::links::Lie;
 use crate::links::blink::{Blink, Params as BlinkParams};
 use crate::links::dprr::{Dprr, Params as DprrParams};
 use crate::links::l_dpgcn::{LDpGcn, Params as LDpGcnParams};
@@ -96,8 +97,17 @@ fn every_mechanism_costs_what_the_ledger_says() {
     let (epsilon, noise) = (nats(1.5), DegreeNoise::DiscreteLaplace);
     for fraction in [0.1, 0.4] {
         let degree_fraction = share(fraction);
-        let blink = BlinkParams { epsilon, degree_fraction, degree_noise: noise, missing_share: 0.0 };
+        let blink = BlinkParams {
+            epsilon,
+            degree_fraction,
+            degree_noise: noise,
+            missing_share: 0.0,
+            lying_share: 0.0,
+            lie: Lie::AllOnes,
+        };
         costs_what_it_claims::<Blink>(&(), &blink);
+        // Whoever lies protects nobody, and costs the honest nodes nothing.
+        costs_what_it_claims::<Blink>(&(), &BlinkParams { lying_share: 0.5, ..blink });
         costs_what_it_claims::<Dprr>(&(), &DprrParams { epsilon, degree_fraction, degree_noise: noise });
     }
     costs_what_it_claims::<Rr>(&(), &RrParams { epsilon });
@@ -140,7 +150,14 @@ fn without_noise_the_reports_are_what_they_are_said_to_be() {
         let (links,) = run::<SymRr>(&graph, &symrr, 1).expect("valid");
         sends_what_it_says::<SymRr>(&symrr, &collected(links));
     }
-    let blink = BlinkParams { epsilon, degree_fraction: share(0.5), degree_noise: noise, missing_share: 0.0 };
+    let blink = BlinkParams {
+        epsilon,
+        degree_fraction: share(0.5),
+        degree_noise: noise,
+        missing_share: 0.0,
+        lying_share: 0.0,
+        lie: Lie::AllOnes,
+    };
     let (links, degrees) = run::<Blink>(&graph, &blink, 1).expect("valid");
     sends_what_it_says::<Blink>(&blink, &collected(links));
     assert!(degrees.degrees.iter().all(|&degree| degree == 2.0), "the last value of `ideal` is the degree");
@@ -174,5 +191,39 @@ fn equal_flips_are_drawn_alike_by_every_mechanism() {
     for node in 0..300 {
         let below: Vec<u32> = rr.ones(node).filter(|&other| (other as usize) < node).collect();
         assert_eq!(symrr.ones(node).collect::<Vec<_>>(), below, "node {node}");
+    }
+}
+
+/// Every mechanism passes on that the set of nodes was taken from the links, and no such report may be deployed.
+#[test]
+fn the_origin_of_the_nodes_is_a_fact_of_every_report() {
+    let (graph, epsilon, noise) = (ring(9), nats(2.0), DegreeNoise::DiscreteLaplace);
+    let blink = BlinkParams {
+        epsilon,
+        degree_fraction: share(0.5),
+        degree_noise: noise,
+        missing_share: 0.0,
+        lying_share: 0.0,
+        lie: Lie::AllOnes,
+    };
+    let groups = Groups { of: vec![0, 1, 1, 0, 1, 0, 1, 0, 1], n_groups: 2 };
+    for from_links in [false, true] {
+        let graph = graph.clone().with_nodes_from_links(from_links);
+        let rng = StageRng::from_os(&[7; 32]);
+        let inputs = || (Private(graph.clone()),);
+        let none = Progress::none();
+        let (links, degrees) = Local::<Blink>::run(inputs(), &blink, &rng, &none).expect("valid");
+        let (rr,) = Local::<Rr>::run(inputs(), &RrParams { epsilon }, &rng, &none).expect("valid");
+        let entries = LDpGcnParams { epsilon, degree_noise: noise };
+        let (entries,) = Local::<LDpGcn>::run(inputs(), &entries, &rng, &none).expect("valid");
+        let counts = LdpGenParams { epsilon, degree_noise: noise };
+        let asked = (Private(graph.clone()), groups.clone());
+        let (counts,) = Local::<LdpGen<1>>::run(asked, &counts, &rng, &none).expect("valid");
+        let of_links = [links, rr].map(|links| links.collect().expect("valid reports").facts);
+        let entries = entries.collect().expect("valid reports").facts;
+        for facts in of_links.iter().chain([&degrees.facts, &counts.facts, &entries]) {
+            assert_eq!(facts.nodes_from_links, from_links, "{facts:?}");
+            assert_eq!(facts.are_deployable(), !from_links, "{facts:?}");
+        }
     }
 }

@@ -35,6 +35,7 @@ impl NoisyCounts {
 impl Artifact for NoisyCounts {
     const NAME: &'static str = "noisy_counts";
     const ZONE: Zone = Zone::Server;
+    const IS_REPORT: bool = true;
     const COLUMNS: &'static [(&'static str, ColumnType)] =
         &[("node", ColumnType::U32), ("group", ColumnType::U32), ("count", ColumnType::F64)];
 

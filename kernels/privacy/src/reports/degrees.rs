@@ -55,6 +55,7 @@ impl Public for NoisyDegrees {}
 impl Artifact for NoisyDegrees {
     const NAME: &'static str = "noisy_degrees";
     const ZONE: Zone = Zone::Server;
+    const IS_REPORT: bool = true;
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[("node", ColumnType::U32), ("degree", ColumnType::F64)];
 
     fn facts(&self) -> Facts {

@@ -85,6 +85,7 @@ impl Public for NoisyEntries {}
 impl Artifact for NoisyEntries {
     const NAME: &'static str = "noisy_entries";
     const ZONE: Zone = Zone::Server;
+    const IS_REPORT: bool = true;
     const COLUMNS: &'static [(&'static str, ColumnType)] =
         &[("i", ColumnType::U32), ("j", ColumnType::U32), ("from_i", ColumnType::F32), ("from_j", ColumnType::F32)];
 

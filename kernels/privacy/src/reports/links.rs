@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Streamed, Zone, take};
 use veilgraph_graph::{BitMatrix, Ones};
 
-use super::ReportFacts;
+use super::{ReportFacts, lying_share};
 use crate::randomized_response::flip_probability;
 
 /// Everyone's noisy list.
@@ -99,9 +99,9 @@ impl NoisyLinks {
     ///
     /// # Errors
     /// Gives the reports back if they are kept as lists.
-    pub fn into_bits(self) -> Result<BitMatrix, Self> {
+    pub fn into_bits(self) -> Result<BitMatrix, Box<Self>> {
         match self.lists {
-            Lists::Sparse { .. } => Err(self),
+            Lists::Sparse { .. } => Err(Box::new(self)),
             Lists::Dense(bits) => Ok(bits),
         }
     }
@@ -158,7 +158,8 @@ fn own_bit(node: usize) -> Invalid {
 
 /// Nodes whose lists make one row group: some 262,144 ones, small enough for fast memory.
 fn nodes_per_block(facts: &ReportFacts, n_nodes: usize) -> usize {
-    let ones_per_node = flip_probability(facts.budget.links) * n_nodes as f64;
+    // A node that lies may set all bits of its list.
+    let ones_per_node = (flip_probability(facts.budget.links) + facts.lying_share) * n_nodes as f64;
     (262_144.0 / ones_per_node.max(1.0)).clamp(1.0, 65_536.0) as usize
 }
 
@@ -195,6 +196,7 @@ impl Public for NoisyLinks {}
 impl Artifact for NoisyLinks {
     const NAME: &'static str = "noisy_links";
     const ZONE: Zone = Zone::Server;
+    const IS_REPORT: bool = true;
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[("source", ColumnType::U32), ("target", ColumnType::U32)];
 
     fn facts(&self) -> Facts {
@@ -234,7 +236,8 @@ impl Artifact for NoisyLinks {
         let bytes_per_pair = match epsilon_links {
             0.0 => 0.0,
             epsilon if Self::are_dense(epsilon) => 0.25,
-            epsilon => 4.0 * flip_probability(epsilon),
+            // A node that lies may set all bits of its list.
+            epsilon => 4.0 * (flip_probability(epsilon) + lying_share(facts)?),
         };
         // Bits need no offsets; lists have one for each node.
         Ok((n * n * bytes_per_pair + if bytes_per_pair == 0.25 { 0.0 } else { 8.0 * n }) as u64)

@@ -11,6 +11,8 @@ fn facts(links: f64, degree: f64) -> ReportFacts {
         budget: Budget { links, degree },
         degree_noise: DegreeNoise::DiscreteLaplace,
         randomness: Randomness::Seeded,
+        nodes_from_links: false,
+        lying_share: 0.0,
     }
 }
 
@@ -68,6 +70,9 @@ fn the_footprint_is_that_of_bits_or_of_noise() {
     };
     assert!((bytes(1.0) / 0.25e12 - 1.0).abs() < 1e-9, "two planes of bits");
     assert!((bytes(10.0) / 189.6e6 - 1.0).abs() < 1e-3, "4 bytes for each of 4.54e7 flips, 8 for each node");
+    let lying = facts(10.0, 0.1).to_facts().with("n_nodes", 1_000_000).with("lying_share", 0.01);
+    let more = NoisyLinks::footprint(&lying).expect("facts") as f64 - bytes(10.0);
+    assert!((more / 4e10 - 1.0).abs() < 1e-6, "liars may set all bits of their lists");
 }
 
 #[test]
@@ -76,6 +81,21 @@ fn only_sound_noise_of_the_operating_system_is_deployable() {
     assert!(os.are_deployable() && !facts(1.0, 0.1).are_deployable());
     assert!(!ReportFacts { degree_noise: DegreeNoise::Laplace, ..os.clone() }.are_deployable());
     assert!(!ReportFacts { epsilon: f64::INFINITY, ..os.clone() }.are_deployable());
+    assert!(!ReportFacts { nodes_from_links: true, ..os.clone() }.are_deployable());
+    assert!(!ReportFacts { lying_share: 0.1, ..os.clone() }.are_deployable());
     let again = ReportFacts::from_facts(&os.to_facts()).expect("facts");
     assert_eq!(again, os);
+}
+
+/// Reports of ordinary runs keep their bytes: what is unusual about a run is a fact only where it is so.
+#[test]
+fn unusual_facts_are_written_only_where_they_hold() {
+    let plain = facts(1.0, 0.1);
+    let unusual = ReportFacts { nodes_from_links: true, lying_share: 0.25, ..plain.clone() };
+    let names = |facts: &ReportFacts| facts.to_facts().0.into_keys().collect::<Vec<_>>();
+    assert!(!names(&plain).iter().any(|name| name == "nodes_from_links" || name == "lying_share"));
+    assert_eq!(names(&unusual).len(), names(&plain).len() + 2);
+    assert_eq!(ReportFacts::from_facts(&unusual.to_facts()).expect("facts"), unusual);
+    let forged = plain.to_facts().with("lying_share", 1.5);
+    assert!(ReportFacts::from_facts(&forged).expect_err("no share").0.contains("lying_share 1.5"));
 }

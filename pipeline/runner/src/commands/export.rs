@@ -1,48 +1,106 @@
-//! `export`: what a deployment released, for the server.
+//! `export`: what the server may see of a deployment, as a store of its own.
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use anyhow::{Context, ensure};
-use veilgraph_store::{Store, metadata_of};
+use anyhow::{Context, bail, ensure};
+use veilgraph_contract::Release;
+use veilgraph_privacy::composition::totals;
+use veilgraph_store::{Kind, Store};
 
-use crate::config::Config;
-use crate::ledger::Ledger;
+use crate::cli::RunArguments;
+use crate::commands::run::{self, in_words};
 use crate::output;
+use crate::progress::Display;
 use crate::runs::RunRecord;
+use crate::task::{Done, Task};
 
-/// Copies the reports of the last run, if nobody can draw their noise again, with their rows of the ledger.
-pub(crate) fn export(store: &Store, config: &Path, to: &Path) -> anyhow::Result<()> {
-    let config = Config::load(config, &[])?;
-    let record = RunRecord::load(store, &config.name)?;
-    let keys: BTreeSet<&str> = record.all().filter(|(stage, _)| *stage == "privatize").map(|(_, key)| key).collect();
-    ensure!(!keys.is_empty(), "{} has released nothing yet; run it until privatize first", config.name);
+/// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
+pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accepted: bool) -> anyhow::Result<()> {
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
-    let mut files = Vec::new();
-    for key in &keys {
-        let entry = store.find("privatize", key)?.with_context(|| format!("the release {key} is gone; run again"))?;
-        for output in entry.manifest.outputs.values() {
-            entry.check(output)?;
-            let path = entry.path(output);
-            let deployable = metadata_of(&path)?.get("deployable").is_some_and(|value| value == "true");
-            ensure!(
-                deployable,
-                "{}: its noise is drawn from a seed, so whoever knows the seed can remove it; set [privacy] randomness = \"os\" \
-                 for a release that may leave the laboratory",
-                path.display()
-            );
-            files.push((path, to.join(key).join(&output.file)));
-        }
+    ensure!(store.kind() == Kind::Whole, "{}: a server's store holds no releases of its own", store.root().display());
+    let arguments = RunArguments { until: Some("privatize".to_owned()), ..arguments };
+    let (config, tasks) = run::prepare_one(&arguments)?;
+    ensure!(
+        config.is_deployment(),
+        "{}: its noise is drawn from a seed, so whoever knows the seed can remove it; set [privacy] randomness = \"os\" for a \
+         release that may leave the laboratory",
+        config.name
+    );
+    let display = Display::new(&tasks, 1, true);
+    let done = run::bring(store, &config, &tasks, &arguments, true, &display)?;
+    let releases: Vec<&Release> = tasks.iter().flat_map(|task| &task.releases).collect();
+    ensure!(!releases.is_empty(), "{} releases nothing, so there is nothing to hand over", config.name);
+    let is_owners = |(task, _): &(&Task, &Done)| task.side == "owner";
+    let missing = tasks.iter().zip(&done).filter(is_owners).filter(|(_, done)| done.entry.is_none());
+    let missing: Vec<&str> = missing.map(|(task, _)| task.function).collect();
+    ensure!(
+        missing.is_empty(),
+        "{} was not released as this config says (missing: {}); run it with --until privatize first",
+        config.name,
+        missing.join(", ")
+    );
+    output::line(&format!(
+        "{}: handing this over tells the server what costs each node of `{}` {}",
+        config.name,
+        config.population(None),
+        in_words(&totals(releases.iter().copied()))
+    ));
+    confirm(is_accepted)?;
+    let draft = draft_beside(to)?;
+    let written = write(&config.name, &tasks, &done, &releases, &draft);
+    if written.is_err() {
+        let _ = std::fs::remove_dir_all(&draft);
     }
-    let rows = Ledger::open(store)?.rows();
-    let rows: Vec<_> = rows.iter().filter(|row| keys.contains(row.entry.as_str())).map(|row| &row.release).collect();
-    let wrong = || format!("{}: cannot write the release", to.display());
-    for (from, to) in &files {
-        fs::create_dir_all(to.parent().unwrap_or(to)).with_context(wrong)?;
-        fs::copy(from, to).with_context(wrong)?;
-    }
-    fs::write(to.join("cost.json"), serde_json::to_vec_pretty(&rows)?).with_context(wrong)?;
-    output::line(&format!("{}: {} files of {} releases, and cost.json", to.display(), files.len(), keys.len()));
+    let files = written?;
+    std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the release", to.display()))?;
+    output::line(&format!(
+        "{}: {files} files. Copy this folder as it is; the server goes on with `veilgraph --store {} run CONFIG --side server \
+         --until train`",
+        to.display(),
+        to.display()
+    ));
     Ok(())
+}
+
+/// A folder beside `to` that does not exist yet.
+pub(super) fn draft_beside(to: &Path) -> anyhow::Result<std::path::PathBuf> {
+    let name = to.file_name().with_context(|| format!("{}: name a folder", to.display()))?;
+    let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
+    ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
+    Ok(draft)
+}
+
+/// Asks on a terminal; elsewhere the acceptance must be given as an argument.
+fn confirm(is_accepted: bool) -> anyhow::Result<()> {
+    if is_accepted {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        bail!("nothing was handed over; accept this cost with --yes");
+    }
+    output::error_line("Hand it over? [y/N]");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was handed over");
+    Ok(())
+}
+
+/// Writes the server's store; the number of its files.
+fn write(name: &str, tasks: &[Task], done: &[Done], releases: &[&Release], to: &Path) -> anyhow::Result<usize> {
+    let server = Store::new_server(to)?;
+    let mut record = RunRecord::default();
+    let mut files = 0;
+    for (task, done) in tasks.iter().zip(done).filter(|(task, _)| task.side == "owner") {
+        let Some(entry) = &done.entry else { continue };
+        let public = entry.publish_to(&server, task.canonical.clone())?;
+        files += public.manifest.outputs.len();
+        record.note(task, &public.manifest.key);
+    }
+    record.write(&server, name)?;
+    let wrong = || format!("{}: cannot write the cost", to.display());
+    std::fs::write(to.join("cost.json"), serde_json::to_vec_pretty(releases)?).with_context(wrong)?;
+    server.remove_leftovers()?;
+    Ok(files)
 }

@@ -26,6 +26,12 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow
             output::line(&format!("{file}: already there"));
             continue;
         }
+        anyhow::ensure!(
+            !path.exists(),
+            "{}: there is another file of this name, which this program did not make; move it away, or choose another \
+             --data-dir",
+            path.display()
+        );
         let url = match (mirror, &source.url) {
             (Some(mirror), _) => format!("{}/{folder}/{file}", mirror.trim_end_matches('/')),
             (None, Some(url)) => url.clone(),

@@ -11,11 +11,11 @@ use std::path::Path;
 use anyhow::Context;
 use minijinja::{Environment, Value, context};
 use veilgraph_evaluate::metric::ScoreTable;
-use veilgraph_store::Store;
+use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::{run, summary};
-use crate::config::Config;
+use crate::config::{Config, ConfigError, is_name};
 use crate::output;
 use crate::progress::Display;
 use crate::task::{Done, Task};
@@ -28,7 +28,12 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     let published = run::read_published(arguments)?;
     let experiments = run::prepare_all(arguments, published.as_ref())?;
     let name = name.unwrap_or(&experiments[0].0.name);
-    let folder = store.root().join("reports");
+    if !is_name(name) {
+        let problem = format!("--name `{name}`: a name consists of letters, digits, `-`, `_` and `.`, and is no path");
+        return Err(ConfigError(problem).into());
+    }
+    // Scores were computed from the truth: they are the auditor's.
+    let folder = store.part(Part::Auditor).join("reports");
     let (mut rows, mut releases, mut entries, mut configs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for ((config, tasks), path) in experiments.iter().zip(&arguments.configs) {
         let display = Display::new(tasks, 1, true);
@@ -64,7 +69,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         },
     )?;
     let path = folder.join(format!("{name}.html"));
-    std::fs::write(&path, page).with_context(|| format!("{}: cannot write the report", path.display()))?;
+    veilgraph_store::write_private_file(&path, page.as_bytes())?;
     output::line(&format!("{}", path.display()));
     output::error_line(&format!(
         "{}: {} figures as SVG, PNG, CSV and Parquet",
@@ -74,30 +79,40 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     Ok(())
 }
 
+/// Names of the files that the last report wrote into its folder, one per line: it may replace these and no others.
+const INDEX: &str = ".figures";
+
 /// Draws every figure into `folder`; titles and SVG for the page.
 fn write_figures(figures: &[figures::Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
     let wrong = || format!("{}: cannot write the figures", folder.display());
-    // What an earlier report drew and this one does not must not stay beside it.
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(wrong)?;
-    }
-    std::fs::create_dir_all(folder).with_context(wrong)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.with_file_name(format!(".{name}-{}", std::process::id()));
+    veilgraph_store::create_private_folder(&draft)?;
     let mut drawn = Vec::new();
+    let mut index = vec![INDEX.to_owned()];
     for figure in figures {
-        let stem = folder.join(&figure.name);
+        let stem = draft.join(&figure.name);
         let svg = draw::svg(figure)?;
         std::fs::write(stem.with_extension("svg"), &svg).with_context(wrong)?;
         std::fs::write(stem.with_extension("png"), draw::png(&svg)?).with_context(wrong)?;
         data::write(figure, &stem)?;
+        for ending in ["svg", "png", "csv", "parquet"] {
+            let path = stem.with_extension(ending);
+            index.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
         drawn.push(context! { title => figure.title.as_str(), svg });
     }
+    std::fs::write(draft.join(INDEX), index.join("\n")).with_context(wrong)?;
+    let before = std::fs::read_to_string(folder.join(INDEX)).unwrap_or_default();
+    let is_ours = |inside: &Path| before.lines().any(|line| inside == Path::new(line));
+    replace_folder(&draft, folder, &is_ours).with_context(wrong)?;
     Ok(drawn)
 }
 
 fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     Ok(context! {
-        name => config.name.as_str(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
+        name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
     })
 }
 

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use veilgraph_contract::{Cost, Relation};
+use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_evaluate::Metrics;
-use veilgraph_privacy::composition::{total_epsilon, totals};
-use veilgraph_store::{MemoryLimit, Store};
+use veilgraph_privacy::composition::totals;
+use veilgraph_store::{Kind, MemoryLimit, Store};
 use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::{scores, summary};
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, SideChoice};
 use crate::ledger::{Allowance, Ledger};
 use crate::output;
 use crate::plan::Options;
@@ -33,7 +33,7 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
         let done = bring(store, config, tasks, arguments, false, &display)?;
         let metrics = read_metrics(&done)?;
         let rows = summary::rows(&metrics, config.trials)?;
-        runs::publish(store, &config.name, tasks, &done, |folder| scores::write(&metrics, folder))?;
+        runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
         if arguments.json {
             let document = json!({
                 "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
@@ -51,7 +51,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
     for (config, tasks) in prepare_all(arguments, read_published(arguments)?.as_ref())? {
         if !arguments.json {
             print_cost(&config, &tasks);
-            print_budget(store, &config, &tasks)?;
+            print_total(store, &config, &tasks)?;
         }
         let display = Display::new(&tasks, 1, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
@@ -122,8 +122,13 @@ pub(crate) fn bring(
     is_plan: bool,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
-    let record = RunRecord::load(store, &config.name)?;
+    refuse_wrong_store(store, config, arguments)?;
+    let record = RunRecord::of(store, config, arguments.side)?;
     let ledger = Ledger::open(store)?;
+    // The server keeps no account.
+    if arguments.side == SideChoice::All {
+        ledger.reconcile()?;
+    }
     let memory = memory_limit(arguments);
     let side = arguments.side;
     let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
@@ -135,6 +140,7 @@ pub(crate) fn bring(
         record: &record,
         ledger: &ledger,
         side,
+        is_simulation: arguments.simulation,
         memory,
         checkpoint_interval,
         allowance,
@@ -144,6 +150,24 @@ pub(crate) fn bring(
     let done = engine.run(jobs(arguments, is_plan));
     display.close();
     done
+}
+
+/// A server's store holds what one deployment handed over, and nothing else belongs there.
+fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) -> anyhow::Result<()> {
+    if store.kind() == Kind::Whole {
+        return Ok(());
+    }
+    let root = store.root().display();
+    anyhow::ensure!(
+        config.is_deployment(),
+        "{root}: this is the store of a deployment's server, and the config simulates; set [privacy] randomness = \"os\", or \
+         choose another --store"
+    );
+    anyhow::ensure!(
+        arguments.side == SideChoice::Server,
+        "{root}: this is the store of a deployment's server, which holds no private data; add --side server --until train"
+    );
+    Ok(())
 }
 
 /// Tasks at a time.
@@ -178,10 +202,7 @@ fn print_cost(config: &Config, tasks: &[Task]) {
     }
     for (cell, totals) in costs {
         let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
-        let text: Vec<String> =
-            totals.iter().map(|(relation, cost)| format!("{} per {}", cost.epsilon(), relation.words())).collect();
-        let text = text.join(", ").replacen(" per", " nats per", 1);
-        output::line(&format!("cost of one release{cell}: {text}"));
+        output::line(&format!("cost of one release{cell}: {}", in_words(&totals)));
     }
     if config.trials > 1 {
         output::line(&format!(
@@ -191,23 +212,31 @@ fn print_cost(config: &Config, tasks: &[Task]) {
     }
 }
 
-/// What is left of the budget, before any data is read.
-fn print_budget(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
-    let Some(budget) = config.privacy.budget else { return Ok(()) };
+/// What all releases of the config cost together, and what is left of the budget, before any data is read.
+fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let ledger = Ledger::open(store)?;
-    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut releases: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        *costs.entry(&task.population).or_default() += total_epsilon(&task.releases, Relation::ListBit);
+        releases.entry(&task.population).or_default().extend(&task.releases);
     }
-    for (population, cost) in costs {
+    for (population, releases) in releases {
+        let cost = in_words(&totals(releases));
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
+        let budget = config.privacy.budget.map_or("no budget is set".to_owned(), |budget| {
+            format!("{spent} of {} nats per list bit are spent", budget.nats())
+        });
         output::line(&format!(
-            "budget of `{population}`: {spent} of {} nats per list bit are spent; all releases of this config cost {cost}, \
-             less what is fresh",
-            budget.nats()
+            "budget of `{population}`: {budget}; all releases of this config cost {cost}, less what is fresh"
         ));
     }
     Ok(())
+}
+
+/// Costs under each relation, as text.
+pub(crate) fn in_words(totals: &BTreeMap<Relation, Cost>) -> String {
+    let text: Vec<String> =
+        totals.iter().map(|(relation, cost)| format!("{} per {}", cost.epsilon(), relation.words())).collect();
+    text.join(", ").replacen(" per", " nats per", 1)
 }
 
 fn stages_json(tasks: &[Task], done: &[Done]) -> Value {

@@ -1,4 +1,4 @@
-//! All scores of a run as one table with a column for every swept field: `runs/<config>/scores.parquet` and
+//! All scores of a run as one table with a column for every swept field: `auditor/runs/<config>/scores.parquet` and
 //! `scores.csv`.
 
 use std::collections::BTreeSet;

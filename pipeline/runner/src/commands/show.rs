@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
 use polars::sql::SQLContext;
-use veilgraph_store::{Store, metadata_of};
+use veilgraph_store::{Part, Store, metadata_of};
 
 use crate::cli::ShowArguments;
 use crate::output;
@@ -46,16 +46,18 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     Ok(())
 }
 
-/// A path, or a name below `runs/` without ending.
+/// A path, or a name below the `runs/` of any part, without ending.
 fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
-    let named = store.root().join("runs").join(wanted);
-    let places = [wanted.to_owned(), named.clone(), PathBuf::from(format!("{}.parquet", named.display()))];
-    places.iter().find(|path| path.is_file()).cloned().with_context(|| {
-        let runs = store.root().join("runs");
+    let runs = || Part::ALL.iter().map(|part| store.part(*part).join("runs"));
+    let named = runs().map(|runs| runs.join(wanted));
+    let places = named.flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display()))]);
+    let found = std::iter::once(wanted.to_owned()).chain(places).find(|path| path.is_file());
+    found.with_context(|| {
+        let folders: Vec<String> = runs().filter(|runs| runs.is_dir()).map(|runs| runs.display().to_string()).collect();
         format!(
             "{}: there is no such artifact; look below {} or list entries with `veilgraph ls`",
             wanted.display(),
-            runs.display()
+            if folders.is_empty() { store.root().display().to_string() } else { folders.join(", ") }
         )
     })
 }

@@ -1,16 +1,16 @@
 //! `ls`, `verify` and `gc`.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use comfy_table::Table;
 use comfy_table::presets;
 use serde_json::json;
 use veilgraph_store::{Store, StoreError};
 
 use crate::engine::DEPLOYED;
+use crate::ledger::Ledger;
 use crate::output;
 use crate::runs::{self, RunRecord};
 
@@ -37,6 +37,7 @@ pub(crate) fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
 
 /// Compares every file with its digest.
 pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
+    let ledger = Ledger::open(store)?;
     let (mut files, mut elsewhere, mut damaged) = (0, 0, Vec::new());
     for (stage, key) in store.keys()? {
         let mut problems = Vec::new();
@@ -61,6 +62,7 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
             damaged.push((stage, key));
         }
     }
+    ledger.reconcile()?;
     if remove {
         damaged.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
         output::line(&format!("{files} files are as recorded; removed {} damaged entries", damaged.len()));
@@ -77,16 +79,22 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
 
 /// Removes entries that no config's last run uses (or, if `all`, those too), and what killed processes left.
 pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow::Result<()> {
+    let root = store.root().display();
+    ensure!(
+        store.is_ours() || store.keys()?.is_empty(),
+        "{root}: there is no file `layout`, so this is no store of this program, and nothing was removed"
+    );
     let mut used = BTreeSet::new();
-    for name in runs::names(store).into_iter().filter(|_| !all) {
-        let record = RunRecord::load(store, &name)?;
+    for record in RunRecord::all_of(store)?.into_iter().filter(|_| !all) {
         used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
     }
     let mut removed = 0;
     for entry in store.entries()? {
-        let (stage, key) = (entry.manifest.recipe.stage.clone(), entry.manifest.key.clone());
-        // Nobody can draw a deployed release again.
-        if used.contains(&(stage.clone(), key.clone())) || entry.manifest.recipe.code == DEPLOYED {
+        let recipe = &entry.manifest.recipe;
+        let (stage, key) = (recipe.stage.clone(), entry.manifest.key.clone());
+        // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
+        let cannot_be_made = recipe.code == DEPLOYED || recipe.is_published();
+        if used.contains(&(stage.clone(), key.clone())) || cannot_be_made {
             continue;
         }
         output::line(&format!("{} {stage} {key}", if dry_run { "would remove" } else { "removed" }));
@@ -95,12 +103,14 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow
             store.remove(&stage, &key)?;
         }
     }
-    let left_behind =
-        ["tmp", "checkpoints"].map(|name| store.root().join(name)).into_iter().chain(runs::leftovers(store));
-    let left_over = if all { without_entries(store)? } else { Vec::new() };
-    for folder in left_behind.chain(left_over).filter(|folder| !dry_run && folder.is_dir()) {
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("{}: cannot remove what killed runs left", folder.display()))?;
+    if !dry_run {
+        store.remove_leftovers()?;
+        let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
+        let is_half_written =
+            |place: &PathBuf| place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        for place in runs::folders(store).iter().filter(|place| is_half_written(place) || is_left_over(place)) {
+            runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
+        }
     }
     let which = if all { "" } else { "unused " };
     output::line(&format!(
@@ -109,15 +119,8 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow
     Ok(())
 }
 
-/// Folders of readable names of which no entry is left.
-fn without_entries(store: &Store) -> anyhow::Result<Vec<PathBuf>> {
-    let mut folders = Vec::new();
-    for name in runs::names(store) {
-        let record = RunRecord::load(store, &name)?;
-        let has_entry = record.all().any(|(stage, key)| matches!(store.find(stage, key), Ok(Some(_))));
-        if !has_entry {
-            folders.push(runs::folder(store, &name));
-        }
-    }
-    Ok(folders)
+/// Whether no entry is left of those that a folder of readable names leads to.
+fn has_no_entry(store: &Store, place: &Path) -> bool {
+    let record = RunRecord::read(place).unwrap_or_default();
+    !record.all().any(|(stage, key)| matches!(store.find(stage, key), Ok(Some(_))))
 }

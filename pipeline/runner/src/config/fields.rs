@@ -41,6 +41,11 @@ pub(super) fn with(mut table: Table, path: &[String], value: Value) -> Table {
     table
 }
 
+/// A text as it looks in a label; a path separator never survives.
+pub(crate) fn plain_text(text: &str) -> String {
+    plain(&Value::from(text))
+}
+
 /// A value as it looks in a label: short, and fit for a folder's name.
 pub(super) fn plain(value: &Value) -> String {
     let text = match value {

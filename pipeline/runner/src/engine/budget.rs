@@ -1,15 +1,15 @@
 //! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::ensure;
-use veilgraph_contract::Relation;
-use veilgraph_privacy::composition::total_epsilon;
+use veilgraph_contract::{Relation, Release};
+use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
-use crate::ledger::{Charge, identity};
+use crate::commands::in_words;
+use crate::ledger::Charge;
 use crate::task::{Done, Status, Task};
 
 impl Engine<'_> {
@@ -17,10 +17,18 @@ impl Engine<'_> {
     ///
     /// Once a plan was found to fit, its later releases are checked one by one by the ledger alone.
     pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
-        let Some(budget) = self.allowance.budget.filter(|_| !self.allowance.spend) else { return Ok(()) };
         if !self.ledger.is_first_charge_about(charge.population) {
             return Ok(());
         }
+        if self.config.is_deployment() {
+            let outstanding = totals(self.outstanding_releases(charge.population)?);
+            self.display.say(&format!(
+                "privatize  about to release what costs each node of `{}` {}",
+                charge.population,
+                in_words(&outstanding)
+            ));
+        }
+        let Some(budget) = self.allowance.budget.filter(|_| !self.allowance.spend) else { return Ok(()) };
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
         let left = budget.nats() - spent;
@@ -38,37 +46,40 @@ impl Engine<'_> {
 
     /// What the releases about a population cost that this plan has not made yet, in nats per list bit.
     fn outstanding(&self, population: &str, ends: &Ends) -> anyhow::Result<f64> {
+        if self.config.is_deployment() {
+            return Ok(total_epsilon(self.outstanding_releases(population)?, Relation::ListBit));
+        }
         let mut known: Vec<Option<Done>> = ends.iter().map(|end| end.get().cloned()).collect();
-        // In a deployment the ledger tells which releases were made: an equal one is found again, or refused.
-        let mut made = if self.config.is_deployment() { self.ledger.made_about(population) } else { BTreeMap::new() };
         let mut cost = 0.0;
         for (index, task) in self.tasks.iter().enumerate() {
             if known[index].is_none() {
                 known[index] = self.fresh(task, &known)?;
             }
-            if task.population != population {
-                continue;
-            }
-            let was_made = match made.get_mut(&identity(&task.releases)) {
-                Some(left) if *left > 0 => {
-                    *left -= 1;
-                    true
-                }
-                _ => false,
-            };
-            let was_recorded = !self.config.is_deployment() && self.was_charged_in_last_run(task);
-            if known[index].is_none() && !was_made && !was_recorded {
+            if task.population == population && known[index].is_none() && !self.was_charged_in_last_run(task) {
                 cost += total_epsilon(&task.releases, Relation::ListBit);
             }
         }
         Ok(cost)
     }
 
+    /// The releases of this plan about a population that the ledger does not have. In a deployment that is known before
+    /// any data are read: an equal release is found again, or refused.
+    pub(super) fn outstanding_releases(&self, population: &str) -> anyhow::Result<Vec<&Release>> {
+        let mut outstanding = Vec::new();
+        for task in self.tasks.iter().filter(|task| task.population == population) {
+            if self.ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
+                outstanding.extend(&task.releases);
+            }
+        }
+        Ok(outstanding)
+    }
+
     /// Whether the last run charged this release, although what stands before the release may be gone.
     fn was_charged_in_last_run(&self, task: &Task) -> bool {
         let key = task.labels.iter().find_map(|label| self.record.key(task, label));
-        let entry =
-            key.filter(|key| self.ledger.has(key)).and_then(|key| self.store.find(task.stage, key).ok().flatten());
+        let entry = key
+            .filter(|key| self.ledger.has(key, task.releases.len()))
+            .and_then(|key| self.store.find(task.stage, key).ok().flatten());
         entry.is_some_and(|entry| entry.manifest.recipe.params == task.canonical)
     }
 
@@ -78,9 +89,9 @@ impl Engine<'_> {
         let recipe = self.recipe(task, &slots)?;
         let entry = match self.store.sound(task.stage, &recipe.key())? {
             Found::Whole(entry) => Some(Arc::from(entry)),
-            _ => self.earlier_release(task, &recipe)?.map(Arc::new),
+            _ => None,
         };
-        let is_charged = !task.releases.is_empty() && self.ledger.has(&recipe.key());
+        let is_charged = !task.releases.is_empty() && self.ledger.has(&recipe.key(), task.releases.len());
         Ok((entry.is_some() || is_charged).then_some(Done { status: Status::Fresh, entry }))
     }
 }

@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use serde_json::json;
 use veilgraph_contract::Draws;
 use veilgraph_store::{LAYOUT_VERSION, Recipe};
 
 use super::Engine;
+use crate::ledger::statement;
 use crate::task::{Handle, Task};
 use crate::{code, registry};
 
 /// Stands for the digests of code in recipes of deployed releases.
 pub(crate) const DEPLOYED: &str = "deployed";
+
+/// The layout from which on releases of deployments are named by what they say.
+const FIRST_LAYOUT_OF_STATEMENTS: u32 = 3;
 
 impl Engine<'_> {
     /// Everything that the result of a task depends on.
@@ -24,32 +29,54 @@ impl Engine<'_> {
                 inputs.insert(slot.slot.artifact.to_owned(), digests);
             }
         }
-        // A release of a deployment is drawn once and kept for ever: no change of code may draw it again.
-        let deployed = self.is_deployed(task);
-        let version = |digest: &str| if deployed { DEPLOYED.to_owned() } else { digest.to_owned() };
         Ok(Recipe {
             layout: LAYOUT_VERSION,
             stage: task.stage.to_owned(),
             task: Some(task.function.to_owned()),
             side: task.side.to_owned(),
-            code: version(code),
-            dependencies: version(dependencies),
+            code: code.to_owned(),
+            dependencies: dependencies.to_owned(),
             params: task.canonical.clone(),
-            seed: (task.draws != Draws::Never && !deployed).then_some(self.config.seed),
+            seed: (task.draws != Draws::Never).then_some(self.config.seed),
             trial: if task.draws == Draws::EveryTrial { task.trial } else { None },
             inputs,
+            deployment: self.config.is_deployment(),
         })
     }
 
-    fn digest(&self, handle: &Handle) -> anyhow::Result<String> {
+    pub(super) fn digest(&self, handle: &Handle) -> anyhow::Result<String> {
         match handle {
             Handle::Artifact { entry, name } => {
                 let output = entry.manifest.outputs.get(name);
-                let stage = &entry.manifest.recipe.stage;
-                Ok(output.with_context(|| format!("stage {stage} wrote no `{name}`"))?.digest.clone())
+                let missing = || {
+                    let stage = &entry.manifest.recipe.stage;
+                    format!(
+                        "{stage} found no `{name}` in the data; give them in [ingest], or, where nodes report for \
+                         themselves, gather their reports with `veilgraph collect` and add --side server"
+                    )
+                };
+                Ok(output.with_context(missing)?.digest.clone())
             }
             // Raw files are private: only a keyed digest may stand in a key.
             Handle::Raw(raw) => Ok(format!("{}:{}", raw.name, self.store.keyed_digest(&raw.bytes()?)?)),
         }
+    }
+}
+
+/// What names a release of a deployment: no seed, no code and no data, for none of them may draw it again.
+pub(crate) fn recipe_of_release(task: &Task, number: u32) -> Recipe {
+    let statement = statement(task.function, &task.releases);
+    Recipe {
+        layout: FIRST_LAYOUT_OF_STATEMENTS,
+        stage: task.stage.to_owned(),
+        task: Some(task.function.to_owned()),
+        side: task.side.to_owned(),
+        code: DEPLOYED.to_owned(),
+        dependencies: DEPLOYED.to_owned(),
+        params: json!({"population": task.population, "statement": statement, "number": number}),
+        seed: None,
+        trial: None,
+        inputs: BTreeMap::new(),
+        deployment: true,
     }
 }

@@ -23,6 +23,15 @@ pub(crate) struct LedgerRow {
     pub trial: u32,
     /// Keyed digest of the private data that the release is about: of the links, for releases about links.
     pub graph: String,
+    /// Stage function that drew it. Rows of layouts before 3 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// Digest of what the server asked before the nodes reported; empty where it asked nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question: String,
+    /// The first release of a statement is 1, a second one is 2.
+    #[serde(default = "first")]
+    pub number: u32,
     /// Key of the entry that holds the release.
     pub entry: String,
     /// `seeded`: reproducible, hence a simulation; `os`: a deployment.
@@ -40,6 +49,9 @@ pub(crate) struct Charge<'a> {
     pub population: &'a str,
     pub trial: u32,
     pub entry: &'a str,
+    pub function: &'a str,
+    pub question: &'a str,
+    pub number: u32,
     pub randomness: Randomness,
     /// Each with the keyed digest of the private data that it is about.
     pub releases: Vec<(Release, String)>,
@@ -60,19 +72,6 @@ impl Charge<'_> {
         self.releases.iter().map(|(_, input)| input.as_str()).collect()
     }
 
-    /// Whether a row is about the same private data of the same nodes, and says and costs the same as one of these
-    /// releases.
-    pub(super) fn is_repeated_by(&self, row: &LedgerRow) -> bool {
-        let is_same = |(release, input): &(Release, String)| {
-            let of_row = &row.release;
-            *input == row.graph
-                && (&release.noise, release.subject, release.relation)
-                    == (&of_row.noise, of_row.subject, of_row.relation)
-                && release.cost == of_row.cost
-        };
-        row.population == self.population && self.releases.iter().any(is_same)
-    }
-
     /// The rows, without the hash of the line before.
     pub(super) fn rows(&self) -> impl Iterator<Item = LedgerRow> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -83,6 +82,9 @@ impl Charge<'_> {
             population: self.population.to_owned(),
             trial: self.trial,
             graph: graph.clone(),
+            function: Some(self.function.to_owned()),
+            question: self.question.to_owned(),
+            number: self.number,
             entry: self.entry.to_owned(),
             randomness: self.randomness.name().to_owned(),
             deployable: self.randomness == Randomness::Os && release.sound,
@@ -116,12 +118,23 @@ impl Allowance {
     }
 }
 
-/// What the releases of one task say and cost, as text.
-pub(crate) fn identity(releases: &[Release]) -> String {
+/// What a release says and what it costs, as text: which stage function reports, and its rows.
+pub(crate) fn statement<'a>(function: &str, releases: impl IntoIterator<Item = &'a Release>) -> String {
+    format!("{function}: {}", rows_in_words(releases))
+}
+
+/// What releases say and cost, as text. Twelve digits of a cost count: two ways to write a budget may differ in the last.
+pub(super) fn rows_in_words<'a>(releases: impl IntoIterator<Item = &'a Release>) -> String {
     let row = |release: &Release| {
-        format!("{} {} {} {:?}", release.noise, release.subject.name(), release.relation, release.cost)
+        let (epsilon, dp_delta) = (release.cost.epsilon(), release.cost.dp_delta());
+        let subject = release.subject.name();
+        format!("{} on {subject}, {} {epsilon:.11e} {dp_delta:.11e}", release.noise, release.relation)
     };
-    releases.iter().map(row).collect::<Vec<_>>().join("; ")
+    releases.into_iter().map(row).collect::<Vec<_>>().join("; ")
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// What the rows about these nodes have cost with this randomness, in nats per list bit; see [`super::Ledger::spent`].

@@ -1,6 +1,7 @@
 //! A run becomes a task: named after what it depends on, and merged with an equal one.
 
-use veilgraph_contract::{Draws, Release, Side, Stage};
+use veilgraph_contract::{Draws, Relation, Release, Side, Stage};
+use veilgraph_privacy::composition::total_epsilon;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
 use crate::config::sweep::{SweptField, canonical, written};
 use crate::task::{Task, Wire};
+
+/// Above this cost of one part of a report, a deployment is refused: one bit in 500 million would be flipped.
+const MOST_NATS_PER_PART: f64 = 20.0;
 
 impl Plan<'_> {
     /// The task with these inputs, which may be known, and the choices under which this way needs it.
@@ -93,10 +97,13 @@ impl Plan<'_> {
 
     /// Refuses a release that must not leave the laboratory.
     fn check_deployment(&self, releases: &[Release], table: &str) -> Result<(), ConfigError> {
+        let per_bit = |release: &Release| total_epsilon([release], Relation::ListBit);
         let problem = if releases.iter().any(|release| !release.sound) {
             "degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\""
         } else if releases.iter().any(|release| release.cost.epsilon().is_infinite()) {
             "the links themselves are released; choose a finite epsilon and a mechanism that protects"
+        } else if releases.iter().any(|release| per_bit(release) > MOST_NATS_PER_PART) {
+            "a part of a report may cost at most 20 nats per list bit, for beyond that hardly a bit is ever flipped"
         } else {
             return Ok(());
         };

@@ -29,6 +29,11 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     let mut branches = Vec::new();
     for cell in &cells {
         let params = &cell.params;
+        if plan.config.is_deployment() && params.takes_nodes_from_links() {
+            let problem = "in a deployment the set of nodes is public, so it must not be taken from private links; name all \
+                           nodes in a file, `nodes = \"nodes.csv\"`, or give features or labels of all of them";
+            return Err(plan.config.error("ingest.edges", problem));
+        }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);
         start.dataset = params.dataset_name();

@@ -46,6 +46,7 @@ fn recipe(trial: u32) -> Recipe {
         seed: None,
         trial: Some(trial),
         inputs: BTreeMap::new(),
+        deployment: false,
     }
 }
 
@@ -72,7 +73,7 @@ fn an_entry_is_found_read_and_removed() {
     assert_eq!(store.entries().expect("readable").len(), 1);
     store.remove("count", &key).expect("removed");
     assert!(store.find("count", &key).expect("readable").is_none());
-    assert!(!store.folder("owner", "count", &key).exists());
+    assert!(!store.part(Part::Simulation).join("count").join(&key).exists());
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_forged_manifest_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::new(folder.path());
     let key = publish(&store, 0).manifest.key;
-    let path = store.folder("server", "count", &key).join(MANIFEST);
+    let path = store.part(Part::Simulation).join("count").join(&key).join(MANIFEST);
     let text = fs::read_to_string(&path).expect("manifest").replace("\"trial\": 0", "\"trial\": 1");
     fs::write(&path, text).expect("written");
     assert!(matches!(store.find("count", &key), Err(StoreError::Manifest { .. })));

@@ -48,6 +48,24 @@ impl Table {
         Ok(Self { file, metadata, facts })
     }
 
+    /// Refuses a table that calls itself another artifact, or one of another zone.
+    ///
+    /// # Errors
+    /// When its metadata say so.
+    pub(crate) fn is_called<A: Artifact>(&self) -> Result<(), Invalid> {
+        let pairs = pairs_of(&self.metadata);
+        let found = |name: &str| pairs.get(&format!("{OURS}{name}")).map_or("nothing", String::as_str);
+        let (name, zone) = (found("artifact"), found("zone"));
+        if name == A::NAME && zone == A::ZONE.name() {
+            return Ok(());
+        }
+        Err(Invalid(format!(
+            "it calls itself `{name}` of the zone {zone}, not `{}` of the zone {}",
+            A::NAME,
+            A::ZONE.name()
+        )))
+    }
+
     /// What the table says beside its rows.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts

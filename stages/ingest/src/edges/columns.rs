@@ -80,12 +80,23 @@ pub(super) fn of_labels(table: &TextTable, params: &Params) -> Result<[usize; 2]
         table.named(name)?
     } else {
         refuse_unnamed(table, "or name the columns to read with `node_column` and `label_column`")?;
-        let by_name = NODES.iter().find_map(|name| table.position(name));
-        by_name.or_else(|| leftmost(table, &PERHAPS_NODES)).unwrap_or(0)
+        with_usual_name(table)
     };
     let by_name = || (0..table.width()).rev().find(|&at| at != node && is_one_of(table, at, &CLASSES));
     let last = || (0..table.width()).rev().find(|&at| at != node).unwrap_or(0);
     Ok([node, chosen_label.or_else(by_name).unwrap_or_else(last)])
+}
+
+/// The column of nodes in the file that lists them.
+///
+/// # Errors
+/// When the first column has no name and no other is named.
+pub(super) fn of_nodes(table: &TextTable, params: &Params) -> Result<usize, Error> {
+    if let Some(chosen) = params.node_column.as_deref().and_then(|name| table.position(name)) {
+        return Ok(chosen);
+    }
+    refuse_unnamed(table, "or name the column to read with `node_column`")?;
+    Ok(with_usual_name(table))
 }
 
 /// The columns of features.
@@ -115,6 +126,12 @@ pub(super) fn of_features(table: &TextTable, params: &Params) -> Result<FeatureC
     }
 }
 
+/// The column with a usual name of nodes, else the first.
+fn with_usual_name(table: &TextTable) -> usize {
+    let by_name = NODES.iter().find_map(|name| table.position(name));
+    by_name.or_else(|| leftmost(table, &PERHAPS_NODES)).unwrap_or(0)
+}
+
 /// The columns of feature and value, if the names of the columns say that each row is one feature.
 fn feature_and_value(table: &TextTable) -> Option<(usize, usize)> {
     let header = table.header.as_deref()?;
@@ -130,13 +147,13 @@ fn feature_and_value(table: &TextTable) -> Option<(usize, usize)> {
     }
 }
 
-/// Which columns are read as what, and which are not read.
+/// Which columns are read as what, and which are not read. How many rows there are is left to whoever may say it.
 pub(super) fn account(table: &TextTable, roles: &[(&str, usize)]) -> String {
     const MOST_NAMED: usize = 5;
-    let under = if table.header.is_some() { "below a row of column names" } else { "and no row of column names" };
+    let under = if table.header.is_some() { "below a row of column names" } else { "without a row of column names" };
     let read: Vec<String> = roles.iter().map(|&(role, at)| format!("{role} from {}", title(table, at))).collect();
     let left: Vec<usize> = (0..table.width()).filter(|at| roles.iter().all(|(_, read)| read != at)).collect();
-    let mut text = format!("{}: {} rows {under}; {}", table.file, table.rows.len(), read.join(", "));
+    let mut text = format!("{under}; {}", read.join(", "));
     if !left.is_empty() {
         let named: Vec<String> = left.iter().take(MOST_NAMED).map(|&at| title(table, at)).collect();
         let more = left.len().saturating_sub(MOST_NAMED);

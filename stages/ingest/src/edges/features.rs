@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::{self, FeatureColumns};
+use super::names::Names;
 use super::ordered;
 use super::table::TextTable;
 use crate::error::Error;
@@ -11,12 +12,31 @@ use crate::raw::Files;
 
 /// Features by node name.
 pub(super) struct NamedFeatures {
+    /// The name of the file.
+    pub file: String,
     /// The number of rows of the file.
     pub n_rows: usize,
     /// The number of features.
     pub width: usize,
-    /// The entries of each node, in ascending columns.
-    pub rows: BTreeMap<String, Vec<(u32, f32)>>,
+    /// The features of each node.
+    pub rows: BTreeMap<String, FeatureRow>,
+}
+
+/// The features of one node.
+#[derive(Default)]
+pub(super) struct FeatureRow {
+    /// The line that names the node first; JSON is not told apart by lines.
+    pub line: Option<u64>,
+    /// The entries, in ascending columns.
+    pub entries: Vec<(u32, f32)>,
+}
+
+impl NamedFeatures {
+    /// The nodes that have features.
+    pub(super) fn names(&self) -> Names<'_> {
+        let nodes = self.rows.iter().map(|(node, row)| (node.as_str(), row.line));
+        Names { file: &self.file, n_rows: self.n_rows, nodes: nodes.collect() }
+    }
 }
 
 /// Reads features by node name, whatever their layout.
@@ -28,7 +48,7 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
     match columns::of_features(&table, params)? {
         FeatureColumns::Triplets { node, feature, value } => {
             let roles = [("nodes", node), ("features", feature), ("values", value)];
-            tracing::info!("{}", columns::account(&table, &roles));
+            tracing::info!("{file}: {} rows {}", table.rows.len(), columns::account(&table, &roles));
             check_nodes(&table, node)?;
             triplets(&table, [node, feature, value])
         }
@@ -66,9 +86,9 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
     let rows = lists.into_iter().map(|(node, mut features)| {
         features.sort_unstable();
         features.dedup();
-        (node, features.into_iter().map(|feature| (feature, 1.0)).collect())
+        (node, FeatureRow { line: None, entries: features.into_iter().map(|feature| (feature, 1.0)).collect() })
     });
-    Ok(NamedFeatures { n_rows, width, rows: rows.collect() })
+    Ok(NamedFeatures { file: file.to_owned(), n_rows, width, rows: rows.collect() })
 }
 
 /// Reads rows of one feature each. Features may have any name and are numbered in ascending order.
@@ -78,17 +98,20 @@ fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> R
     check_width(file, features.len())?;
     let number: BTreeMap<&str, u32> =
         features.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
-    let mut rows: BTreeMap<String, BTreeMap<u32, f32>> = BTreeMap::new();
+    let mut rows: BTreeMap<String, (u64, BTreeMap<u32, f32>)> = BTreeMap::new();
     for (line, row) in &table.rows {
         let (node, feature) = (&row[node_at], &row[feature_at]);
         let value = finite(file, *line, &row[value_at])?;
-        if rows.entry(node.clone()).or_default().insert(number[feature.as_str()], value).is_some() {
+        let (_, entries) = rows.entry(node.clone()).or_insert_with(|| (*line, BTreeMap::new()));
+        if entries.insert(number[feature.as_str()], value).is_some() {
             let problem = format!("feature `{feature}` of node `{node}` comes twice");
             return Err(table.error(format!("line {line}: "), problem, "give each feature of a node once"));
         }
     }
-    let rows = rows.into_iter().map(|(node, row)| (node, row.into_iter().collect()));
-    Ok(NamedFeatures { n_rows: table.rows.len(), width: features.len(), rows: rows.collect() })
+    let rows = rows
+        .into_iter()
+        .map(|(node, (line, entries))| (node, FeatureRow { line: Some(line), entries: entries.into_iter().collect() }));
+    Ok(NamedFeatures { file: file.clone(), n_rows: table.rows.len(), width: features.len(), rows: rows.collect() })
 }
 
 /// Reads rows of one node each, whose other columns are its features.
@@ -100,13 +123,13 @@ fn dense(table: TextTable, node_at: usize) -> Result<NamedFeatures, Error> {
     for (line, mut row) in table.rows {
         let node = row.remove(node_at);
         let values = row.iter().enumerate().map(|(column, text)| Ok((column as u32, finite(&file, line, text)?)));
-        let values = values.collect::<Result<Vec<_>, Error>>()?;
-        if rows.insert(node.clone(), values).is_some() {
+        let entries = values.collect::<Result<Vec<_>, Error>>()?;
+        if rows.insert(node.clone(), FeatureRow { line: Some(line), entries }).is_some() {
             let problem = format!("node `{node}` comes twice");
             return Err(Error::new(&file, format!("line {line}: "), problem, "give each node one row"));
         }
     }
-    Ok(NamedFeatures { n_rows, width, rows })
+    Ok(NamedFeatures { file, n_rows, width, rows })
 }
 
 fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {

@@ -1,22 +1,34 @@
 //! Whether the files of a graph speak of the same nodes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Error;
 
 /// How many nodes of a file are also in the file of links.
 pub(super) struct Agreement {
-    /// The counts in words.
-    pub text: String,
-    /// Whether every node of the file has links.
-    pub is_whole: bool,
+    /// The counts in words. They tell of the links, which are private.
+    pub counts: String,
+    /// What would let every node of the file have links, if not all have some.
+    pub hint: Option<String>,
 }
 
-/// A file, its number of rows, and the nodes that it names.
+/// A file, its number of rows, and the nodes that it names, each with the line that names it first where there are
+/// lines.
 pub(super) struct Names<'a> {
     pub file: &'a str,
     pub n_rows: usize,
-    pub nodes: Vec<&'a str>,
+    pub nodes: BTreeMap<&'a str, Option<u64>>,
+}
+
+/// Refuses a node of `names` that is not `listed` in the file of all nodes.
+pub(super) fn refuse_strangers(names: &Names, listed: &Names) -> Result<(), Error> {
+    let strangers = names.nodes.iter().filter(|(node, _)| !listed.nodes.contains_key(*node));
+    let Some((stranger, line)) = strangers.min_by_key(|(_, line)| **line) else { return Ok(()) };
+    let nodes: Vec<&str> = names.nodes.keys().copied().collect();
+    let remedy = hint(&nodes, &listed.nodes.keys().copied().collect())
+        .unwrap_or_else(|| format!("add the node to {}, or remove its row", listed.file));
+    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+    Err(Error::new(names.file, place, format!("the node `{stranger}` is not in {}", listed.file), remedy))
 }
 
 /// Counts the nodes of `names` that are among `linked`, the nodes of the file `edges`.
@@ -25,12 +37,17 @@ pub(super) struct Names<'a> {
 /// When none is: then the two files do not name the same nodes.
 pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> Result<Agreement, Error> {
     let Names { file, n_rows, nodes } = names;
+    let nodes: Vec<&str> = nodes.keys().copied().collect();
     let strangers: Vec<&str> = nodes.iter().copied().filter(|node| !linked.contains(node)).collect();
     let n_found = nodes.len() - strangers.len();
+    let mut counts = format!("{file}: {n_rows} rows name {} nodes, of which {n_found} are in {edges}", nodes.len());
+    if n_found < linked.len() {
+        counts += &format!("; {} nodes of {edges} are not in {file}", linked.len() - n_found);
+    }
     let (Some(stranger), Some(example)) = (strangers.first(), linked.first()) else {
-        return Ok(Agreement { text: counts(names, edges, n_found, linked), is_whole: true });
+        return Ok(Agreement { counts, hint: None });
     };
-    let hint = hint(nodes, linked);
+    let hint = hint(&nodes, linked);
     if n_found == 0 {
         let problem = format!(
             "none of the {} nodes that its {n_rows} rows name (such as `{stranger}`) is in {edges} (such as \
@@ -44,29 +61,16 @@ pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> 
         });
         return Err(Error::new(file, "", problem, remedy));
     }
-    let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
-    let text = format!(
-        "{}; {} (such as `{stranger}`) have no links{hint}",
-        counts(names, edges, n_found, linked),
-        strangers.len()
-    );
-    Ok(Agreement { text, is_whole: false })
+    counts += &format!("; {} (such as `{stranger}`) have no links", strangers.len());
+    Ok(Agreement { counts, hint })
 }
 
-fn counts(Names { file, n_rows, nodes }: &Names, edges: &str, n_found: usize, linked: &BTreeSet<&str>) -> String {
-    let mut text = format!("{file}: {n_rows} rows name {} nodes, of which {n_found} are in {edges}", nodes.len());
-    if n_found < linked.len() {
-        text += &format!("; {} nodes of {edges} are not in {file}", linked.len() - n_found);
-    }
-    text
-}
-
-/// What would let every node of `nodes` be among `linked`.
-fn hint(nodes: &[&str], linked: &BTreeSet<&str>) -> Option<String> {
+/// What would let every node of `nodes` be among the `others`.
+pub(super) fn hint(nodes: &[&str], others: &BTreeSet<&str>) -> Option<String> {
     let number = |node: &str| node.parse::<u64>().ok();
     let fits = |change: &dyn Fn(u64) -> Option<u64>| {
         let changed = |node: &&str| Some(change(number(node)?)?.to_string());
-        nodes.iter().all(|node| changed(node).is_some_and(|node| linked.contains(node.as_str())))
+        nodes.iter().all(|node| changed(node).is_some_and(|node| others.contains(node.as_str())))
     };
     if fits(&|node| node.checked_add(1)) {
         return Some(
@@ -80,7 +84,7 @@ fn hint(nodes: &[&str], linked: &BTreeSet<&str>) -> Option<String> {
     }
     // One number may be written in several ways, but a name is its letters.
     let plain = |node: &&str| node.parse::<f64>().ok().filter(|number| number.is_finite()).map(|n| n.to_string());
-    let numbers: BTreeSet<String> = linked.iter().filter_map(plain).collect();
+    let numbers: BTreeSet<String> = others.iter().filter_map(plain).collect();
     let fit_as_numbers = nodes.iter().all(|node| plain(node).is_some_and(|number| numbers.contains(&number)));
     fit_as_numbers.then(|| "every name would fit as a number: write numbers alike, for `1.0` is not `1`".into())
 }

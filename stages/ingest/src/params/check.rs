@@ -18,6 +18,7 @@ impl Params {
     pub(super) fn fields_of_text_files(&self) -> impl Iterator<Item = &'static str> {
         let fields = [
             ("edges", self.edges.is_some()),
+            ("nodes", self.nodes.is_some()),
             ("features", self.features.is_some()),
             ("labels", self.labels.is_some()),
             ("header", self.header.is_some()),
@@ -37,6 +38,7 @@ impl Params {
             ("name", &self.name, Format::Planetoid),
             ("archive", &self.archive, Format::Npz),
             ("edges", &self.edges, Format::Edges),
+            ("nodes", &self.nodes, Format::Edges),
             ("features", &self.features, Format::Edges),
             ("labels", &self.labels, Format::Edges),
         ];
@@ -70,9 +72,11 @@ impl Params {
         })
     }
 
-    /// Whoever says something about files means a graph of files, not the synthetic one.
+    /// Whoever says something about files means a graph of files, not the synthetic one. A file of nodes may stand
+    /// without links, but not the names of the columns of links.
     fn links_are_given(&self) -> Result<(), Error> {
-        match (self.format(), self.fields_of_text_files().next()) {
+        let needs_links = |field: &&str| self.nodes.is_none() || matches!(*field, "source_column" | "target_column");
+        match (self.format(), self.fields_of_text_files().find(needs_links)) {
             (Format::Edges, Some(field)) if self.edges.is_none() => Err(wrong(
                 format!("`{field}` is given, but `edges` is missing"),
                 "add the line `edges = \"...\"` with the file of links",

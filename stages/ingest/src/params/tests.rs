@@ -29,6 +29,7 @@ fn fields_without_their_companion_are_refused_before_any_file_is_read() {
         (r#"{"source_column": "a", "target_column": "b"}"#, ["`source_column`", "`edges` is missing"]),
         (r#"{"induced": true}"#, ["`induced`", "`edges` is missing"]),
         (r#"{"format": "edges", "labels": "l.csv"}"#, ["`labels`", "`edges` is missing"]),
+        (r#"{"nodes": "n", "source_column": "a", "target_column": "b"}"#, ["`source_column`", "`edges` is missing"]),
         (r#"{"format": "edges"}"#, ["`edges` is absent", "needs it"]),
         (r#"{"format": "npz"}"#, ["`archive` is absent", "needs it"]),
         (r#"{"folder": "data"}"#, ["`folder`", "`edges = "]),
@@ -51,6 +52,8 @@ fn a_file_that_would_be_ignored_is_refused() {
         (r#"{"dataset": "synthetic", "edges": "e.csv"}"#, ["`edges`", "remove `dataset = \"synthetic\"`"]),
         (r#"{"format": "synthetic", "labels": "l.csv"}"#, ["`labels`", "remove `format = \"synthetic\"`"]),
         (r#"{"archive": "a.npz", "edges": "e.csv"}"#, ["`edges`", "beside `archive`"]),
+        (r#"{"archive": "a.npz", "nodes": "n.csv"}"#, ["`nodes`", "beside `archive`"]),
+        (r#"{"dataset": "synthetic", "nodes": "n.csv"}"#, ["`nodes`", "remove `dataset = \"synthetic\"`"]),
         (r#"{"archive": "a.npz", "labels": "l.csv"}"#, ["`labels`", "beside `archive`"]),
         (r#"{"format": "planetoid", "name": "x", "features": "f"}"#, ["`features`", "\"planetoid\""]),
         (r#"{"edges": "e.csv", "name": "x"}"#, ["`name`", "\"edges\""]),
@@ -67,4 +70,29 @@ fn features_are_withheld_only_where_the_parameters_say_so() {
     assert!(!default.withhold_features && !text.contains("withhold"), "{text}");
     let withheld = params(r#"{"withhold_features": true}"#);
     assert!(withheld.withhold_features && serde_json::to_string(&withheld).expect("JSON").contains("withhold"));
+}
+
+#[test]
+fn links_and_the_origin_of_nodes_are_known_before_any_file_is_read() {
+    for (text, has_links, takes_nodes_from_links) in [
+        ("{}", true, false),
+        (r#"{"archive": "a.npz"}"#, true, false),
+        (r#"{"format": "planetoid", "name": "x"}"#, true, false),
+        (r#"{"edges": "e"}"#, true, true),
+        (r#"{"edges": "e", "nodes": "n"}"#, true, false),
+        (r#"{"edges": "e", "features": "f"}"#, true, false),
+        (r#"{"edges": "e", "labels": "l"}"#, true, false),
+        (r#"{"nodes": "n"}"#, false, false),
+        (r#"{"nodes": "n", "features": "f", "labels": "l"}"#, false, false),
+    ] {
+        let params = params(text);
+        assert!(params.files().is_ok(), "{text}");
+        assert_eq!(
+            (params.has_links(), params.takes_nodes_from_links()),
+            (has_links, takes_nodes_from_links),
+            "{text}"
+        );
+    }
+    let text = serde_json::to_string(&params(r#"{"edges": "e"}"#)).expect("JSON");
+    assert!(!text.contains("nodes"), "keys of graphs without a file of nodes stay as they are: {text}");
 }

@@ -6,7 +6,7 @@ use veilgraph_contract::{Release, Streamed, Subject};
 use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, ReportFacts};
 
-use super::{RANDOMIZED_RESPONSE, ideal_degree, ideal_list, noisy_degrees, noisy_lists};
+use super::{Conduct, Lie, RANDOMIZED_RESPONSE, facts_of, ideal_degree, ideal_list, noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeNoise, NodeView};
 
 /// Each node sends every bit of its list under randomized response, and its degree with Laplace noise.
@@ -36,6 +36,17 @@ pub struct Params {
     /// Share of nodes, in `[0, 1)`, that send nothing: a simulation of devices that are out of reach.
     #[serde(default)]
     pub missing_share: f64,
+    /// Share of nodes, in `[0, 1)`, that send whatever they like: a simulation of nodes that lie. It is left out of keys
+    /// where it is 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lying_share: f64,
+    /// What the lying nodes send.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lie: Lie,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 pub(super) fn default_degree_fraction() -> DegreeFraction {
@@ -66,15 +77,8 @@ pub(super) fn facts_of_list_and_degree(
     fraction: DegreeFraction,
     noise: DegreeNoise,
 ) -> ReportFacts {
-    ReportFacts {
-        mechanism: mechanism.to_owned(),
-        epsilon: epsilon.nats(),
-        epsilon_edge: LISTS_PER_LINK * epsilon.nats(),
-        degree_fraction: fraction.share(epsilon),
-        budget: epsilon.split(fraction),
-        degree_noise: noise,
-        randomness: nodes.randomness(),
-    }
+    let parts = (epsilon.nats(), fraction.share(epsilon), epsilon.split(fraction));
+    facts_of(mechanism, nodes, parts, LISTS_PER_LINK, noise)
 }
 
 impl Params {
@@ -84,10 +88,30 @@ impl Params {
         self.epsilon.split(self.degree_fraction)
     }
 
-    /// Which nodes send nothing, as the nodes themselves find out.
-    fn silence(&self) -> impl Fn(NodeNoise) -> bool + Send + Sync + use<> {
-        let share = self.missing_share;
-        move |noise: NodeNoise| share > 0.0 && noise.simulated("missing").random::<f64>() < share
+    /// The same parameters with only what is read: where no node lies, no lie is told.
+    #[must_use]
+    pub fn with_what_is_read(mut self) -> Self {
+        if self.lying_share == 0.0 {
+            self.lie = Lie::default();
+        }
+        self
+    }
+
+    /// What each node does, as the nodes themselves find out. A node that is out of reach cannot lie.
+    fn conduct(&self) -> impl Fn(NodeNoise) -> Conduct + Send + Sync + use<> {
+        let (missing, lying, lie) = (self.missing_share, self.lying_share, self.lie);
+        let is_drawn = |noise: NodeNoise, purpose: &str, share: f64| {
+            share > 0.0 && noise.simulated(purpose).random::<f64>() < share
+        };
+        move |noise: NodeNoise| {
+            if is_drawn(noise, "missing", missing) {
+                Conduct::Silent
+            } else if is_drawn(noise, "lying", lying) {
+                Conduct::Lying(lie)
+            } else {
+                Conduct::Honest
+            }
+        }
     }
 }
 
@@ -112,10 +136,14 @@ impl LocalMechanism for Blink {
         if !(0.0..1.0).contains(&share) || (share > 0.0 && params.budget().degree == 0.0) {
             return Err(Error::MissingShare(share));
         }
-        let facts =
-            facts_of_list_and_degree(Self::NAME, &nodes, params.epsilon, params.degree_fraction, params.degree_noise);
-        let degrees = noisy_degrees(&nodes, &facts, params.silence())?;
-        Ok((noisy_lists(nodes, &facts, |_, _| true, params.silence()), degrees))
+        if !(0.0..1.0).contains(&params.lying_share) {
+            return Err(Error::LyingShare(params.lying_share));
+        }
+        let Params { epsilon, degree_fraction, degree_noise, lying_share, .. } = *params;
+        let honest = facts_of_list_and_degree(Self::NAME, &nodes, epsilon, degree_fraction, degree_noise);
+        let facts = ReportFacts { lying_share, ..honest };
+        let degrees = noisy_degrees(&nodes, &facts, params.conduct())?;
+        Ok((noisy_lists(nodes, &facts, |_, _| true, params.conduct()), degrees))
     }
 }
 

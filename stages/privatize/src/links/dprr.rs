@@ -7,7 +7,7 @@ use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegre
 use super::blink::{
     default_degree_fraction, facts_of_list_and_degree, ideal_list_and_degree, releases_of_list_and_degree,
 };
-use super::{noisy_degrees, noisy_lists};
+use super::{Conduct, noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
 /// Each node sends what a node of [`Blink`](super::blink::Blink) sends; the server then keeps as many of the reported
@@ -60,7 +60,7 @@ impl LocalMechanism for Dprr {
     fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
         let Params { epsilon, degree_fraction, degree_noise } = *params;
         let facts = facts_of_list_and_degree(Self::NAME, &nodes, epsilon, degree_fraction, degree_noise);
-        let degrees = noisy_degrees(&nodes, &facts, |_| false)?;
-        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| false), degrees))
+        let degrees = noisy_degrees(&nodes, &facts, |_| Conduct::Honest)?;
+        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| Conduct::Honest), degrees))
     }
 }

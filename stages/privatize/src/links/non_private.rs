@@ -5,7 +5,7 @@ use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, NoisyLinks};
 
 use super::blink::LISTS_PER_LINK;
-use super::{facts_of_lists, noisy_lists};
+use super::{Conduct, facts_of_lists, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
 /// Each node sends its list as it is.
@@ -30,6 +30,6 @@ impl LocalMechanism for NonPrivate {
 
     fn report(nodes: EveryNode, (): (), _: &NoParams) -> Result<Self::Reports, Error> {
         let facts = facts_of_lists(Self::NAME, &nodes, f64::INFINITY, LISTS_PER_LINK, DegreeNoise::default());
-        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| false),))
+        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| Conduct::Honest),))
     }
 }

@@ -6,7 +6,7 @@ use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, Epsilon, NoisyLinks};
 
 use super::blink::LISTS_PER_LINK;
-use super::{RANDOMIZED_RESPONSE, facts_of_lists, ideal_list, noisy_lists};
+use super::{Conduct, RANDOMIZED_RESPONSE, facts_of_lists, ideal_list, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
 /// Each node sends every bit of its list under randomized response.
@@ -46,6 +46,6 @@ impl LocalMechanism for Rr {
     fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
         let noise = DegreeNoise::default();
         let facts = facts_of_lists(Self::NAME, &nodes, params.epsilon.nats(), LISTS_PER_LINK, noise);
-        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| false),))
+        Ok((noisy_lists(nodes, &facts, |_, _| true, |_| Conduct::Honest),))
     }
 }

@@ -5,7 +5,7 @@ use veilgraph_contract::{Release, Streamed, Subject};
 use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{DegreeNoise, Epsilon, NoisyLinks};
 
-use super::{RANDOMIZED_RESPONSE, facts_of_lists, ideal_list, noisy_lists};
+use super::{Conduct, RANDOMIZED_RESPONSE, facts_of_lists, ideal_list, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
 
 /// Each node sends the bits of its list about nodes of smaller numbers, under randomized response.
@@ -74,7 +74,7 @@ impl LocalMechanism for SymRr {
     fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
         let (noise, triangle) = (DegreeNoise::default(), params.triangle);
         let facts = facts_of_lists(Self::NAME, &nodes, params.epsilon.nats(), triangle.lists_per_link(), noise);
-        Ok((noisy_lists(nodes, &facts, move |node, other| triangle.holds(node, other), |_| false),))
+        Ok((noisy_lists(nodes, &facts, move |node, other| triangle.holds(node, other), |_| Conduct::Honest),))
     }
 }
 

@@ -6,6 +6,7 @@ use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, log_log_slope};
 
 use crate::commands::summary::Row;
+use crate::config::fields::plain_text;
 use crate::published::{Published, PublishedCell};
 
 /// A figure with its caption and its data.
@@ -77,7 +78,8 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
         let mine = rows.iter().filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset).collect();
         let prefix = if several { format!("{experiment}-{dataset}") } else { dataset.to_owned() };
         for mut figure in Part::new(mine, published).figures() {
-            figure.name = format!("{prefix}-{}", figure.name);
+            // A dataset may have any name, and a file may not.
+            figure.name = plain_text(&format!("{prefix}-{}", figure.name));
             figure.title = format!("{}: {dataset}", figure.title);
             figures.push(figure);
         }

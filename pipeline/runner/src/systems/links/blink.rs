@@ -26,6 +26,11 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
             let problem = "in a deployment (randomness = \"os\"), missing_share simulates missing nodes; remove it";
             return Err(plan.config.error("privatize.links.missing_share", problem));
         }
+        if plan.config.is_deployment() && cell.params.lying_share > 0.0 {
+            let problem = "in a deployment (randomness = \"os\"), lying_share simulates lying nodes; remove it";
+            return Err(plan.config.error("privatize.links.lying_share", problem));
+        }
+        cell.params = cell.params.with_what_is_read();
         let mut data = data.clone();
         data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
         // Two rules that come to one share ask for one release.

@@ -1,32 +1,33 @@
 use super::*;
 
+fn names<'a>(file: &'a str, nodes: &[&'a str]) -> Names<'a> {
+    let nodes = nodes.iter().enumerate().map(|(at, node)| (*node, Some(at as u64 + 1)));
+    Names { file, n_rows: nodes.len() + 1, nodes: nodes.collect() }
+}
+
 fn compared(nodes: &[&str], linked: &[&str]) -> Result<Agreement, Error> {
-    let names = Names { file: "l.csv", n_rows: nodes.len() + 1, nodes: nodes.to_vec() };
-    agreement(&names, "e.csv", &linked.iter().copied().collect())
+    agreement(&names("l.csv", nodes), "e.csv", &linked.iter().copied().collect())
 }
 
 #[test]
 fn names_that_match_are_counted() {
     let whole = compared(&["1", "2"], &["1", "2"]).expect("the same names");
-    assert!(whole.is_whole);
-    assert_eq!(whole.text, "l.csv: 3 rows name 2 nodes, of which 2 are in e.csv");
+    assert!(whole.hint.is_none());
+    assert_eq!(whole.counts, "l.csv: 3 rows name 2 nodes, of which 2 are in e.csv");
     let fewer = compared(&["1"], &["1", "2", "3"]).expect("some of the names");
-    assert!(fewer.is_whole, "a node may lack a label");
-    assert_eq!(fewer.text, "l.csv: 2 rows name 1 nodes, of which 1 are in e.csv; 2 nodes of e.csv are not in l.csv");
+    assert_eq!(fewer.counts, "l.csv: 2 rows name 1 nodes, of which 1 are in e.csv; 2 nodes of e.csv are not in l.csv");
     let more = compared(&["1", "2", "zoe"], &["1", "2"]).expect("a node may lack links");
-    assert!(!more.is_whole);
-    assert_eq!(more.text, "l.csv: 4 rows name 3 nodes, of which 2 are in e.csv; 1 (such as `zoe`) have no links");
-    assert!(compared(&[], &["1"]).is_ok_and(|agreement| agreement.is_whole), "nothing is named");
+    assert!(more.hint.is_none());
+    assert_eq!(more.counts, "l.csv: 4 rows name 3 nodes, of which 2 are in e.csv; 1 (such as `zoe`) have no links");
+    assert!(compared(&[], &["1"]).is_ok(), "nothing is named");
 }
 
 #[test]
 fn names_that_would_match_are_hinted_at() {
-    let shifted = compared(&["0", "1", "2"], &["1", "2", "3"]).expect("two of three match");
-    assert!(!shifted.is_whole && shifted.text.contains("if 1 were added"), "{}", shifted.text);
-    let shifted = compared(&["2", "3", "4"], &["1", "2", "3"]).expect("two of three match");
-    assert!(shifted.text.contains("if 1 were subtracted"), "{}", shifted.text);
-    let isolated = compared(&["1", "2", "3", "4"], &["1", "2", "3"]).expect("three of four match");
-    assert!(!isolated.text.contains("would fit"), "{}", isolated.text);
+    let hint = |nodes: &[&str]| compared(nodes, &["1", "2", "3"]).expect("some of the names match").hint;
+    assert!(hint(&["0", "1", "2"]).is_some_and(|hint| hint.contains("if 1 were added")));
+    assert!(hint(&["2", "3", "4"]).is_some_and(|hint| hint.contains("if 1 were subtracted")));
+    assert_eq!(hint(&["1", "2", "3", "4"]), None, "a node may lack links");
     for (nodes, words) in [
         (["u1", "u2"], "write the same names"),
         (["1.0", "2.0"], "`1.0` is not `1`"),
@@ -40,4 +41,17 @@ fn names_that_would_match_are_hinted_at() {
     }
     let far = compared(&["10"], &["11"]).err().expect("nothing matches").to_string();
     assert!(far.contains("if 1 were added"), "{far}");
+}
+
+#[test]
+fn a_stranger_is_named_with_its_line_and_the_remedy() {
+    let listed = names("n.csv", &["1", "2", "3"]);
+    let refused = |nodes: &[&str]| refuse_strangers(&names("l.csv", nodes), &listed).map_err(|error| error.to_string());
+    assert_eq!(refused(&["3", "1"]), Ok(()));
+    let stranger = "l.csv: line 2: the node `zoe` is not in n.csv; add the node to n.csv, or remove its row";
+    assert_eq!(refused(&["1", "zoe", "amy"]), Err(stranger.to_owned()));
+    assert!(refused(&["2", "3", "4"]).is_err_and(|problem| problem.contains("if 1 were subtracted")));
+    let unlined = Names { file: "f.json", n_rows: 1, nodes: [("zoe", None)].into() };
+    let problem = refuse_strangers(&unlined, &listed).expect_err("a stranger").to_string();
+    assert!(problem.starts_with("f.json: the node `zoe` is not in n.csv"), "{problem}");
 }

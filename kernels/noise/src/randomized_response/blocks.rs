@@ -1,7 +1,9 @@
 //! Rare flips: how many there are in a block of bits, then which.
 
+use alloc::vec::Vec;
+
 use num_bigint::BigUint;
-use rand::Rng;
+use rand_core::Rng;
 
 /// Independent flips in blocks of `2^block_bits` bits, each with probability `threshold / 2^64` exactly.
 ///

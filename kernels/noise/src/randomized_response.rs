@@ -2,8 +2,10 @@
 
 mod blocks;
 
-use rand::Rng;
-use veilgraph_graph::Ones;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use rand_core::Rng;
 
 use self::blocks::Blocks;
 
@@ -28,9 +30,9 @@ pub fn threshold(epsilon: f64) -> u64 {
     if epsilon.is_infinite() {
         return 0;
     }
-    // The exponential is off by some 2^-52, relative; the margin makes the rounding one-sided.
-    let margin = 1.0 + 2.0_f64.powi(-48);
-    let words = (flip_probability(epsilon) * margin * WORDS).ceil();
+    // The exponential is off by some 2^-52, relative; the margin of 2^-48 makes the rounding one-sided.
+    let margin = 1.0 + 65_536.0 / WORDS;
+    let words = libm::ceil(flip_probability(epsilon) * margin * WORDS);
     (words as u64).clamp(1, 1 << 63)
 }
 
@@ -95,9 +97,7 @@ impl RandomizedResponse {
         let Some(blocks) = &self.blocks else {
             let mut row = vec![0; self.n_nodes.div_ceil(64)];
             self.noisy_bits(node, neighbours, rng, &mut row);
-            let mut list = Vec::with_capacity(row.iter().map(|word| word.count_ones() as usize).sum());
-            list.extend(Ones::in_row(&row));
-            return list;
+            return ones(&row);
         };
         let mut flips = Vec::new();
         blocks.flips(self.n_nodes as u32, rng, &mut flips);
@@ -124,6 +124,19 @@ impl RandomizedResponse {
             *last &= (1 << (self.n_nodes % 64)) - 1;
         }
     }
+}
+
+/// Positions of the set bits of a row, ascending; the lowest bit of a word comes first.
+fn ones(row: &[u64]) -> Vec<u32> {
+    let mut ones = Vec::with_capacity(row.iter().map(|word| word.count_ones() as usize).sum());
+    for (&word, first) in row.iter().zip((0..).step_by(64)) {
+        let mut rest = word;
+        while rest != 0 {
+            ones.push(first + rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    }
+    ones
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Integer noise with the law `P(x) ∝ exp(-|x| rate)`, drawn by integer arithmetic alone.
 
-use rand::Rng;
+use rand_core::Rng;
 
 /// A decay rate as a fraction of `2^20`: what integer sampling can represent exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl Rate {
     /// The largest representable rate that is at most `epsilon`, so that the budget is never exceeded.
     #[must_use]
     pub fn at_most(epsilon: f64) -> Option<Self> {
-        let numerator = (epsilon * DENOMINATOR as f64).floor();
+        let numerator = libm::floor(epsilon * DENOMINATOR as f64);
         let is_possible = (1.0..=2_147_483_648.0).contains(&numerator);
         is_possible.then_some(Self { numerator: numerator as u64, denominator: DENOMINATOR })
     }

@@ -1,0 +1,37 @@
+//! The list of this node, as a person or another program writes it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, ensure};
+
+/// The neighbours of `node` that a file names, ascending, and how many of its lines repeat another.
+pub(crate) fn read(path: &Path, node: u32, n_nodes: u32) -> anyhow::Result<(Vec<u32>, usize)> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read the links in {}", path.display()))?;
+    let mut neighbours = Vec::new();
+    for (line, at) in bytes.split(|&byte| byte == b'\n').zip(1..) {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let number = neighbour(line, node, n_nodes).with_context(|| format!("{}, line {at}", path.display()))?;
+        neighbours.push(number);
+    }
+    let n_lines = neighbours.len();
+    neighbours.sort_unstable();
+    neighbours.dedup();
+    let n_repeated = n_lines - neighbours.len();
+    Ok((neighbours, n_repeated))
+}
+
+fn neighbour(line: &[u8], node: u32, n_nodes: u32) -> anyhow::Result<u32> {
+    let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
+    let digits = str::from_utf8(line).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits = digits
+        .ok_or_else(|| anyhow!("`{shown}` is no number of a node; write one number a line, and # before a comment"))?;
+    let number = digits.parse().ok().filter(|&number: &u32| number < n_nodes).ok_or_else(|| {
+        anyhow!("there is no node {shown}: the numbers of {n_nodes} nodes begin with 0; correct or remove the line")
+    })?;
+    ensure!(number != node, "node {node} is this node, which is no neighbour of its own; remove the line");
+    Ok(number)
+}

@@ -1,0 +1,8 @@
+//! The program on a device, seen from outside.
+
+#![cfg(unix)]
+
+mod faults;
+mod home;
+mod refusals;
+mod spending;

@@ -1,0 +1,11 @@
+//! How is the noise of one node drawn, exactly?
+//!
+//! *Invariant:* a draw uses integer arithmetic on random words alone, and needs neither an operating system nor anything
+//! else of this workspace.
+
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+pub mod discrete_laplace;
+pub mod randomized_response;

@@ -1,0 +1,181 @@
+//! A release of a deployment: found by what it says, or drawn once.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use veilgraph_contract::{Release, StageRng, Zone};
+use veilgraph_store::Found;
+
+use super::{Engine, recipe_of_release};
+use crate::ledger::{Charge, EarlierRelease, was_drawn};
+use crate::registry;
+use crate::task::{Done, Handle, Status, Task};
+
+/// What decides whether an earlier release is the one that is asked for.
+struct Wanted {
+    /// Keyed digests of the private data, one for each release of the task.
+    private_data: Vec<String>,
+    /// Digest of what the server asked; empty where it asked nothing.
+    question: String,
+}
+
+/// What becomes of a release that is asked for.
+enum Verdict {
+    /// It was made before.
+    Made(Done),
+    /// It was charged before, and its process was killed before it drew.
+    ToBeDrawn(EarlierRelease),
+    /// Nothing like it was made.
+    New,
+    /// It would be a second release about the same people, which somebody has to accept.
+    Second { number: u32, why: String },
+}
+
+impl Engine<'_> {
+    /// Brings a release of a deployment to its end: an earlier one with this statement is used again, and a second one
+    /// is drawn only where that was accepted.
+    pub(super) fn bring_release(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Done> {
+        let wanted = self.wanted(task, slots)?;
+        match self.judge(task, &wanted)? {
+            Verdict::Made(done) => return Ok(done),
+            verdict if self.is_plan => return Ok(planned(verdict, self.allowance.spend)),
+            _ => {}
+        }
+        // Only now is it settled that something is drawn; another process may be about to draw the same.
+        let lock = self.store.lock(&recipe_of_release(task, 0))?;
+        let (number, is_charged, why) = match self.judge(task, &wanted)? {
+            Verdict::Made(done) => return Ok(done),
+            Verdict::ToBeDrawn(earlier) => {
+                (earlier.number, true, "it was charged before, and its run was killed".into())
+            }
+            Verdict::New => (1, false, "it was never released".to_owned()),
+            Verdict::Second { number, why } => {
+                ensure!(self.allowance.spend, "{why}. Nothing was released; accept a second release with --spend");
+                (number, false, format!("a second release was accepted: {why}"))
+            }
+        };
+        let start = Instant::now();
+        let recipe = recipe_of_release(task, number);
+        let key = recipe.key();
+        let function = registry::find(task.stage, task.function)?;
+        // What cannot be released is refused while it still costs nothing.
+        function.rehearse(&task.params, slots, self.memory, &self.store.root().join(task.stage))?;
+        if !is_charged {
+            let releases = task.releases.iter().cloned().zip(wanted.private_data).collect();
+            let charge = Charge {
+                experiment: &self.config.name,
+                population: &task.population,
+                trial: 0,
+                entry: &key,
+                function: task.function,
+                question: &wanted.question,
+                number,
+                randomness: self.config.privacy.randomness,
+                releases,
+            };
+            // A part of a plan must not be spent when the whole of it cannot be.
+            self.check_whole_plan(&charge, &[])?;
+            self.ledger.charge(&charge, self.allowance)?;
+        }
+        let mut entropy = [0; 32];
+        getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;
+        let rng = StageRng::from_os(&entropy);
+        let release = self.release_record(task, number, &key);
+        let entry = self.make(task, recipe, slots, &rng, release, lock)?;
+        Ok(Done { status: Status::Ran { why: vec![why], took: start.elapsed() }, entry: Some(Arc::new(entry)) })
+    }
+
+    /// Looks the release up in the ledger.
+    fn judge(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Verdict> {
+        let earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
+        let mut lost = None;
+        for release in &earlier {
+            if difference(release, task, wanted).is_some() {
+                continue;
+            }
+            match self.store.sound(task.stage, &release.entry)? {
+                Found::Whole(entry) => {
+                    return Ok(Verdict::Made(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }));
+                }
+                Found::Absent if release.private_data.is_some() && !was_drawn(self.store, &release.entry) => {
+                    return Ok(Verdict::ToBeDrawn(release.clone()));
+                }
+                Found::Absent | Found::Damaged(_) => lost = lost.or(Some(release)),
+            }
+        }
+        let of_population = earlier.iter().filter(|release| release.population == task.population);
+        let number = 1 + of_population.map(|release| release.number).max().unwrap_or(0);
+        let Some(last) = earlier.first() else { return Ok(Verdict::New) };
+        let why = match (lost, difference(last, task, wanted)) {
+            (Some(lost), _) => format!(
+                "this release was drawn before and its entry {} is damaged or gone; restore it from a copy",
+                lost.entry
+            ),
+            (None, Some(difference)) => format!(
+                "`{}` was asked for the same before, and {difference}; a further release would cost as much again",
+                last.population
+            ),
+            (None, None) => unreachable!("a release without a difference is made, to be drawn, or lost"),
+        };
+        Ok(Verdict::Second { number, why })
+    }
+
+    /// Digests of what a task would release, and of what the server asked for.
+    fn wanted(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Wanted> {
+        let bound = || task.slots.iter().zip(slots);
+        let private_data = |release: &Release| -> anyhow::Result<String> {
+            let mut found = bound().filter(|(slot, _)| release.subject.artifacts().contains(&slot.slot.artifact));
+            match found.next().map(|(_, handles)| handles.as_slice()) {
+                Some([Handle::Artifact { entry, name }]) => {
+                    let output = entry.manifest.outputs.get(name).context("the input is gone; run again")?;
+                    Ok(output.content.clone().unwrap_or_else(|| output.digest.clone()))
+                }
+                _ => {
+                    anyhow::bail!("{} {}: it releases what it does not read; this is a bug", task.stage, task.function)
+                }
+            }
+        };
+        let mut question = blake3::Hasher::new();
+        let mut asks = false;
+        for (slot, handles) in bound().filter(|(slot, _)| slot.slot.zone != Zone::Owner) {
+            for handle in handles {
+                asks = true;
+                question.update(format!("{}:{}\n", slot.slot.artifact, self.digest(handle)?).as_bytes());
+            }
+        }
+        Ok(Wanted {
+            private_data: task.releases.iter().map(private_data).collect::<anyhow::Result<_>>()?,
+            question: if asks { question.finalize().to_hex().to_string() } else { String::new() },
+        })
+    }
+}
+
+/// What tells an earlier release from the one that is asked for, although both say the same; none if it is that one.
+///
+/// Rows of earlier layouts say nothing about the data or the question, and count as equal in both.
+fn difference(earlier: &EarlierRelease, task: &Task, wanted: &Wanted) -> Option<&'static str> {
+    if earlier.population != task.population {
+        return Some("the data are those that were released under that name; write the same `population`");
+    }
+    if earlier.private_data.as_ref().is_some_and(|data| *data != wanted.private_data) {
+        return Some("the private data have changed since; give the data as they were to use that release");
+    }
+    if earlier.question.as_ref().is_some_and(|question| *question != wanted.question) {
+        return Some(
+            "the server asks something else than it asked then; give it the config and the program of that time",
+        );
+    }
+    None
+}
+
+/// What a plan says about a release that is not there.
+fn planned(verdict: Verdict, is_accepted: bool) -> Done {
+    let why = match verdict {
+        Verdict::Second { why, .. } if is_accepted => format!("a second release is accepted: {why}"),
+        Verdict::Second { why, .. } => format!("but it would be refused without --spend: {why}"),
+        Verdict::ToBeDrawn(_) => "it was charged before, and its run was killed".to_owned(),
+        Verdict::New | Verdict::Made(_) => "it was never released".to_owned(),
+    };
+    Done { status: Status::WouldRun { why: vec![why] }, entry: None }
+}

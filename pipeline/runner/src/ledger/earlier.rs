@@ -1,0 +1,103 @@
+//! Whether a release was made before. A release is what it says, to whom it belongs and what it costs; which key its
+//! entry has, and which code drew it, makes no difference.
+
+use serde_json::Value;
+use veilgraph_contract::{Randomness, Release};
+use veilgraph_store::{Entry, Store};
+
+use super::charge::{LedgerRow, rows_in_words};
+use super::{Ledger, statement};
+
+/// A release of a deployment that says and costs what another one would.
+#[derive(Clone)]
+pub(crate) struct EarlierRelease {
+    /// Key of its entry.
+    pub entry: String,
+    pub population: String,
+    /// Keyed digests of the private data that were released; none in rows of an earlier layout.
+    pub private_data: Option<Vec<String>>,
+    /// Digest of what the server asked; none in rows of an earlier layout.
+    pub question: Option<String>,
+    /// The first release of its statement is 1.
+    pub number: u32,
+}
+
+impl Ledger {
+    /// Releases of deployments that say and cost the same, about this population or about these private data, the last
+    /// one first.
+    pub(crate) fn earlier(
+        &self,
+        population: &str,
+        private_data: &[String],
+        function: &str,
+        releases: &[Release],
+    ) -> anyhow::Result<Vec<EarlierRelease>> {
+        self.catch_up()?;
+        let state = self.state();
+        let is_deployed = |row: &&LedgerRow| row.randomness == Randomness::Os.name();
+        let mut by_entry: Vec<(&str, Vec<&LedgerRow>)> = Vec::new();
+        for row in state.rows.iter().filter(is_deployed) {
+            match by_entry.iter_mut().find(|(entry, _)| *entry == row.entry) {
+                Some((_, rows)) => rows.push(row),
+                None => by_entry.push((&row.entry, vec![row])),
+            }
+        }
+        let mut found = Vec::new();
+        for (entry, rows) in by_entry {
+            let first = rows[0];
+            let is_about = first.population == population
+                || rows.iter().any(|row| !private_data.is_empty() && private_data.contains(&row.graph));
+            let function_of_rows = match &first.function {
+                Some(function) => Some(function.clone()),
+                None => self.store.find("privatize", entry)?.and_then(|entry| earlier_function(&entry)),
+            };
+            // A release that is gone and whose function nobody knows may be this one.
+            let says_the_same = match function_of_rows {
+                Some(name) => statement(&name, rows.iter().map(|row| &row.release)) == statement(function, releases),
+                None => rows_in_words(rows.iter().map(|row| &row.release)) == rows_in_words(releases),
+            };
+            if is_about && says_the_same {
+                let has_data = first.function.is_some();
+                found.push(EarlierRelease {
+                    entry: entry.to_owned(),
+                    population: first.population.clone(),
+                    private_data: has_data.then(|| rows.iter().map(|row| row.graph.clone()).collect()),
+                    question: has_data.then(|| first.question.clone()),
+                    number: first.number,
+                });
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// Today's name of the stage function that an entry of an earlier layout was made by.
+fn earlier_function(entry: &Entry) -> Option<String> {
+    let recipe = &entry.manifest.recipe;
+    if let Some(task) = &recipe.task {
+        return Some(task.clone());
+    }
+    // Recipes of layout 1 hold the parameters of all mechanisms and the mechanism's name among them; those of LDPGen
+    // stand beside its round.
+    let mechanism = recipe.params.get("links").unwrap_or(&recipe.params).get("mechanism").and_then(Value::as_str)?;
+    Some(match (mechanism, recipe.params.get("round")) {
+        (mechanism, Some(round)) => format!("{mechanism}-round-{round}"),
+        ("solitude", None) => "rr".to_owned(),
+        (mechanism, None) => mechanism.to_owned(),
+    })
+}
+
+/// Remembers that noise was drawn, just before it is published: from then on its loss may be the loss of a release that
+/// somebody has seen.
+pub(crate) fn mark_drawn(store: &Store, entry: &str) -> anyhow::Result<()> {
+    let folder = store.part(veilgraph_store::Part::Owner).join("drawn");
+    veilgraph_store::create_private_folder(&folder)?;
+    Ok(veilgraph_store::write_private_file(&folder.join(entry), b"")?)
+}
+
+/// Whether noise was drawn for an entry of this layout. A charge alone is no release: a process may have been killed
+/// before it drew.
+pub(crate) fn was_drawn(store: &Store, entry: &str) -> bool {
+    store.part(veilgraph_store::Part::Owner).join("drawn").join(entry).exists()
+}

@@ -1,0 +1,64 @@
+//! The ledger and the store say the same: every release in the store has all its rows.
+
+use anyhow::ensure;
+use veilgraph_contract::Release;
+use veilgraph_store::{Entry, Kind, Manifest};
+
+use super::{Ledger, LedgerRow, statement};
+
+impl Ledger {
+    /// Refuses a store that holds a release without its rows, or with other ones: the ledger was emptied, shortened,
+    /// rolled back or edited, or an entry was put there by hand.
+    pub(crate) fn reconcile(&self) -> anyhow::Result<()> {
+        // A server keeps no account; whoever released keeps it.
+        if self.store.kind() == Kind::ServerAlone {
+            return Ok(());
+        }
+        for (stage, key) in self.store.keys()? {
+            if stage != RELEASING_STAGE {
+                continue;
+            }
+            // A damaged manifest is found by whoever needs its entry.
+            if let Ok(Some(entry)) = self.store.find(&stage, &key) {
+                self.compare(&entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, entry: &Entry) -> anyhow::Result<()> {
+        let state = self.state();
+        let manifest = &entry.manifest;
+        let has_rows = match &manifest.release {
+            Some(release) if release.collected => true,
+            Some(release) => {
+                let rows: Vec<&LedgerRow> = state.rows.iter().filter(|row| row.entry == release.charged_as).collect();
+                let function = manifest.recipe.task.clone().unwrap_or_default();
+                let releases: Vec<&Release> = rows.iter().map(|row| &row.release).collect();
+                rows.iter().all(|row| row.population == release.population)
+                    && statement(&function, releases) == release.statement
+            }
+            // What was handed over of an entry of an earlier layout names no release; the entry itself is compared.
+            None if manifest.recipe.is_published() => true,
+            None => !holds_earlier_release(manifest) || state.entries.contains_key(&manifest.key),
+        };
+        ensure!(
+            has_rows,
+            "{}: the privacy ledger lacks the release in {}, or says something else about it; restore the ledger from a \
+             copy, or begin with another --store",
+            self.path().display(),
+            entry.folder().display()
+        );
+        Ok(())
+    }
+}
+
+/// The stage whose entries hold releases.
+const RELEASING_STAGE: &str = "privatize";
+
+/// Whether an entry of layout 1 or 2 holds a release.
+fn holds_earlier_release(manifest: &Manifest) -> bool {
+    // In layout 1 every entry of `privatize` was one, but for the mechanism that sends nothing.
+    let sends = manifest.recipe.params.get("mechanism").is_none_or(|mechanism| mechanism != "no-links");
+    manifest.is_release || (manifest.recipe.task.is_none() && sends)
+}

@@ -1,0 +1,45 @@
+//! Links of one's own graph.
+
+use std::collections::BTreeSet;
+
+use super::columns;
+use super::table::TextTable;
+use crate::error::Error;
+use crate::params::Params;
+use crate::raw::Files;
+
+/// Links by the names of their ends.
+pub(super) struct NamedLinks {
+    /// The name of the file.
+    pub file: String,
+    /// The line and both ends of each link, as often as the file names it.
+    pub rows: Vec<(u64, [String; 2])>,
+}
+
+impl NamedLinks {
+    /// The nodes that are an end of a link.
+    pub(super) fn ends(&self) -> BTreeSet<&str> {
+        self.rows.iter().flat_map(|(_, ends)| ends).map(String::as_str).collect()
+    }
+}
+
+/// Reads the two ends of every link.
+pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLinks, Error> {
+    // Whoever names a column says that columns have names.
+    let table = TextTable::read(files, file, params.header.or(params.source_column.is_some().then_some(true)))?;
+    let ends = columns::of_links(&table, params)?;
+    if let (1, Some((line, _))) = (table.width(), table.rows.first()) {
+        return Err(table.error(format!("line {line}: "), "1 field", "a link has two ends: `source,target`"));
+    }
+    // The number of rows tells of the links, which are private.
+    tracing::info!("{file}: links {}", columns::account(&table, &[("first ends", ends[0]), ("second ends", ends[1])]));
+    let mut rows = Vec::with_capacity(table.rows.len());
+    for (line, mut row) in table.rows {
+        let ends = ends.map(|at| std::mem::take(&mut row[at]));
+        if ends.iter().any(String::is_empty) {
+            return Err(Error::new(file, format!("line {line}: "), "a link with an empty end", "name both nodes"));
+        }
+        rows.push((line, ends));
+    }
+    Ok(NamedLinks { file: table.file, rows })
+}
