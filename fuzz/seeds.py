@@ -107,6 +107,8 @@ def main():
             "privatize": b'epsilon = 4.0\ndegree_fraction = 0.1\ndegree_noise = "laplace"\n',
         },
         "artifact": artifacts(),
+        # The body of a report: the number of ones, their gaps in a Golomb code, the degree.
+        "report": {"empty": b"\x00\x02", "ones": b"\x03\xa5\x5a\xa5\x00", "many": bytes(range(40))},
     }
     for target, inputs in seeds.items():
         folder = os.path.join(HERE, "seeds", target)

@@ -1,6 +1,7 @@
 //! What the fuzz targets feed. Every parser must answer any bytes with a value or an error: no panic, no hang, no
 //! more than a gibibyte.
 
+use veilgraph_client::PublicParameters;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
 use veilgraph_ingest::{Format, Ingest, Params};
@@ -180,4 +181,35 @@ fn decode(kind: ColumnType, bytes: &[u8]) -> Column {
             Column::ListF32(each(bytes, |chunk: [u8; 8]| chunk.map(f32::from)[..usize::from(chunk[0] % 8)].to_vec()))
         }
     }
+}
+
+/// The report of a node, by each mechanism that nodes speak for themselves: what is accepted is written in the same bytes.
+pub fn report(data: &[u8]) {
+    for (mechanism, degree) in
+        [(veilgraph_client::Mechanism::Blink, 0.5), (veilgraph_client::Mechanism::SymRr, 0.0)]
+    {
+        for epsilon in [0.1, 4.0, 20.0] {
+            let Ok(parameters) = PublicParameters::new("fuzz", mechanism, 300, epsilon, degree, 1) else { continue };
+            let forged = sealed(data, &parameters);
+            for bytes in [data, &forged] {
+                if let Ok(report) = veilgraph_client::decode(bytes, &parameters) {
+                    assert_eq!(veilgraph_client::encode(&report, &parameters), bytes);
+                }
+            }
+        }
+    }
+}
+
+/// Bytes before the list of a report: see docs/report-format.md.
+const HEADER_OF_REPORT: usize = 25;
+
+/// The input as the body of a report whose magic word, parameters and checksum are right: a forger can write those.
+fn sealed(data: &[u8], parameters: &PublicParameters) -> Vec<u8> {
+    let whole = veilgraph_client::Report::new(parameters, 7, Vec::new(), (parameters.epsilon_degree() > 0.0).then_some(1));
+    let Ok(whole) = whole.map(|report| veilgraph_client::encode(&report, parameters)) else { return Vec::new() };
+    let mut forged = whole[..HEADER_OF_REPORT].to_vec();
+    forged.extend(data);
+    let sum = blake3::derive_key("veilgraph 2026-11 checksum of reports v1", &forged);
+    forged.extend(&sum[..8]);
+    forged
 }

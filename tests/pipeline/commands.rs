@@ -57,7 +57,7 @@ fn a_report_is_one_page_that_needs_nothing_else() {
         "Mean absolute error",
         "bound (theorem 4.4)",
         "undirected link",
-        "Simulation",
+        "is a simulation",
     ] {
         assert!(page.contains(word), "{word}");
     }

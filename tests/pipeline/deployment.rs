@@ -419,3 +419,82 @@ fn a_run_prints_no_number_about_private_links() {
         answer.err
     );
 }
+
+/// What a release says is compared with the ledger of earlier versions: whoever changes one of these texts makes every
+/// deployment draw that release again.
+#[test]
+fn the_statement_of_every_mechanism_is_pinned() {
+    let pinned = [
+        (
+            "blink",
+            "blink: randomized response on link, list-bit 1.80000000000e0 0.00000000000e0; randomized response on link, edge 3.60000000000e0 0.00000000000e0; discrete-laplace noise on degree, list-bit 2.00000000000e-1 0.00000000000e0; discrete-laplace noise on degree, edge 4.00000000000e-1 0.00000000000e0",
+        ),
+        (
+            "rr",
+            "rr: randomized response on link, list-bit 2.00000000000e0 0.00000000000e0; randomized response on link, edge 4.00000000000e0 0.00000000000e0",
+        ),
+        (
+            "symrr",
+            "symrr: randomized response on link, list-bit 2.00000000000e0 0.00000000000e0; randomized response on link, edge 2.00000000000e0 0.00000000000e0",
+        ),
+        (
+            "l-dpgcn",
+            "l-dpgcn: discrete-laplace noise on entries on link, list-bit 2.00000000000e0 0.00000000000e0; discrete-laplace noise on entries on link, edge 4.00000000000e0 0.00000000000e0",
+        ),
+        (
+            "dprr",
+            "dprr: randomized response on link, list-bit 1.80000000000e0 0.00000000000e0; randomized response on link, edge 3.60000000000e0 0.00000000000e0; discrete-laplace noise on degree, list-bit 2.00000000000e-1 0.00000000000e0; discrete-laplace noise on degree, edge 4.00000000000e-1 0.00000000000e0",
+        ),
+    ];
+    let text = RING.replace("[construct]\nvariant = \"hard\"\n", "").replace("[estimate]\nridge = 0.5\n", "");
+    for (mechanism, statement) in pinned {
+        let lab = ring();
+        lab.write("config.toml", &text);
+        let set = format!("privatize.links.mechanism={mechanism}");
+        assert_eq!(release(&lab, &["--set", &set]).status, 0, "{mechanism}");
+        assert_eq!(statements(&lab), [statement], "{mechanism}");
+    }
+    let lab = ring();
+    lab.write("config.toml", &text);
+    assert_eq!(release(&lab, &["--set", "privatize.links.mechanism=ldpgen"]).status, 0);
+    let round = |round: u8| {
+        format!(
+            "ldpgen-round-{round}: discrete-laplace noise on counts of neighbours on link, list-bit 1.00000000000e0 \
+             0.00000000000e0; discrete-laplace noise on counts of neighbours on link, edge 2.00000000000e0 0.00000000000e0"
+        )
+    };
+    assert_eq!(statements(&lab), [round(1), round(2)]);
+    // Both rounds are handed over, and the server goes on from them.
+    let export = ["export", "config.toml", "--to", "handed", "--yes", "--set", "privatize.links.mechanism=ldpgen"];
+    let exported = lab.call(&export);
+    assert_eq!(exported.status, 0, "{}", exported.err);
+    assert_eq!(fs::read_dir(lab.path("handed/privatize")).expect("there").count(), 2);
+    let server = Lab::with("config.toml", text.replace("epsilon = 2.0", "epsilon = 2.0\nmechanism = \"ldpgen\""));
+    copy_folder(&lab.path("handed"), &server.path("artifacts"));
+    server.json(&["--side", "server", "--until", "train"]);
+}
+
+/// What the releases of a lab say, sorted.
+fn statements(lab: &Lab) -> Vec<String> {
+    let manifests = files_below(&lab.path("artifacts/server/privatize"));
+    let read = |path: &PathBuf| -> Option<String> {
+        let manifest: Value = serde_json::from_slice(&fs::read(path).expect("readable")).ok()?;
+        Some(manifest["release"]["statement"].as_str()?.to_owned())
+    };
+    let mut all: Vec<String> = manifests.iter().filter_map(read).collect();
+    all.sort();
+    all
+}
+
+/// Processes that race draw one release.
+#[test]
+fn runs_at_once_release_once() {
+    let lab = ring();
+    let start = || lab.command(&["--quiet", "run", "config.toml", "--until", "privatize"]).spawn().expect("starts");
+    let children: Vec<_> = (0..4).map(|_| start()).collect();
+    for mut child in children {
+        assert!(child.wait().expect("ended").success());
+    }
+    assert_eq!(ledger(&lab).len(), 4);
+    assert_eq!(fs::read_dir(lab.path("artifacts/owner/privatize")).expect("there").count(), 1);
+}

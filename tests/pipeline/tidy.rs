@@ -70,8 +70,9 @@ fn dependencies_point_one_way() {
         fs::read_to_string(root().join(folder).join(name).join("Cargo.toml")).expect("a manifest")
     };
     let ours = |text: &str| -> Vec<String> {
-        let names =
-            text.lines().filter_map(|line| line.strip_prefix("veilgraph-")?.split('.').next().map(str::to_owned));
+        let names = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("veilgraph-")?.split(['.', ' ']).next().map(str::to_owned));
         names.collect()
     };
     for stage in ORDER {

@@ -13,7 +13,7 @@ use veilgraph_contract::{Progress, StageRng};
 use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::config::Config;
-use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement};
+use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
 use crate::progress::Display;
 use crate::registry;
 use crate::runs::RunRecord;
@@ -185,7 +185,7 @@ impl Engine<'_> {
         if self.is_deployed(task) {
             mark_drawn(self.store, &key)?;
         }
-        let entry = draft.publish()?;
+        let entry = draft.publish().inspect_err(|_| unmark_drawn(self.store, &key))?;
         watcher.finish();
         Ok(entry)
     }

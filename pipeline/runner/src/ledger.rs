@@ -18,7 +18,7 @@ use veilgraph_store::{Part, Store};
 
 use charge::spent;
 pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
-pub(crate) use earlier::{EarlierRelease, mark_drawn, was_drawn};
+pub(crate) use earlier::{EarlierRelease, mark_drawn, unmark_drawn, was_drawn};
 use journal::Journal;
 
 /// The ledger of a store. It is read once; later only what other processes have added is.

@@ -61,7 +61,9 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
 
 fn writable(store: &Store) -> std::io::Result<()> {
     let probe = store.root().join(format!(".doctor-{}", std::process::id()));
-    fs::create_dir_all(store.root())?;
+    if !store.root().is_dir() {
+        veilgraph_store::create_private_folder(store.root()).map_err(std::io::Error::other)?;
+    }
     fs::write(&probe, b"")?;
     fs::remove_file(&probe)
 }

@@ -20,18 +20,22 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow
     let place = data_dir.join(folder);
     fs::create_dir_all(&place)
         .with_context(|| format!("{}: cannot create the folder; choose another --data-dir", place.display()))?;
+    // Before anything is downloaded.
+    for (file, source) in &dataset.files {
+        let path = place.join(file);
+        anyhow::ensure!(
+            !path.exists() || fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == source.sha256),
+            "{}: there is another file of this name, which this program did not make; move it away, or choose another \
+             --data-dir",
+            path.display()
+        );
+    }
     for (file, source) in &dataset.files {
         let path = place.join(file);
         if fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == source.sha256) {
             output::line(&format!("{file}: already there"));
             continue;
         }
-        anyhow::ensure!(
-            !path.exists(),
-            "{}: there is another file of this name, which this program did not make; move it away, or choose another \
-             --data-dir",
-            path.display()
-        );
         let url = match (mirror, &source.url) {
             (Some(mirror), _) => format!("{}/{folder}/{file}", mirror.trim_end_matches('/')),
             (None, Some(url)) => url.clone(),

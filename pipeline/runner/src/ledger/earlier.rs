@@ -96,6 +96,12 @@ pub(crate) fn mark_drawn(store: &Store, entry: &str) -> anyhow::Result<()> {
     Ok(veilgraph_store::write_private_file(&folder.join(entry), b"")?)
 }
 
+/// Forgets that noise was drawn: it could not be published, so nobody has seen it.
+pub(crate) fn unmark_drawn(store: &Store, entry: &str) {
+    // Where the mark stays, the release counts as lost, which costs a question and no privacy.
+    let _ = std::fs::remove_file(store.part(veilgraph_store::Part::Owner).join("drawn").join(entry));
+}
+
 /// Whether noise was drawn for an entry of this layout. A charge alone is no release: a process may have been killed
 /// before it drew.
 pub(crate) fn was_drawn(store: &Store, entry: &str) -> bool {

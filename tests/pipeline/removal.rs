@@ -1,0 +1,151 @@
+//! Nothing is removed or overwritten that this program did not make.
+
+use std::fs;
+
+use crate::support::{Answer, Lab};
+
+fn says(answer: &Answer, words: &str) {
+    assert!(answer.status != 0 && answer.err.contains(words), "{words}: {}", answer.err);
+}
+
+/// `report --name ..` deleted the store, and `--name DIR` any folder.
+#[test]
+fn the_name_of_a_report_is_no_path() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.write("mine/thesis.txt", "years of work");
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+    let absolute = lab.path("mine").to_string_lossy().into_owned();
+    for name in ["..", ".", "", "../..", "mine/..", &absolute, "a/b", ".hidden", "x\u{1b}y"] {
+        let answer = lab.call(&["report", "config.toml", "--name", name]);
+        assert_eq!(answer.status, 2, "{name}: {}", answer.err);
+        says(&answer, "is no path");
+    }
+    assert_eq!(fs::read_to_string(lab.path("mine/thesis.txt")).expect("there"), "years of work");
+    assert_eq!(lab.call(&["verify"]).status, 0);
+    assert!(lab.ran(&[]).is_empty(), "the store is as it was");
+}
+
+#[test]
+fn a_report_replaces_its_own_figures_and_nothing_else() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+    let folder = lab.path("artifacts/auditor/reports/tiny");
+    let figures = || {
+        let mut names: Vec<String> = fs::read_dir(&folder)
+            .expect("figures")
+            .map(|item| item.expect("readable").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let drawn = figures();
+    lab.write("artifacts/auditor/reports/tiny/mine.csv", "a,b\n");
+    lab.write("artifacts/auditor/reports/tiny/notes/deep.txt", "text");
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+    let mut expected = [drawn, vec!["mine.csv".to_owned(), "notes".to_owned()]].concat();
+    expected.sort();
+    assert_eq!(figures(), expected);
+    assert_eq!(fs::read_to_string(folder.join("notes/deep.txt")).expect("there"), "text");
+}
+
+/// A dataset of any name wrote its figures outside the store.
+#[test]
+fn the_name_of_a_dataset_is_no_path() {
+    let lab = Lab::with(
+        "config.toml",
+        "name = \"own\"\n[ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\n\
+        dataset = \"../../../pwn\"\n[privatize.links]\nepsilon = [4, 6]\n[estimate]\nridge = 0.5\n[evaluate]\nmetrics = [\"link-error\"]\n",
+    );
+    lab.write("e.csv", (0..30).map(|node| format!("{node},{}\n", (node + 1) % 30)).collect::<String>());
+    lab.write("l.csv", (0..30).map(|node| format!("{node},{}\n", node % 2)).collect::<String>());
+    lab.json(&[]);
+    let before = fs::read_dir(lab.path("")).expect("readable").count();
+    let answer = lab.call(&["report", "config.toml"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert_eq!(fs::read_dir(lab.path("")).expect("readable").count(), before, "nothing beside the store");
+    let folder = lab.path("artifacts/auditor/reports/own");
+    let names = fs::read_dir(folder).expect("figures").map(|item| item.expect("readable").file_name());
+    assert!(names.filter(|name| name.to_string_lossy().contains("pwn")).count() > 0);
+}
+
+#[test]
+fn cleaning_leaves_what_a_user_put_into_the_store() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    for file in [
+        "tmp/mine.txt",
+        "tmp/estimate-notes/mine.txt",
+        "simulation/checkpoints/mine.txt",
+        "simulation/runs/tiny/mine.txt",
+        "ingest/mine.txt",
+        "mine/mine.txt",
+    ] {
+        lab.write(&format!("artifacts/{file}"), "mine");
+    }
+    lab.json(&["--set", "train.epochs=3"]);
+    for arguments in [vec!["gc"], vec!["gc", "--all"]] {
+        let answer = lab.call(&arguments);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+    }
+    for file in [
+        "tmp/mine.txt",
+        "tmp/estimate-notes/mine.txt",
+        "simulation/checkpoints/mine.txt",
+        "simulation/runs/tiny/mine.txt",
+        "ingest/mine.txt",
+        "mine/mine.txt",
+    ] {
+        assert!(lab.path("artifacts").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_store_is_left_alone() {
+    let lab = Lab::tiny();
+    lab.write("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt", "mine");
+    lab.write("project/train/0123456789abcdef0123456789abcdef/mine.txt", "mine");
+    for arguments in [vec!["gc"], vec!["gc", "--all"]] {
+        let mut command = lab.command(&[]);
+        command.args(["--store", "project"]).args(&arguments);
+        let answer = Answer::of(&mut command);
+        says(&answer, "");
+    }
+    assert!(lab.path("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt").is_file());
+    assert!(lab.path("project/train/0123456789abcdef0123456789abcdef/mine.txt").is_file());
+}
+
+#[test]
+fn what_is_in_the_way_stays() {
+    let lab = Lab::with(
+        "config.toml",
+        crate::support::TINY.replace("trials = 2", "").replace(
+            "[ingest.synthetic]",
+            "[privacy]\nrandomness = \"os\"\npopulation = \"people\"\nbudget = 10\n[ingest.synthetic]",
+        ),
+    );
+    lab.json(&[]);
+    lab.write("out/mine.txt", "mine");
+    says(&lab.call(&["export", "config.toml", "--to", "out", "--yes"]), "exists already");
+    let model = "artifacts/server/runs/tiny/train/trial-0/model.safetensors";
+    says(&lab.call(&["predict", model, "config.toml", "--to", "out"]), "exists already");
+    says(&lab.call(&["parameters", "config.toml", "--to", "out"]), "exists already");
+    says(&lab.call(&["collect", "out", "config.toml", "--to", "out"]), "exists already");
+    assert_eq!(fs::read_to_string(lab.path("out/mine.txt")).expect("there"), "mine");
+    // A file of a known dataset that somebody else put there.
+    lab.write("data/cora/ind.cora.x", "mine");
+    says(&lab.call(&["fetch", "cora", "--data-dir", "data"]), "which this program did not make");
+    assert_eq!(fs::read_to_string(lab.path("data/cora/ind.cora.x")).expect("there"), "mine");
+}
+
+/// H4: withheld features are read by nothing that classifies.
+#[test]
+fn a_model_is_not_applied_to_withheld_features() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
+    let answer = lab.call(&["predict", model, "config.toml", "--set", "privacy.features=\"withheld\"", "--to", "out"]);
+    says(&answer, "features");
+    assert!(!lab.path("out").exists());
+}
