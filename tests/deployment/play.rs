@@ -30,7 +30,7 @@ struct World {
 /// What all configs of the play have in common.
 const STAGES: &str = "[privatize.links]\nepsilon = 4.0\ndegree_fraction = 0.1\n\
                       [estimate]\nmissing_nodes = \"one-sided\"\n[construct]\nvariant = \"hybrid\"\n\
-                      [train]\nepochs = 100\nlearning_rate = 0.01\nhidden = 16\n";
+                      [train]\nepochs = 100\nlearning_rate = 0.05\nhidden = 16\n";
 
 const DEPLOYMENT: &str = "name = \"play\"\n[privacy]\nrandomness = \"os\"\npopulation = \"papers\"\nbudget = 4.0\n";
 
@@ -280,7 +280,7 @@ fn real_nodes_a_server_and_an_auditor() {
         let line = collected.err.lines().find(|line| line.contains(&format!("{file}.vgr"))).unwrap_or_default();
         assert!(line.contains("left out") && line.contains(why), "{file}: {line} in {}", collected.err);
     }
-    assert!(collected.out.contains("7 nodes are missing, 8 files were left out"), "{}", collected.out);
+    assert!(collected.out.contains("missing nodes: 7; files left out: 8"), "{}", collected.out);
     assert!(collected.out.contains("the server has learned"), "{}", collected.out);
     server.does(
         &programs.veilgraph,

@@ -134,7 +134,7 @@ fn two_spellings_of_one_split_are_one_release() {
 /// H6: what may be another release is refused until somebody accepts it.
 #[test]
 fn what_may_be_a_second_release_is_refused() {
-    let changes: [(&str, &dyn Fn(&Lab), &str); 6] = [
+    let changes: [(&str, &dyn Fn(&Lab), &str); 8] = [
         ("one link more", &|lab| lab.write("e.csv", links(&[(0, 20)])), "the private data have changed"),
         (
             "the secret is lost",
@@ -146,6 +146,27 @@ fn what_may_be_a_second_release_is_refused() {
             "the release is lost",
             &|lab| fs::remove_dir_all(lab.path("artifacts/owner/privatize")).expect("removed"),
             "drawn before",
+        ),
+        (
+            "the release and its mark are lost",
+            &|lab| {
+                for folder in ["privatize", "drawn"] {
+                    fs::remove_dir_all(lab.path("artifacts/owner").join(folder)).expect("removed");
+                }
+            },
+            "drawn before",
+        ),
+        (
+            "the ledger and all releases are lost",
+            &|lab| {
+                for folder in ["owner/privatize", "server"] {
+                    fs::remove_dir_all(lab.path("artifacts").join(folder)).expect("removed");
+                }
+                for file in ["ledger.jsonl", "ledger.head"] {
+                    fs::remove_file(lab.path("artifacts/owner").join(file)).expect("removed");
+                }
+            },
+            "the privacy ledger does not know of it",
         ),
         (
             "all private folders are lost",
@@ -484,6 +505,52 @@ fn statements(lab: &Lab) -> Vec<String> {
     let mut all: Vec<String> = manifests.iter().filter_map(read).collect();
     all.sort();
     all
+}
+
+/// A config of a collector says what to do instead where somebody runs it as an owner would; its budget counts.
+#[test]
+fn a_collector_holds_no_links_and_keeps_to_the_budget() {
+    let lab = ring();
+    let collector = RING.replace("edges = \"e.csv\"", "nodes = \"n.csv\"");
+    lab.write("n.csv", (0..NODES).map(|node| format!("{node}\n")).collect::<String>());
+    lab.write("collector.toml", &collector);
+    let run = lab.call(&["run", "collector.toml"]);
+    assert!(run.status == 1 && run.err.contains("veilgraph collect"), "{}", run.err);
+    let dear = lab.call(&["parameters", "collector.toml", "--to", "p.toml", "--set", "privatize.links.epsilon=11"]);
+    assert!(dear.status == 1 && dear.err.contains("budget allows 10"), "{}", dear.err);
+    let with_links = lab.call(&["parameters", "config.toml", "--to", "p.toml"]);
+    assert!(with_links.status == 1 && with_links.err.contains("leave `edges` out"), "{}", with_links.err);
+    let several =
+        lab.call(&["parameters", "collector.toml", "--to", "p.toml", "--set", "privatize.links.epsilon=[1, 2]"]);
+    assert!(several.status == 1 && several.err.contains("one at a time"), "{}", several.err);
+    assert!(!lab.path("p.toml").exists());
+    let written = lab.call(&["parameters", "collector.toml", "--to", "p.toml", "--numbers", "numbers.csv"]);
+    assert_eq!(written.status, 0, "{}", written.err);
+    let numbers = fs::read_to_string(lab.path("numbers.csv")).expect("there");
+    assert!(numbers.starts_with("node,name\n0,0\n1,1\n") && numbers.lines().count() == 41, "{numbers}");
+    assert!(fs::read_to_string(lab.path("p.toml")).expect("there").contains("n_nodes = 40"));
+    let nothing = lab.call(&["collect", ".", "collector.toml", "--to", "store"]);
+    assert!(nothing.status == 1 && nothing.err.contains("no file there ends in .vgr"), "{}", nothing.err);
+    lab.write("in/bad.vgr", "no report");
+    let nothing = lab.call(&["collect", "in", "collector.toml", "--to", "store"]);
+    assert!(nothing.status == 1 && nothing.err.contains("no sound report"), "{}", nothing.err);
+    for item in fs::read_dir(lab.path("")).expect("readable") {
+        let name = item.expect("readable").file_name().to_string_lossy().into_owned();
+        assert!(!name.starts_with('.') && name != "store", "{name} is left behind");
+    }
+}
+
+/// A damaged release of a deployment is kept: no run makes it anew.
+#[test]
+fn verify_never_removes_a_release() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    let files = files_below(&lab.path("artifacts/owner/privatize"));
+    let damaged = files.iter().find(|path| path.ends_with("noisy_links.parquet")).expect("there");
+    fs::write(damaged, "x").expect("written");
+    let answer = lab.call(&["verify", "--remove"]);
+    assert!(answer.status == 1 && answer.err.contains("which no run makes anew"), "{}", answer.err);
+    assert!(damaged.is_file());
 }
 
 /// Processes that race draw one release.

@@ -103,6 +103,9 @@ pub(crate) enum Command {
         /// File to write, which must not exist yet.
         #[arg(long)]
         to: PathBuf,
+        /// File to write the number of every node into, which must not exist yet.
+        #[arg(long)]
+        numbers: Option<PathBuf>,
         /// The experiment, whose [ingest] names the nodes and no links.
         #[command(flatten)]
         run: RunArguments,

@@ -34,7 +34,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Ledger { json } => ledger::print(&store, json),
         Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
         Command::Export { to, yes, run } => export::export(&store, run, &to, yes),
-        Command::Parameters { to, run } => collect::parameters(&run, &to),
+        Command::Parameters { to, numbers, run } => collect::parameters(&run, &to, numbers.as_deref()),
         Command::Collect { reports, to, simulated, run } => collect::collect(&run, &reports, &to, simulated),
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),

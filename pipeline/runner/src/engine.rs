@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
+use veilgraph_store::{Entry, Found, KeyLock, Kind, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::config::Config;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
@@ -182,10 +182,11 @@ impl Engine<'_> {
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
         let function = registry::find(task.stage, task.function)?;
         function.run(&task.params, slots, rng, &Progress::new(&watcher), &mut saver)?;
-        if self.is_deployed(task) {
-            mark_drawn(self.store, &key)?;
-        }
-        let entry = draft.publish().inspect_err(|_| unmark_drawn(self.store, &key))?;
+        let draft = draft.complete()?;
+        // Somebody may see the release from the moment on in which it is published. Where publishing fails, nobody has.
+        let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
+        let published = marked.and_then(|()| Ok(draft.publish()?));
+        let entry = published.inspect_err(|_| unmark_drawn(self.store, &key))?;
         watcher.finish();
         Ok(entry)
     }
@@ -213,11 +214,17 @@ impl Engine<'_> {
         }
         let key = task.labels.iter().find_map(|label| self.record.key(task, label));
         let entry = key.map(|key| self.store.find(task.stage, key)).transpose()?.flatten();
-        let entry = entry.context(match self.side {
-            SideChoice::Auditor => {
-                "the server has not run this stage for this config; copy its store to the folder `server`"
+        let name = &self.config.name;
+        let entry = entry.with_context(|| match (self.side, self.store.kind()) {
+            (SideChoice::Auditor, _) => format!(
+                "the server has not run this stage for a config named `{name}`; copy its store to the folder `server` of this one"
+            ),
+            (_, Kind::ServerAlone) => {
+                format!("nothing was handed over for a config named `{name}`; keep the `name` of the owner's config")
             }
-            _ => "the owner has not run this stage for this config; run it without --side server where the data are",
+            _ => format!(
+                "the owner has not run this stage for a config named `{name}`; run it without --side server where the data are"
+            ),
         })?;
         self.check_handed_over(task, &entry)?;
         Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })

@@ -98,7 +98,7 @@ pub(crate) fn publish(
         if part == Part::Auditor
             && let Some(add) = add.take()
         {
-            add(&draft)?;
+            add(&draft).with_context(wrong)?;
             keep_scores(&place, &draft).with_context(wrong)?;
         }
         replace_folder(&draft, &place, &is_ours).with_context(wrong)?;

@@ -28,6 +28,12 @@ pub struct Draft {
     _lock: KeyLock,
 }
 
+/// An entry of which only the place is left to find: if its process is killed now, [`Store::recover`] publishes it.
+pub struct CompleteDraft {
+    draft: Draft,
+    manifest: Manifest,
+}
+
 /// Writes artifacts into a draft.
 pub struct StoreSaver<'a> {
     /// The entry that they become part of.
@@ -50,44 +56,28 @@ impl Draft {
         self.release = release;
     }
 
-    /// Publishes the entry: the files of other parts first, then the folder with the manifest.
+    /// Writes the manifest, so that nothing but publishing is left to do.
     ///
     /// # Errors
-    /// When the file system refuses; then nothing is published.
-    pub fn publish(mut self) -> Result<Entry, StoreError> {
-        let (stage, key) = (self.recipe.stage.clone(), self.key.clone());
-        let outputs = std::mem::take(&mut self.outputs);
-        let (recipe, release) = (self.recipe.clone(), self.release.take());
+    /// When the file system refuses.
+    pub fn complete(mut self) -> Result<CompleteDraft, StoreError> {
+        let (recipe, key) = (self.recipe.clone(), self.key.clone());
+        let (outputs, release) = (std::mem::take(&mut self.outputs), self.release.take());
         let main = Part::of(&recipe);
-        let manifest =
-            Manifest { key: key.clone(), recipe, outputs, is_release: false, release, checksum: String::new() };
+        let manifest = Manifest { key, recipe, outputs, is_release: false, release, checksum: String::new() };
         let folder = self.folder.join(main.name());
         files::create_folder(&folder, true)?;
         files::write_synced(&folder.join(MANIFEST), &manifest.to_bytes(), main.is_private())?;
-        for part in Part::ALL.into_iter().filter(|part| *part != main).chain([main]) {
-            let from = self.folder.join(part.name());
-            if from.is_dir() {
-                self.move_to(&from, part, &stage, &key)?;
-            }
-        }
-        Ok(Entry { store: self.store.clone(), home: self.store.part(main), manifest })
+        files::sync_folder(&folder)?;
+        Ok(CompleteDraft { draft: self, manifest })
     }
 
-    /// Moves a folder to its place; what stands there belongs to no complete entry.
-    fn move_to(&self, from: &Path, part: Part, stage: &str, key: &str) -> Result<(), StoreError> {
-        let whole = self.store.part(part);
-        files::create_folder(&self.store.root, self.store.kind == Kind::Whole)?;
-        files::create_folder(&whole, part.is_private())?;
-        if part.is_private() {
-            files::refuse_if_open(&whole)?;
-        } else {
-            files::open_folder(from)?;
-            self.store.server().write_layout()?;
-        }
-        let to = self.store.place(part, stage, key);
-        files::create_folder(to.parent().unwrap_or(&whole), part.is_private())?;
-        files::remove_folder(&to)?;
-        files::publish_folder(from, &to)
+    /// Publishes the entry.
+    ///
+    /// # Errors
+    /// When the file system refuses; then nothing is published.
+    pub fn publish(self) -> Result<Entry, StoreError> {
+        self.complete()?.publish()
     }
 
     /// Takes over a file of another entry with its record.
@@ -122,6 +112,41 @@ impl Draft {
         self.outputs.insert(name.to_owned(), record);
         Ok(())
     }
+}
+
+impl CompleteDraft {
+    /// Publishes the entry: the files of other parts first, then the folder with the manifest.
+    ///
+    /// # Errors
+    /// When the file system refuses; then nothing is published.
+    pub fn publish(self) -> Result<Entry, StoreError> {
+        let Self { draft, manifest } = self;
+        let main = Part::of(&manifest.recipe);
+        for part in Part::ALL.into_iter().filter(|part| *part != main).chain([main]) {
+            let from = draft.folder.join(part.name());
+            if from.is_dir() {
+                place_folder(&draft.store, &from, part, &manifest.recipe.stage, &manifest.key)?;
+            }
+        }
+        Ok(Entry { store: draft.store.clone(), home: draft.store.part(main), manifest })
+    }
+}
+
+/// Moves the folder of an entry to its place in a part; what stands there belongs to no complete entry.
+pub(crate) fn place_folder(store: &Store, from: &Path, part: Part, stage: &str, key: &str) -> Result<(), StoreError> {
+    let whole = store.part(part);
+    files::create_folder(&store.root, store.kind == Kind::Whole)?;
+    files::create_folder(&whole, part.is_private())?;
+    if part.is_private() {
+        files::refuse_if_open(&whole)?;
+    } else {
+        files::open_folder(from)?;
+        store.server().write_layout()?;
+    }
+    let to = store.place(part, stage, key);
+    files::create_folder(to.parent().unwrap_or(&whole), part.is_private())?;
+    files::remove_folder(&to)?;
+    files::publish_folder(from, &to)
 }
 
 impl Drop for Draft {

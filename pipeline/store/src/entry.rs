@@ -165,7 +165,9 @@ impl Store {
         for all in checkpoints.chain([self.root.join("tmp"), self.root.join("checkpoints")]) {
             for name in names(&all)? {
                 let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
-                if is_of_task && all.join(&name).is_dir() {
+                // A release that was drawn and not yet published is found there by the next run.
+                let is_release = all.join(&name).join(Part::Owner.name()).join(MANIFEST).is_file();
+                if is_of_task && !is_release && all.join(&name).is_dir() {
                     files::remove_folder(&all.join(&name))?;
                 }
             }

@@ -14,11 +14,12 @@ mod manifest;
 mod memory;
 mod places;
 mod publish;
+mod recover;
 mod secret;
 mod table;
 
 pub use checkpoints::Checkpoints;
-pub use draft::{Draft, Rehearsal, StoreSaver};
+pub use draft::{CompleteDraft, Draft, Rehearsal, StoreSaver};
 pub use entry::{Entry, Found, Store};
 pub use error::StoreError;
 pub use files::{create_private_folder, remove_ours, replace_folder, write_private_file};

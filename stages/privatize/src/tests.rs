@@ -5,7 +5,6 @@ use veilgraph_privacy::discrete_laplace::Rate;
 use veilgraph_privacy::randomized_response::threshold;
 use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Groups, NoisyLinks};
 
-use crate::links::Lie;
 use crate::links::blink::{Blink, Params as BlinkParams};
 use crate::links::dprr::{Dprr, Params as DprrParams};
 use crate::links::l_dpgcn::{LDpGcn, Params as LDpGcnParams};
@@ -103,7 +102,7 @@ fn every_mechanism_costs_what_the_ledger_says() {
             degree_noise: noise,
             missing_share: 0.0,
             lying_share: 0.0,
-            lie: Lie::AllOnes,
+            lie: None,
         };
         costs_what_it_claims::<Blink>(&(), &blink);
         // Whoever lies protects nobody, and costs the honest nodes nothing.
@@ -156,7 +155,7 @@ fn without_noise_the_reports_are_what_they_are_said_to_be() {
         degree_noise: noise,
         missing_share: 0.0,
         lying_share: 0.0,
-        lie: Lie::AllOnes,
+        lie: None,
     };
     let (links, degrees) = run::<Blink>(&graph, &blink, 1).expect("valid");
     sends_what_it_says::<Blink>(&blink, &collected(links));
@@ -204,7 +203,7 @@ fn the_origin_of_the_nodes_is_a_fact_of_every_report() {
         degree_noise: noise,
         missing_share: 0.0,
         lying_share: 0.0,
-        lie: Lie::AllOnes,
+        lie: None,
     };
     let groups = Groups { of: vec![0, 1, 1, 0, 1, 0, 1, 0, 1], n_groups: 2 };
     for from_links in [false, true] {

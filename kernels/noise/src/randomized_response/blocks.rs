@@ -28,16 +28,8 @@ impl Blocks {
     }
 
     pub(super) fn new(threshold: u64, block_bits: u32) -> Self {
-        let size = 1_u64 << block_bits;
-        let shift = 64 * (size - 1);
-        let within = Cumulative::new(threshold, block_bits).map_while(|value| u64::try_from(value >> shift).ok());
-        let mut tops = Vec::new();
-        for top in within {
-            tops.push(top);
-            if top == u64::MAX {
-                break;
-            }
-        }
+        // The whole numbers have millions of bits and take some 30 ms; bounds on their first bits take microseconds.
+        let tops = tops_from_bounds(threshold, block_bits).unwrap_or_else(|| exact_tops(threshold, block_bits));
         Self { threshold, block_bits, tops }
     }
 
@@ -79,6 +71,55 @@ impl Blocks {
             (0..further).fold(BigUint::from(first_word), |value, _| (value << 64) | BigUint::from(rng.next_u64()));
         Cumulative::new(self.threshold, self.block_bits).take_while(|value| *value <= uniform).count()
     }
+}
+
+/// First 64 bits of the distribution function, until they are all ones.
+fn exact_tops(threshold: u64, block_bits: u32) -> Vec<u64> {
+    let shift = 64 * ((1_u64 << block_bits) - 1);
+    let mut tops = Vec::new();
+    for top in Cumulative::new(threshold, block_bits).map_while(|value| u64::try_from(value >> shift).ok()) {
+        tops.push(top);
+        if top == u64::MAX {
+            break;
+        }
+    }
+    tops
+}
+
+/// Bits after the point of the bounds on the distribution function.
+const PRECISION: u64 = 320;
+
+/// The same from a lower and an upper bound of [`PRECISION`] bits; none where the bounds differ in the first 64 bits of a
+/// value, so that only the whole number tells.
+fn tops_from_bounds(threshold: u64, block_bits: u32) -> Option<Vec<u64>> {
+    let size = 1_u64 << block_bits;
+    let complement: BigUint = (BigUint::from(1_u8) << 64_u32) - threshold;
+    // P(no flip) = (1 - t / 2^64)^size, by squaring.
+    let mut low: BigUint = &complement << (PRECISION - 64);
+    let mut high = low.clone();
+    for _ in 0..block_bits {
+        low = (&low * &low) >> PRECISION;
+        high = ((&high * &high) >> PRECISION) + 1_u8;
+    }
+    let (mut sum_low, mut sum_high) = (BigUint::ZERO, BigUint::ZERO);
+    let mut tops = Vec::new();
+    for count in 0..=size {
+        sum_low += &low;
+        sum_high += &high;
+        let top = &sum_low >> (PRECISION - 64);
+        if top != &sum_high >> (PRECISION - 64) {
+            return None;
+        }
+        let top = u64::try_from(top).ok()?;
+        tops.push(top);
+        if top == u64::MAX {
+            break;
+        }
+        let divisor = &complement * (count + 1);
+        low = low * threshold * (size - count) / &divisor;
+        high = high * threshold * (size - count) / divisor + 1_u8;
+    }
+    Some(tops)
 }
 
 /// The binomial distribution function at 0, 1, 2, ..., times `2^(64 · size)`.

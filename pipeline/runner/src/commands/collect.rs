@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use veilgraph_client::{Mechanism, PublicParameters};
 use veilgraph_contract::{Artifact, Output, Randomness, Relation, Subject};
-use veilgraph_graph::Nodes;
+use veilgraph_graph::{NodeMap, Nodes};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
 use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
@@ -43,15 +43,25 @@ impl Drop for Collection {
     }
 }
 
-/// Writes what every node must know before it reports.
-pub(crate) fn parameters(arguments: &RunArguments, to: &Path) -> anyhow::Result<()> {
-    ensure!(!to.exists(), "{}: exists already; name a file that does not", to.display());
+/// Writes what every node must know before it reports, and, where that is asked for, the number of every node.
+pub(crate) fn parameters(arguments: &RunArguments, to: &Path, numbers: Option<&Path>) -> anyhow::Result<()> {
+    for path in [Some(to), numbers].into_iter().flatten() {
+        ensure!(!path.exists(), "{}: exists already; name a file that does not", path.display());
+    }
     let collection = Collection::prepare(arguments, to)?;
-    let wrong = || format!("{}: cannot write the parameters", to.display());
-    std::fs::write(to, collection.parameters.to_text()).with_context(wrong)?;
+    let wrong = |path: &Path| format!("{}: cannot write", path.display());
+    if let Some(path) = numbers {
+        let names: NodeMap = collection.public.1.read(NodeMap::NAME, MemoryLimit(u64::MAX))?;
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["node", "name"])?;
+        for (node, name) in names.names.iter().enumerate() {
+            writer.write_record([&node.to_string(), name])?;
+        }
+        std::fs::write(path, writer.into_inner()?).with_context(|| wrong(path))?;
+    }
+    std::fs::write(to, collection.parameters.to_text()).with_context(|| wrong(to))?;
     output::line(&format!(
-        "{}: give this file to every node, and each node its number (`veilgraph parameters` numbers nodes as [ingest] \
-         does: by ascending name). A report costs a node {}",
+        "{}: give this file to every node, and each node its number (--numbers FILE lists them). A report costs a node {}",
         to.display(),
         in_words(&totals(&collection.release.releases))
     ));
@@ -83,7 +93,7 @@ pub(crate) fn collect(arguments: &RunArguments, folder: &Path, to: &Path, are_si
     std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the store", to.display()))?;
     let cost = in_words(&totals(&collection.release.releases));
     output::line(&format!(
-        "{}: reports of {} of {n_nodes} nodes, {n_missing} nodes are missing, {n_left_out} files were left out",
+        "{}: reports of {} of {n_nodes} nodes; missing nodes: {n_missing}; files left out: {n_left_out}",
         to.display(),
         n_nodes - n_missing
     ));
@@ -119,6 +129,14 @@ impl Collection {
             let known: Vec<&str> = Mechanism::ALL.iter().map(|mechanism| mechanism.name()).collect();
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
+        let cost = total_epsilon(&release.releases, Relation::ListBit);
+        let budget = config.privacy.budget.map_or(f64::INFINITY, |budget| budget.nats());
+        ensure!(
+            // Sums of decimals are off by some 1e-16.
+            cost <= budget * (1.0 + 1e-12) || arguments.spend,
+            "a report costs {cost} nats per list bit, and [privacy] budget allows {budget}; lower epsilon, or accept the \
+             overspend with --spend"
+        );
         let scratch = Store::new(draft_beside(&to.with_extension("scratch"))?);
         let (_, mut tasks) = run::prepare_one(&until("ingest"))?;
         let display = Display::new(&tasks, 1, true);

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 use comfy_table::Table;
 use comfy_table::presets;
 use serde_json::json;
-use veilgraph_store::{Store, StoreError};
+use veilgraph_store::{Part, Store, StoreError};
 
 use crate::engine::DEPLOYED;
 use crate::ledger::Ledger;
@@ -63,9 +63,18 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
         }
     }
     ledger.reconcile()?;
+    // Nobody can make a release of a deployment anew, nor a server what was handed over to it.
+    let cannot_be_made = |(stage, key): &&(String, String)| cannot_be_made(store, stage, key);
+    let (lost, mended): (Vec<_>, Vec<_>) = damaged.iter().partition(cannot_be_made);
+    for (stage, key) in &lost {
+        output::error_line(&format!(
+            "{stage} {key}: this is a release of a deployment, which no run makes anew; restore it from a copy"
+        ));
+    }
     if remove {
-        damaged.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
-        output::line(&format!("{files} files are as recorded; removed {} damaged entries", damaged.len()));
+        mended.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
+        output::line(&format!("{files} files are as recorded; removed {} damaged entries", mended.len()));
+        anyhow::ensure!(lost.is_empty(), "{} releases of deployments are damaged", lost.len());
         return Ok(());
     }
     output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
@@ -75,6 +84,14 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
         damaged.len()
     );
     Ok(())
+}
+
+/// Whether an entry is a release of a deployment, or was handed over to a server.
+fn cannot_be_made(store: &Store, stage: &str, key: &str) -> bool {
+    let is_among = |part: Part| store.part(part).join(stage).join(key).exists();
+    let of_owner = stage == "privatize" && is_among(Part::Owner) && !is_among(Part::Simulation);
+    let handed_over = ["ingest", "privatize"].contains(&stage) && is_among(Part::Server);
+    of_owner || handed_over
 }
 
 /// Removes entries that no config's last run uses (or, if `all`, those too), and what killed processes left.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use serde_json::json;
 use veilgraph_contract::Draws;
-use veilgraph_store::{LAYOUT_VERSION, Recipe};
+use veilgraph_store::{Entry, LAYOUT_VERSION, Recipe};
 
 use super::Engine;
 use crate::ledger::statement;
@@ -48,14 +48,7 @@ impl Engine<'_> {
         match handle {
             Handle::Artifact { entry, name } => {
                 let output = entry.manifest.outputs.get(name);
-                let missing = || {
-                    let stage = &entry.manifest.recipe.stage;
-                    format!(
-                        "{stage} found no `{name}` in the data; give them in [ingest], or, where nodes report for \
-                         themselves, gather their reports with `veilgraph collect` and add --side server"
-                    )
-                };
-                Ok(output.with_context(missing)?.digest.clone())
+                Ok(output.with_context(|| absent(entry, name))?.digest.clone())
             }
             // Raw files are private: only a keyed digest may stand in a key.
             Handle::Raw(raw) => Ok(format!("{}:{}", raw.name, self.store.keyed_digest(&raw.bytes()?)?)),
@@ -79,4 +72,13 @@ pub(crate) fn recipe_of_release(task: &Task, number: u32) -> Recipe {
         inputs: BTreeMap::new(),
         deployment: true,
     }
+}
+
+/// Says that a stage wrote no such artifact, because the data have none.
+pub(super) fn absent(entry: &Entry, name: &str) -> String {
+    format!(
+        "{} found no `{name}` in the data; give them in [ingest], or, where nodes report for themselves, gather their reports \
+         with `veilgraph collect` and add --side server",
+        entry.manifest.recipe.stage
+    )
 }

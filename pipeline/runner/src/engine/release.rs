@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use veilgraph_contract::{Release, StageRng, Zone};
 use veilgraph_store::Found;
 
+use super::recipe::absent;
 use super::{Engine, recipe_of_release};
 use crate::ledger::{Charge, EarlierRelease, was_drawn};
 use crate::registry;
@@ -44,6 +45,7 @@ impl Engine<'_> {
         }
         // Only now is it settled that something is drawn; another process may be about to draw the same.
         let lock = self.store.lock(&recipe_of_release(task, 0))?;
+        self.recover(task, &wanted)?;
         let (number, is_charged, why) = match self.judge(task, &wanted)? {
             Verdict::Made(done) => return Ok(done),
             Verdict::ToBeDrawn(earlier) => {
@@ -98,7 +100,7 @@ impl Engine<'_> {
                 Found::Whole(entry) => {
                     return Ok(Verdict::Made(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }));
                 }
-                Found::Absent if release.private_data.is_some() && !was_drawn(self.store, &release.entry) => {
+                Found::Absent if release.private_data.is_some() && !was_drawn(self.store, &release.entry)? => {
                     return Ok(Verdict::ToBeDrawn(release.clone()));
                 }
                 Found::Absent | Found::Damaged(_) => lost = lost.or(Some(release)),
@@ -106,7 +108,15 @@ impl Engine<'_> {
         }
         let of_population = earlier.iter().filter(|release| release.population == task.population);
         let number = 1 + of_population.map(|release| release.number).max().unwrap_or(0);
-        let Some(last) = earlier.first() else { return Ok(Verdict::New) };
+        let Some(last) = earlier.first() else {
+            let first = recipe_of_release(task, 1).key();
+            if was_drawn(self.store, &first)? {
+                let why = "noise was drawn for the same before, and the privacy ledger does not know of it; restore the ledger \
+                           from a copy";
+                return Ok(Verdict::Second { number: 2, why: why.to_owned() });
+            }
+            return Ok(Verdict::New);
+        };
         let why = match (lost, difference(last, task, wanted)) {
             (Some(lost), _) => format!(
                 "this release was drawn before and its entry {} is damaged or gone; restore it from a copy",
@@ -121,6 +131,17 @@ impl Engine<'_> {
         Ok(Verdict::Second { number, why })
     }
 
+    /// Publishes a release that was drawn, and whose process was killed before it could.
+    fn recover(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<()> {
+        let earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
+        for release in earlier.iter().filter(|release| difference(release, task, wanted).is_none()) {
+            if was_drawn(self.store, &release.entry)? && self.store.find(task.stage, &release.entry)?.is_none() {
+                self.store.recover(task.stage, &release.entry)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Digests of what a task would release, and of what the server asked for.
     fn wanted(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Wanted> {
         let bound = || task.slots.iter().zip(slots);
@@ -128,7 +149,7 @@ impl Engine<'_> {
             let mut found = bound().filter(|(slot, _)| release.subject.artifacts().contains(&slot.slot.artifact));
             match found.next().map(|(_, handles)| handles.as_slice()) {
                 Some([Handle::Artifact { entry, name }]) => {
-                    let output = entry.manifest.outputs.get(name).context("the input is gone; run again")?;
+                    let output = entry.manifest.outputs.get(name).with_context(|| absent(entry, name))?;
                     Ok(output.content.clone().unwrap_or_else(|| output.digest.clone()))
                 }
                 _ => {

@@ -102,8 +102,13 @@ pub(crate) fn unmark_drawn(store: &Store, entry: &str) {
     let _ = std::fs::remove_file(store.part(veilgraph_store::Part::Owner).join("drawn").join(entry));
 }
 
-/// Whether noise was drawn for an entry of this layout. A charge alone is no release: a process may have been killed
-/// before it drew.
-pub(crate) fn was_drawn(store: &Store, entry: &str) -> bool {
-    store.part(veilgraph_store::Part::Owner).join("drawn").join(entry).exists()
+/// Whether noise was drawn for an entry of this layout: there is a mark, or the server has the release. A charge alone
+/// is no release, for a process may have been killed before it drew.
+pub(crate) fn was_drawn(store: &Store, entry: &str) -> anyhow::Result<bool> {
+    if store.part(veilgraph_store::Part::Owner).join("drawn").join(entry).exists() {
+        return Ok(true);
+    }
+    let is_of_entry =
+        |found: &Entry| found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry);
+    Ok(store.server().entries()?.iter().any(is_of_entry))
 }

@@ -156,3 +156,58 @@ fn an_abandoned_draft_leaves_nothing() {
     assert!(names(&folder.path().join("tmp")).expect("readable").is_empty());
     assert!(store.find("count", &recipe(0).key()).expect("readable").is_none());
 }
+
+struct Told(Counts);
+impl Public for Told {}
+impl Artifact for Told {
+    const NAME: &'static str = "told";
+    const ZONE: Zone = Zone::Server;
+    const IS_REPORT: bool = true;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = Counts::COLUMNS;
+    fn facts(&self) -> Facts {
+        self.0.facts()
+    }
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        self.0.blocks()
+    }
+    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        Counts::from_blocks(facts, blocks).map(Self)
+    }
+}
+
+#[test]
+fn a_report_is_written_by_a_release_alone() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let release = crate::ReleaseRecord {
+        population: "members".to_owned(),
+        statement: "count: 1".to_owned(),
+        number: 1,
+        charged_as: "x".to_owned(),
+        collected: false,
+    };
+    for release in [None, Some(release)] {
+        let mut draft = store.draft(recipe(0), store.lock(&recipe(0)).expect("lock")).expect("draft");
+        draft.set_release(release.clone());
+        let written = Told(Counts(vec![1])).write(&mut StoreSaver { draft: &mut draft, memory: MEMORY });
+        assert_eq!(matches!(written, Err(StoreError::Uncharged { .. })), release.is_none(), "{written:?}");
+    }
+}
+
+#[test]
+fn an_artifact_is_read_as_what_it_is() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut entry = publish(&Store::new(folder.path()), 0);
+    let refused = |entry: &Entry, name: &str| {
+        let error = entry.read::<Counts>(name, MEMORY).expect_err("it is something else").to_string();
+        assert!(error.contains("was asked for"), "{error}");
+    };
+    let counts = entry.manifest.outputs["counts"].clone();
+    entry.manifest.outputs.insert("others".to_owned(), counts.clone());
+    refused(&entry, "others");
+    for (zone, file) in [("public", "counts.parquet"), ("server", "../counts.parquet"), ("server", "other.parquet")] {
+        let record = OutputRecord { zone: zone.to_owned(), file: file.to_owned(), ..counts.clone() };
+        entry.manifest.outputs.insert("counts".to_owned(), record);
+        refused(&entry, "counts");
+    }
+}

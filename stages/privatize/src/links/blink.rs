@@ -40,9 +40,9 @@ pub struct Params {
     /// where it is 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lying_share: f64,
-    /// What the lying nodes send.
+    /// What the lying nodes send: lists of ones where this does not say it.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub lie: Lie,
+    pub lie: Option<Lie>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -91,15 +91,13 @@ impl Params {
     /// The same parameters with only what is read: where no node lies, no lie is told.
     #[must_use]
     pub fn with_what_is_read(mut self) -> Self {
-        if self.lying_share == 0.0 {
-            self.lie = Lie::default();
-        }
+        self.lie = (self.lying_share > 0.0).then(|| self.lie.unwrap_or_default());
         self
     }
 
     /// What each node does, as the nodes themselves find out. A node that is out of reach cannot lie.
     fn conduct(&self) -> impl Fn(NodeNoise) -> Conduct + Send + Sync + use<> {
-        let (missing, lying, lie) = (self.missing_share, self.lying_share, self.lie);
+        let (missing, lying, lie) = (self.missing_share, self.lying_share, self.lie.unwrap_or_default());
         let is_drawn = |noise: NodeNoise, purpose: &str, share: f64| {
             share > 0.0 && noise.simulated(purpose).random::<f64>() < share
         };

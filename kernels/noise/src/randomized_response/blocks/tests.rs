@@ -49,3 +49,16 @@ fn undecided_counts_are_decided_by_later_bits() {
     let all = rare.tops.len();
     assert!(count(&rare, &vec![u64::MAX; 1 << 15]) > all, "beyond the table");
 }
+
+/// The table is the same whether it is made from bounds or from the whole numbers.
+#[test]
+fn bounds_give_the_exact_table() {
+    for epsilon in [3.5, 4.0, 5.5, 7.0, 8.0, 10.0, 12.5, 16.0, 20.0, 40.0] {
+        let threshold = crate::randomized_response::threshold(epsilon);
+        for block_bits in [6, 8, 10, 12] {
+            let bounded = tops_from_bounds(threshold, block_bits);
+            assert_eq!(bounded, Some(exact_tops(threshold, block_bits)), "{epsilon} nats, 2^{block_bits} bits");
+        }
+    }
+    assert_eq!(tops_from_bounds(1, 15), Some(exact_tops(1, 15)));
+}

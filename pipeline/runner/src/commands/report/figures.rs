@@ -78,8 +78,8 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
         let mine = rows.iter().filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset).collect();
         let prefix = if several { format!("{experiment}-{dataset}") } else { dataset.to_owned() };
         for mut figure in Part::new(mine, published).figures() {
-            // A dataset may have any name, and a file may not.
-            figure.name = plain_text(&format!("{prefix}-{}", figure.name));
+            // A dataset may have any name, and a file may not; what follows a dot would count as its ending.
+            figure.name = plain_text(&format!("{prefix}-{}", figure.name)).replace('.', "_");
             figure.title = format!("{}: {dataset}", figure.title);
             figures.push(figure);
         }

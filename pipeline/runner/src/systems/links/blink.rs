@@ -30,6 +30,10 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
             let problem = "in a deployment (randomness = \"os\"), lying_share simulates lying nodes; remove it";
             return Err(plan.config.error("privatize.links.lying_share", problem));
         }
+        if cell.params.lie.is_some() && cell.params.lying_share == 0.0 {
+            let problem = "`lie` says what lying nodes send, and none lies; set lying_share, or remove `lie`";
+            return Err(plan.config.error("privatize.links.lie", problem));
+        }
         cell.params = cell.params.with_what_is_read();
         let mut data = data.clone();
         data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);

@@ -12,7 +12,7 @@ fn params(epsilon: f64, fraction: f64) -> Params {
         degree_noise: DegreeNoise::DiscreteLaplace,
         missing_share: 0.0,
         lying_share: 0.0,
-        lie: Lie::AllOnes,
+        lie: None,
     }
 }
 
@@ -120,11 +120,11 @@ fn a_share_of_missing_nodes_must_be_one_that_can_be_noticed() {
 #[test]
 fn a_lying_node_sends_what_it_likes_and_leaves_the_others_as_they_are() {
     let missing = |lying_share, lie| Params { missing_share: 0.2, lying_share, lie, ..params(2.0, 0.1) };
-    let all = run_with(&ring(400), &missing(0.0, Lie::AllOnes), 6);
+    let all = run_with(&ring(400), &missing(0.0, Some(Lie::AllOnes)), 6);
     let silent = all.1.missing();
     let mut liars_by_lie = Vec::new();
     for lie in [Lie::AllOnes, Lie::RandomList] {
-        let (links, degrees) = run_with(&ring(400), &missing(0.25, lie), 6);
+        let (links, degrees) = run_with(&ring(400), &missing(0.25, Some(lie)), 6);
         assert_eq!(degrees.missing(), silent, "a node that is out of reach cannot lie");
         let before = |node: u32| all.1.degrees[all.1.senders.binary_search(&node).expect("it sent one")];
         let mut liars = Vec::new();
@@ -153,7 +153,7 @@ fn a_lying_node_sends_what_it_likes_and_leaves_the_others_as_they_are() {
 /// Ones in a list of 2,000 nodes and degrees of all liars have the means of fair draws, within five deviations.
 #[test]
 fn random_lies_are_uniform() {
-    let params = Params { lying_share: 0.999, lie: Lie::RandomList, ..params(6.0, 0.1) };
+    let params = Params { lying_share: 0.999, lie: Some(Lie::RandomList), ..params(6.0, 0.1) };
     let (links, degrees) = run_with(&ring(2000), &params, 3);
     let n_liars = 0.999 * 2000.0_f64;
     let ones: usize = (0..2000).map(|node| links.ones(node).count()).sum();
@@ -187,9 +187,9 @@ fn lies_stand_in_the_parameters_only_where_somebody_lies() {
     let written = |params: Params| serde_json::to_string(&params.with_what_is_read()).expect("JSON");
     let plain = written(params(4.0, 0.1));
     assert_eq!(plain, r#"{"epsilon":4.0,"degree_fraction":0.1,"degree_noise":"discrete-laplace","missing_share":0.0}"#);
-    assert_eq!(written(Params { lie: Lie::RandomList, ..params(4.0, 0.1) }), plain, "nobody tells this lie");
-    let lying = written(Params { lying_share: 0.1, lie: Lie::RandomList, ..params(4.0, 0.1) });
+    assert_eq!(written(Params { lie: Some(Lie::RandomList), ..params(4.0, 0.1) }), plain, "nobody tells this lie");
+    let lying = written(Params { lying_share: 0.1, lie: Some(Lie::RandomList), ..params(4.0, 0.1) });
     assert!(lying.ends_with(r#""missing_share":0.0,"lying_share":0.1,"lie":"random-list"}"#), "{lying}");
     let read: Params = serde_json::from_str(&lying).expect("valid");
-    assert_eq!((read.lying_share, read.lie), (0.1, Lie::RandomList));
+    assert_eq!((read.lying_share, read.lie), (0.1, Some(Lie::RandomList)));
 }

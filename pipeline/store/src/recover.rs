@@ -1,0 +1,39 @@
+//! A draft that was complete when its process was killed.
+
+use std::path::Path;
+
+use crate::draft::place_folder;
+use crate::entry::{Entry, MANIFEST, Store};
+use crate::error::StoreError;
+use crate::files;
+use crate::manifest::Manifest;
+use crate::places::Part;
+
+impl Store {
+    /// Publishes the entry `key` of `stage` of the owner's part, if a killed process left it complete. Whoever calls this
+    /// holds the lock of the entry.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn recover(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
+        let folder = self.root.join("tmp").join(format!("{stage}-{key}"));
+        let from = folder.join(Part::Owner.name());
+        if !from.join(MANIFEST).is_file() {
+            return Ok(None);
+        }
+        let bytes = files::read(&from.join(MANIFEST))?;
+        let manifest: Option<Manifest> = serde_json::from_slice(&bytes).ok();
+        let is_sound = |manifest: &Manifest| manifest.to_bytes() == bytes && manifest.key == key;
+        let Some(manifest) = manifest.filter(is_sound) else { return Ok(None) };
+        for output in manifest.outputs.values() {
+            let path = from.join(Path::new(&output.file).file_name().unwrap_or_default());
+            let Ok(file) = std::fs::File::open(&path) else { return Ok(None) };
+            if files::digest(&file, &path, self.hasher(&output.zone)?)? != output.digest {
+                return Ok(None);
+            }
+        }
+        place_folder(self, &from, Part::Owner, stage, key)?;
+        files::remove_folder(&folder)?;
+        self.find(stage, key)
+    }
+}
