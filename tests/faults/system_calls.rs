@@ -10,6 +10,8 @@ const CHANGING: &str = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2
 
 const ONE_TRIAL: [&str; 2] = ["--set", "trials=1"];
 
+const UNTIL: [&str; 2] = ["--until", "privatize"];
+
 /// The program under strace, one task at a time.
 fn traced(lab: &Lab, options: &[&str], log: &str, more: &[&str]) -> Answer {
     let mut command = Command::new("strace");
@@ -80,7 +82,6 @@ fn a_fault_at_any_system_call_of_a_deployment_releases_once() {
     if !has_strace("a_fault_at_any_system_call_of_a_deployment_releases_once") {
         return;
     }
-    const UNTIL: [&str; 2] = ["--until", "privatize"];
     let privacy = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 6.0\n[ingest.synthetic]";
     let text = TINY.replace("trials = 2", "").replace("[ingest.synthetic]", privacy);
     let lab = || Lab::with("config.toml", &text);

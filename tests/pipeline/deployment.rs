@@ -131,10 +131,13 @@ fn two_spellings_of_one_split_are_one_release() {
     assert_eq!(ledger(&lab), charged);
 }
 
+/// What happens to the data or to the store after a release.
+type Change<'a> = &'a dyn Fn(&Lab);
+
 /// H6: what may be another release is refused until somebody accepts it.
 #[test]
 fn what_may_be_a_second_release_is_refused() {
-    let changes: [(&str, &dyn Fn(&Lab), &str); 8] = [
+    let changes: [(&str, Change, &str); 8] = [
         ("one link more", &|lab| lab.write("e.csv", links(&[(0, 20)])), "the private data have changed"),
         (
             "the secret is lost",

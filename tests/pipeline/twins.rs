@@ -88,7 +88,8 @@ impl Twin {
 
 fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).expect("there").permissions().mode() & 0o077 == 0
+    let mode = fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    mode == 0o700
 }
 
 fn edited(file: &'static str, from: &'static str, to: &'static str) -> impl Fn(&Lab) {

@@ -1,6 +1,7 @@
 //! Runs what is not fresh, several tasks at a time, and says why.
 
 mod budget;
+mod elsewhere;
 mod recipe;
 mod release;
 mod schedule;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, Found, KeyLock, Kind, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
+use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::config::Config;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
@@ -160,7 +161,7 @@ impl Engine<'_> {
         let start = Instant::now();
         self.charge(task, &recipe, ends)?;
         let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
-        let release = self.release_record(task, 1, &recipe.key());
+        let release = release_record(task, 1, &recipe.key());
         let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
         Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
     }
@@ -191,68 +192,9 @@ impl Engine<'_> {
         Ok(entry)
     }
 
-    /// What the manifest of a release says about it; none where nothing is released.
-    fn release_record(&self, task: &Task, number: u32, entry: &str) -> Option<ReleaseRecord> {
-        (!task.releases.is_empty()).then(|| ReleaseRecord {
-            population: task.population.clone(),
-            statement: statement(task.function, &task.releases),
-            number,
-            charged_as: entry.to_owned(),
-            collected: false,
-        })
-    }
-
     /// Whether a task draws noise that nobody can draw again.
     fn is_deployed(&self, task: &Task) -> bool {
         self.config.is_deployment() && !task.releases.is_empty()
-    }
-
-    /// What the last run left of a task of another side.
-    fn recorded(&self, task: &Task) -> anyhow::Result<Done> {
-        if task.side == "auditor" {
-            return Ok(Done { status: Status::Elsewhere, entry: None });
-        }
-        let key = task.labels.iter().find_map(|label| self.record.key(task, label));
-        let entry = key.map(|key| self.store.find(task.stage, key)).transpose()?.flatten();
-        let name = &self.config.name;
-        let entry = entry.with_context(|| match (self.side, self.store.kind()) {
-            (SideChoice::Auditor, _) => format!(
-                "the server has not run this stage for a config named `{name}`; copy its store to the folder `server` of this one"
-            ),
-            (_, Kind::ServerAlone) => {
-                format!("nothing was handed over for a config named `{name}`; keep the `name` of the owner's config")
-            }
-            _ => format!(
-                "the owner has not run this stage for a config named `{name}`; run it without --side server where the data are"
-            ),
-        })?;
-        self.check_handed_over(task, &entry)?;
-        Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })
-    }
-
-    /// Refuses what the owner made under another config, or what the server must not have.
-    fn check_handed_over(&self, task: &Task, entry: &Entry) -> anyhow::Result<()> {
-        let recipe = &entry.manifest.recipe;
-        let (made, asked_for) = match &entry.manifest.release {
-            Some(release) => (release.statement.clone(), statement(task.function, &task.releases)),
-            None => (recipe.params.to_string(), task.canonical.to_string()),
-        };
-        anyhow::ensure!(
-            recipe.task.is_none() || made == asked_for,
-            "the owner ran this stage with {made} and this config asks for {asked_for}; run it again where the data are"
-        );
-        for output in entry.manifest.outputs.values().filter(|_| !task.releases.is_empty() && !self.is_simulation) {
-            let path = entry.path(output);
-            let metadata = veilgraph_store::metadata_of(&path)?;
-            anyhow::ensure!(
-                metadata.get("deployable").is_some_and(|value| value == "true"),
-                "{}: this release is not deployable, so it must not be in a server's hands: its noise comes from a seed, does \
-                 not protect as executed, or protects nothing. Add --simulation if server and owner are simulated on one \
-                 machine",
-                path.display()
-            );
-        }
-        Ok(())
     }
 
     /// Writes a task's simulated releases into the ledger, before any noise is drawn.
@@ -281,6 +223,17 @@ impl Engine<'_> {
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, self.allowance)
     }
+}
+
+/// What the manifest of a release says about it; none where nothing is released.
+fn release_record(task: &Task, number: u32, entry: &str) -> Option<ReleaseRecord> {
+    (!task.releases.is_empty()).then(|| ReleaseRecord {
+        population: task.population.clone(),
+        statement: statement(task.function, &task.releases),
+        number,
+        charged_as: entry.to_owned(),
+        collected: false,
+    })
 }
 
 /// Handles for every slot; `None` if an input is not known yet (a plan).

@@ -53,10 +53,9 @@ impl Part {
     pub fn of(recipe: &Recipe) -> Self {
         match (recipe.deployment, recipe.is_published(), recipe.side.as_str()) {
             (false, ..) => Self::Simulation,
-            (true, true, _) => Self::Server,
             (true, false, "owner") => Self::Owner,
             (true, false, "auditor") => Self::Auditor,
-            (true, false, _) => Self::Server,
+            (true, ..) => Self::Server,
         }
     }
 

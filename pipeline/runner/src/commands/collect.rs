@@ -33,13 +33,15 @@ struct Collection {
     /// What is public: the entry of `ingest`, with its task.
     public: (Task, Arc<Entry>),
     parameters: PublicParameters,
-    /// A store for this call alone.
-    scratch: Store,
+    scratch: Scratch,
 }
 
-impl Drop for Collection {
+/// A store for one call alone: this program makes it, and removes it however the call ends.
+struct Scratch(Store);
+
+impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(self.scratch.root());
+        let _ = std::fs::remove_dir_all(self.0.root());
     }
 }
 
@@ -130,17 +132,17 @@ impl Collection {
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
         let cost = total_epsilon(&release.releases, Relation::ListBit);
-        let budget = config.privacy.budget.map_or(f64::INFINITY, |budget| budget.nats());
+        let budget = config.privacy.budget.map_or(f64::INFINITY, veilgraph_privacy::Epsilon::nats);
         ensure!(
             // Sums of decimals are off by some 1e-16.
             cost <= budget * (1.0 + 1e-12) || arguments.spend,
             "a report costs {cost} nats per list bit, and [privacy] budget allows {budget}; lower epsilon, or accept the \
              overspend with --spend"
         );
-        let scratch = Store::new(draft_beside(&to.with_extension("scratch"))?);
+        let scratch = Scratch(Store::new(draft_beside(&to.with_extension("scratch"))?));
         let (_, mut tasks) = run::prepare_one(&until("ingest"))?;
         let display = Display::new(&tasks, 1, true);
-        let done = run::bring(&scratch, &config, &tasks, &until("ingest"), false, &display)?;
+        let done = run::bring(&scratch.0, &config, &tasks, &until("ingest"), false, &display)?;
         ensure!(tasks.len() == 1, "{name} names {} graphs; nodes report about one", tasks.len());
         let entry = done.into_iter().find_map(|done| done.entry).context("ingest left no entry")?;
         ensure!(
@@ -171,8 +173,8 @@ impl Collection {
             charged_as: recipe.key(),
             collected: true,
         };
-        let lock = self.scratch.lock(&recipe)?;
-        let mut draft = self.scratch.draft(recipe, lock)?;
+        let lock = self.scratch.0.lock(&recipe)?;
+        let mut draft = self.scratch.0.draft(recipe, lock)?;
         draft.set_release(Some(record));
         let mut saver = StoreSaver { draft: &mut draft, memory: MemoryLimit(u64::MAX) };
         let facts = self.facts(reports.are_simulated);

@@ -8,7 +8,7 @@ use veilgraph_contract::{Release, StageRng, Zone};
 use veilgraph_store::Found;
 
 use super::recipe::absent;
-use super::{Engine, recipe_of_release};
+use super::{Engine, recipe_of_release, release_record};
 use crate::ledger::{Charge, EarlierRelease, was_drawn};
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
@@ -83,7 +83,7 @@ impl Engine<'_> {
         let mut entropy = [0; 32];
         getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;
         let rng = StageRng::from_os(&entropy);
-        let release = self.release_record(task, number, &key);
+        let release = release_record(task, number, &key);
         let entry = self.make(task, recipe, slots, &rng, release, lock)?;
         Ok(Done { status: Status::Ran { why: vec![why], took: start.elapsed() }, entry: Some(Arc::new(entry)) })
     }

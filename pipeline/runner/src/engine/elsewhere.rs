@@ -1,0 +1,60 @@
+//! Tasks of another side: their entries are taken as that side left them.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use veilgraph_store::{Entry, Kind};
+
+use super::{Engine, SideChoice};
+use crate::ledger::statement;
+use crate::task::{Done, Status, Task};
+
+impl Engine<'_> {
+    /// What the last run left of a task of another side.
+    pub(super) fn recorded(&self, task: &Task) -> anyhow::Result<Done> {
+        if task.side == "auditor" {
+            return Ok(Done { status: Status::Elsewhere, entry: None });
+        }
+        let key = task.labels.iter().find_map(|label| self.record.key(task, label));
+        let entry = key.map(|key| self.store.find(task.stage, key)).transpose()?.flatten();
+        let name = &self.config.name;
+        let entry = entry.with_context(|| match (self.side, self.store.kind()) {
+            (SideChoice::Auditor, _) => format!(
+                "the server has not run this stage for a config named `{name}`; copy its store to the folder `server` of this one"
+            ),
+            (_, Kind::ServerAlone) => {
+                format!("nothing was handed over for a config named `{name}`; keep the `name` of the owner's config")
+            }
+            _ => format!(
+                "the owner has not run this stage for a config named `{name}`; run it without --side server where the data are"
+            ),
+        })?;
+        self.check_handed_over(task, &entry)?;
+        Ok(Done { status: Status::Elsewhere, entry: Some(Arc::new(entry)) })
+    }
+
+    /// Refuses what the owner made under another config, or what the server must not have.
+    fn check_handed_over(&self, task: &Task, entry: &Entry) -> anyhow::Result<()> {
+        let recipe = &entry.manifest.recipe;
+        let (made, asked_for) = match &entry.manifest.release {
+            Some(release) => (release.statement.clone(), statement(task.function, &task.releases)),
+            None => (recipe.params.to_string(), task.canonical.to_string()),
+        };
+        anyhow::ensure!(
+            recipe.task.is_none() || made == asked_for,
+            "the owner ran this stage with {made} and this config asks for {asked_for}; run it again where the data are"
+        );
+        for output in entry.manifest.outputs.values().filter(|_| !task.releases.is_empty() && !self.is_simulation) {
+            let path = entry.path(output);
+            let metadata = veilgraph_store::metadata_of(&path)?;
+            anyhow::ensure!(
+                metadata.get("deployable").is_some_and(|value| value == "true"),
+                "{}: this release is not deployable, so it must not be in a server's hands: its noise comes from a seed, does \
+                 not protect as executed, or protects nothing. Add --simulation if server and owner are simulated on one \
+                 machine",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+}
