@@ -535,8 +535,21 @@ fn a_collector_holds_no_links_and_keeps_to_the_budget() {
     let nothing = lab.call(&["collect", ".", "collector.toml", "--to", "store"]);
     assert!(nothing.status == 1 && nothing.err.contains("no file there ends in .vgr"), "{}", nothing.err);
     lab.write("in/bad.vgr", "no report");
+    for (name, target) in [("zero.vgr", "/dev/zero"), ("link.vgr", "bad.vgr")] {
+        std::os::unix::fs::symlink(target, lab.path("in").join(name)).expect("a link");
+    }
+    let pipe = std::process::Command::new("mkfifo").arg(lab.path("in/pipe.vgr")).status();
+    assert!(pipe.expect("mkfifo starts").success());
     let nothing = lab.call(&["collect", "in", "collector.toml", "--to", "store"]);
     assert!(nothing.status == 1 && nothing.err.contains("no sound report"), "{}", nothing.err);
+    for name in ["bad", "zero", "link", "pipe"] {
+        assert!(nothing.err.contains(&format!("left out in/{name}.vgr")), "{name}: {}", nothing.err);
+    }
+    let second = ["parameters", "collector.toml", "--to", "second.toml", "--release", "2"];
+    assert_eq!(lab.call(&second).status, 0);
+    assert!(fs::read_to_string(lab.path("second.toml")).expect("there").contains("release = 2"));
+    let twice = lab.call(&["parameters", "collector.toml", "--to", "pp", "--numbers", "pp"]);
+    assert!(twice.status == 1, "{}", twice.err);
     for item in fs::read_dir(lab.path("")).expect("readable") {
         let name = item.expect("readable").file_name().to_string_lossy().into_owned();
         assert!(!name.starts_with('.') && name != "store", "{name} is left behind");

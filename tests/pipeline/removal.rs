@@ -1,11 +1,18 @@
 //! Nothing is removed or overwritten that this program did not make.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::{Answer, Lab};
 
 fn says(answer: &Answer, words: &str) {
     assert!(answer.status != 0 && answer.err.contains(words), "{words}: {}", answer.err);
+}
+
+/// The program with another folder as its store.
+fn at(lab: &Lab, store: &str, arguments: &[&str]) -> Answer {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph"));
+    Answer::of(command.args(["--store", store]).args(arguments).current_dir(lab.path("")))
 }
 
 /// `report --name ..` deleted the store, and `--name DIR` any folder.
@@ -107,13 +114,88 @@ fn a_folder_that_is_no_store_is_left_alone() {
     lab.write("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt", "mine");
     lab.write("project/train/0123456789abcdef0123456789abcdef/mine.txt", "mine");
     for arguments in [vec!["gc"], vec!["gc", "--all"]] {
-        let mut command = lab.command(&[]);
-        command.args(["--store", "project"]).args(&arguments);
-        let answer = Answer::of(&mut command);
-        says(&answer, "");
+        says(&at(&lab, "project", &arguments), "is no store of this program");
     }
     assert!(lab.path("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt").is_file());
     assert!(lab.path("project/train/0123456789abcdef0123456789abcdef/mine.txt").is_file());
+}
+
+/// `gc` and `verify --remove` took folders that look like entries for their own, and followed links.
+#[test]
+fn a_folder_of_another_program_is_left_alone() {
+    let lab = Lab::tiny();
+    let key = "0123456789abcdef0123456789abcdef";
+    for file in ["images/KEY/manifest.json", "train/KEY/manifest.json", "tmp/backup-KEY/mine.txt", "runs/exp/log.jsonl"]
+    {
+        lab.write(&format!("project/{}", file.replace("KEY", key)), "{\"of\": \"another tool\"}");
+    }
+    for arguments in [vec!["gc"], vec!["gc", "--all"], vec!["verify", "--remove"]] {
+        says(&at(&lab, "project", &arguments), "is no store of this program");
+    }
+    for file in ["images/KEY/manifest.json", "train/KEY/manifest.json", "tmp/backup-KEY/mine.txt", "runs/exp/log.jsonl"]
+    {
+        assert!(lab.path("project").join(file.replace("KEY", key)).is_file(), "{file}");
+    }
+}
+
+/// Whoever can put a link into a store must not have files written, emptied or removed elsewhere.
+#[test]
+fn links_in_a_store_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    for place in ["simulation/runs/tiny", "auditor/reports/tiny", "simulation/ingest", "owner/runs", "tmp", "locks"] {
+        let lab = Lab::tiny();
+        lab.json(&[]);
+        assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+        lab.write("victim/log.jsonl", "mine");
+        lab.write("victim/sub/scores.csv", "mine");
+        lab.write("victim/estimate-0123456789abcdef0123456789abcdef/mine.txt", "mine");
+        symlink("sub", lab.path("victim/link")).expect("a link");
+        let path = lab.path("artifacts").join(place);
+        fs::remove_dir_all(&path).expect("removed");
+        symlink(lab.path("victim"), &path).expect("a link");
+        for arguments in [
+            vec!["run", "config.toml", "--set", "train.epochs=3"],
+            vec!["report", "config.toml"],
+            vec!["gc", "--all"],
+            vec!["verify", "--remove"],
+        ] {
+            let answer = lab.call(&arguments);
+            assert!(!answer.err.contains("panicked"), "{place}, {arguments:?}: {}", answer.err);
+        }
+        for (file, text) in [
+            ("log.jsonl", "mine"),
+            ("sub/scores.csv", "mine"),
+            ("estimate-0123456789abcdef0123456789abcdef/mine.txt", "mine"),
+        ] {
+            let found = fs::read_to_string(lab.path("victim").join(file)).unwrap_or_default();
+            assert_eq!(found, text, "{place}: {file}");
+        }
+        assert!(lab.path("victim/link").is_symlink(), "{place}");
+        assert_eq!(fs::read_dir(lab.path("victim")).expect("readable").count(), 4, "{place}: nothing was added");
+    }
+    // A lock that is a link to somebody's file.
+    let lab = Lab::tiny();
+    lab.write("thesis.txt", "years of work");
+    fs::create_dir_all(lab.path("artifacts/locks")).expect("a folder");
+    symlink(lab.path("thesis.txt"), lab.path("artifacts/locks/layout.lock")).expect("a link");
+    says(&lab.call(&["run", "config.toml"]), "open the lock");
+    assert_eq!(fs::read_to_string(lab.path("thesis.txt")).expect("there"), "years of work");
+}
+
+/// A pipe or a device in place of a file of the store is an error, and nobody waits for it.
+#[test]
+fn what_is_no_file_is_not_read() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let link = lab.path("artifacts/simulation/runs/tiny/privatize/trial-0/noisy_links.parquet");
+    let file = fs::canonicalize(link).expect("there");
+    fs::remove_file(&file).expect("removed");
+    assert!(Command::new("mkfifo").arg(&file).status().expect("mkfifo starts").success());
+    let answer = lab.call(&["verify"]);
+    says(&answer, "no plain file");
+    fs::remove_file(&file).expect("removed");
+    std::os::unix::fs::symlink("/dev/zero", &file).expect("a link");
+    assert_eq!(lab.call(&["verify"]).status, 1);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What this node has reported, so that it never pays twice without knowing, and never draws again what it has paid.
 //!
-//! A state folder holds `lock`, which one call at a time holds; `secret`, 32 random bytes that key the digests of lists;
-//! and `releases`, which is replaced as a whole. It begins as `releases` without any release, then the secret, so that
-//! a folder of which a file was lost is told from a new one.
+//! A state folder holds `lock`, which one call at a time holds and which is empty until the node has reported; `secret`,
+//! 32 random bytes that key the digests of lists; and `releases`, which is replaced as a whole. It begins as `releases`
+//! without any release, then the secret, so that a folder of which a file was lost is told from a new one.
 
 mod record;
 
@@ -29,7 +29,7 @@ pub(crate) struct State {
     secret: [u8; 32],
     pub(crate) record: Record,
     /// Locked as long as it is open.
-    _lock: File,
+    lock: File,
 }
 
 impl State {
@@ -42,6 +42,10 @@ impl State {
         ensure!(
             releases.is_some() || secret.is_none(),
             "{name} has lost its file `{RELEASES}`, and nobody knows what this node has reported; {REMEDY}"
+        );
+        ensure!(
+            releases.is_some() || !has_reported(&lock),
+            "{name} has lost its files `{RELEASES}` and `{SECRET}`, and nobody knows what this node has reported; {REMEDY}"
         );
         let record = match &releases {
             Some(text) => Record::parse(text).with_context(|| {
@@ -63,7 +67,7 @@ impl State {
             }
             None => new_secret(folder)?,
         };
-        Ok(Self { folder: folder.to_owned(), secret, record, _lock: lock })
+        Ok(Self { folder: folder.to_owned(), secret, record, lock })
     }
 
     /// Whether `folder` is this one.
@@ -84,6 +88,9 @@ impl State {
     /// Records what is about to leave the device.
     pub(crate) fn save(&mut self) -> anyhow::Result<()> {
         self.record.secret = Some(record::check_of(&self.secret));
+        // A lock that is not empty tells that this node has reported, whatever else is lost.
+        std::io::Write::write_all(&mut &self.lock, b"reported\n")
+            .context("cannot mark the lock of the state folder")?;
         files::replace(&self.folder, RELEASES, self.record.to_text()?.as_bytes())
     }
 }
@@ -143,6 +150,11 @@ fn others_may_enter(found: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn others_may_enter(_: &fs::Metadata) -> bool {
     false
+}
+
+/// Whether a report was recorded under this lock.
+fn has_reported(lock: &File) -> bool {
+    lock.metadata().is_ok_and(|file| file.len() > 0)
 }
 
 fn lock(folder: &Path) -> anyhow::Result<File> {

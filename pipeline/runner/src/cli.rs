@@ -106,6 +106,9 @@ pub(crate) enum Command {
         /// File to write the number of every node into, which must not exist yet.
         #[arg(long)]
         numbers: Option<PathBuf>,
+        /// Number of the collection: a second one from the same nodes is a release of its own, which they pay anew.
+        #[arg(long, default_value_t = 1)]
+        release: u32,
         /// The experiment, whose [ingest] names the nodes and no links.
         #[command(flatten)]
         run: RunArguments,
@@ -120,6 +123,9 @@ pub(crate) enum Command {
         /// Accept reports whose noise comes from a seed.
         #[arg(long)]
         simulated: bool,
+        /// Number of the collection, as the nodes were told it.
+        #[arg(long, default_value_t = 1)]
+        release: u32,
         /// The experiment.
         #[command(flatten)]
         run: RunArguments,

@@ -34,8 +34,12 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Ledger { json } => ledger::print(&store, json),
         Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
         Command::Export { to, yes, run } => export::export(&store, run, &to, yes),
-        Command::Parameters { to, numbers, run } => collect::parameters(&run, &to, numbers.as_deref()),
-        Command::Collect { reports, to, simulated, run } => collect::collect(&run, &reports, &to, simulated),
+        Command::Parameters { to, numbers, release, run } => {
+            collect::parameters(&run, release, &to, numbers.as_deref())
+        }
+        Command::Collect { reports, to, simulated, release, run } => {
+            collect::collect(&run, release, &reports, &to, simulated)
+        }
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {

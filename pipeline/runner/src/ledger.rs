@@ -21,6 +21,9 @@ pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
 pub(crate) use earlier::{EarlierRelease, mark_drawn, unmark_drawn, was_drawn};
 use journal::Journal;
 
+/// The stage whose entries hold releases.
+const RELEASING_STAGE: &str = "privatize";
+
 /// The ledger of a store. It is read once; later only what other processes have added is.
 pub(crate) struct Ledger {
     store: Store,

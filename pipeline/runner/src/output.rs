@@ -15,7 +15,9 @@ pub(crate) fn error_line(text: &str) {
 
 /// The text with control characters written out: names from files must not command a terminal.
 fn plain(text: &str) -> Cow<'_, str> {
-    let is_command = |c: char| c.is_control() && c != '\n' && c != '\t';
+    // Marks that turn the direction of text make a name look like another one.
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_command = |c: char| turns(c) || (c.is_control() && c != '\n' && c != '\t');
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
     }
@@ -29,6 +31,7 @@ mod tests {
     #[test]
     fn control_characters_never_reach_a_terminal() {
         assert_eq!(plain("a \u{1b}[2J\u{7}b\u{9b}1m\r\n\tc"), "a \\u{1b}[2J\\u{7}b\\u{9b}1m\\r\n\tc");
+        assert_eq!(plain("a\u{202e}b"), "a\\u{202e}b");
         assert!(matches!(plain("names: äöü\n"), Cow::Borrowed(_)));
     }
 }

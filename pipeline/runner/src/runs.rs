@@ -36,6 +36,11 @@ pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
     all
 }
 
+/// Whether a killed run left this folder of names before it was done.
+pub(crate) fn is_half_written(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
 /// Removes a folder of readable names, and leaves what this program did not put there.
 pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
     veilgraph_store::remove_ours(place, &is_ours)
@@ -81,6 +86,8 @@ pub(crate) fn publish(
         let Some(entry) = &done.entry else { continue };
         gather(store, config, task, entry, &mut parts)?;
     }
+    // Two runs of one config write one after the other, so that the log has a line of each.
+    let _lock = store.lock_name(&format!("runs-{}", config.name))?;
     let mut add = Some(add);
     for (part, names) in parts {
         let place = folder(store, part, &config.name);

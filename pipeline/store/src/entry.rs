@@ -106,26 +106,29 @@ impl Store {
         Ok(Found::Whole(Box::new(entry)))
     }
 
-    /// All entries, by stage and key.
+    /// All entries of these stages, by stage and key.
     ///
     /// # Errors
     /// When a folder or manifest is unreadable.
-    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let found = self.keys()?.into_iter().map(|(stage, key)| self.find(&stage, &key));
+    pub fn entries(&self, stages: &[&str]) -> Result<Vec<Entry>, StoreError> {
+        let found = self.keys(stages)?.into_iter().map(|(stage, key)| self.find(&stage, &key));
         found.filter_map(Result::transpose).collect()
     }
 
-    /// Stage and key of everything that stands where entries stand, whole or damaged.
+    /// Stage and key of everything that stands where entries of these stages stand, whole or damaged.
     ///
     /// # Errors
     /// When a folder is unreadable.
-    pub fn keys(&self) -> Result<Vec<(String, String)>, StoreError> {
+    pub fn keys(&self, stages: &[&str]) -> Result<Vec<(String, String)>, StoreError> {
         let mut keys = BTreeSet::new();
         for home in self.homes() {
-            for stage in names(&home)? {
-                let is_key = |key: &String| is_key(Path::new(key)) && home.join(&stage).join(key).is_dir();
-                let found = names(&home.join(&stage))?.into_iter().filter(is_key);
-                keys.extend(found.map(|key| (stage.clone(), key)));
+            for stage in stages {
+                let all = home.join(stage);
+                let is_entry = |key: &String| {
+                    let folder = all.join(key);
+                    is_key(&folder) && folder.is_dir() && !folder.is_symlink()
+                };
+                keys.extend(names(&all)?.into_iter().filter(is_entry).map(|key| ((*stage).to_owned(), key)));
             }
         }
         // What no part holds a manifest of is private files whose manifest is elsewhere.
@@ -162,7 +165,8 @@ impl Store {
     /// When the file system refuses.
     pub fn remove_leftovers(&self) -> Result<(), StoreError> {
         let checkpoints = Part::ALL.iter().map(|part| self.part(*part).join("checkpoints"));
-        for all in checkpoints.chain([self.root.join("tmp"), self.root.join("checkpoints")]) {
+        let all = checkpoints.chain([self.root.join("tmp"), self.root.join("checkpoints")]);
+        for all in all.filter(|folder| !folder.is_symlink()) {
             for name in names(&all)? {
                 let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
                 // A release that was drawn and not yet published is found there by the next run.
@@ -236,7 +240,14 @@ impl Entry {
         let table = Table::open::<A>(self.check(output)?).map_err(corrupt)?;
         table.is_called::<A>().map_err(corrupt)?;
         memory.check::<A>(table.facts(), &path)?;
-        let attachment = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name));
+        let attachment = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name).map(|output| (name, output)));
+        if let Some((name, output)) =
+            attachment.filter(|(name, output)| output.zone != A::ZONE.name() || output.file != *name)
+        {
+            let problem = format!("its manifest calls `{name}` the file `{}` of the zone {}", output.file, output.zone);
+            return Err(corrupt(Invalid(problem)));
+        }
+        let attachment = attachment.map(|(_, output)| output);
         let attachment = attachment.map(|output| self.bytes(output)).transpose()?;
         table.read(attachment.as_deref()).map_err(corrupt)
     }
@@ -255,13 +266,13 @@ impl Entry {
     /// When the file is missing or differs.
     pub fn check(&self, output: &OutputRecord) -> Result<File, StoreError> {
         let path = self.path(output);
-        let mut file = match File::open(&path) {
+        let mut file = match files::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Missing { path }),
             opened => opened.map_err(|error| StoreError::io("read", &path, error))?,
         };
         let digest = files::digest(&file, &path, self.store.hasher(&output.zone)?)?;
         if digest != output.digest {
-            let recorded = &output.digest[..12.min(output.digest.len())];
+            let recorded = output.digest.get(..12).unwrap_or("none");
             let problem = format!("digest {}, manifest {recorded}", &digest[..12]);
             return Err(StoreError::Corrupt { path, problem });
         }

@@ -62,6 +62,14 @@ pub enum StoreError {
         /// Its permissions.
         mode: u32,
     },
+    /// A link where a folder of the store should be.
+    #[error(
+        "{path}: a link stands where this program keeps a folder of its own; remove the link, or choose another --store"
+    )]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// The secret of a store with releases is gone.
     #[error(
         "{path}: the secret of this store is gone although releases were charged, so nobody can tell whether the data are \

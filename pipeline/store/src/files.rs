@@ -129,7 +129,19 @@ pub(crate) fn digest(mut file: &File, path: &Path, mut hasher: Hasher) -> Result
 
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
-    fs::read(path).map_err(|error| StoreError::io("read", path, error))
+    let mut bytes = Vec::new();
+    let read = open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_err(|error| StoreError::io("read", path, error))?;
+    Ok(bytes)
+}
+
+/// Opens a file for reading, if it is a plain one: a link leads elsewhere, and a pipe never ends.
+///
+/// # Errors
+/// When the file system refuses, or what is there is no plain file.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("this is no plain file")) }
 }
 
 /// Removes a folder with all it holds, if it is there.
@@ -144,24 +156,25 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), StoreError> {
 /// program made: these and links are replaced. Whatever else a user put there is carried over.
 ///
 /// # Errors
-/// When the file system refuses; then what was at `place` is still there, or beside it.
+/// When the file system refuses, or `place` is a link; then what was at `place` is still there.
 pub fn replace_folder(draft: &Path, place: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
-    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let old = place.with_file_name(format!(".{name}-old-{}", std::process::id()));
-    match fs::rename(place, &old) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    if place.is_symlink() {
+        return Err(io::Error::other(format!("{} is a link, and what it leads to is not ours", place.display())));
     }
-    match fs::rename(draft, place) {
-        // Another process put its own there in between: it is as good.
-        Err(_) if place.is_dir() => remove_ours(draft, &|_| true)?,
-        other => other?,
+    if !place.is_dir() {
+        return fs::rename(draft, place);
     }
-    if !old.is_dir() {
-        return Ok(());
+    carry_over(place, place, draft, is_ours)?;
+    let here = rustix::fs::CWD;
+    if rustix::fs::renameat_with(here, draft, here, place, rustix::fs::RenameFlags::EXCHANGE).is_ok() {
+        // What was there is now at `draft`, and all of it that is not ours is at `place` too.
+        return remove_ours(draft, &|_| true);
     }
-    remove_ours(&old, is_ours)?;
-    if old.is_dir() { carry_over(&old, place) } else { Ok(()) }
+    // Not every file system can exchange two folders at once.
+    let aside = draft.with_extension("old");
+    fs::rename(place, &aside)?;
+    fs::rename(draft, place)?;
+    remove_ours(&aside, &|_| true)
 }
 
 /// Removes the links and the files of `folder` for which `is_ours` holds (by their path inside the folder), and then
@@ -188,20 +201,21 @@ fn remove_inside(whole: &Path, folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -
     }
 }
 
-/// Moves what is left in `from` to the same place in `to`, where nothing of that name stands.
-fn carry_over(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for item in fs::read_dir(from)? {
+/// Gives `draft` a second name for every file below `folder` that is not ours, at the same place inside.
+fn carry_over(whole: &Path, folder: &Path, draft: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    for item in fs::read_dir(folder)? {
         let path = item?.path();
-        let target = to.join(path.file_name().unwrap_or_default());
-        if target.is_dir() && path.is_dir() {
-            carry_over(&path, &target)?;
-        } else if !target.exists() {
-            fs::rename(&path, &target)?;
+        let inside = path.strip_prefix(whole).unwrap_or(&path);
+        let to = draft.join(inside);
+        if path.is_symlink() || to.is_file() || (path.is_file() && is_ours(inside)) {
+            continue;
         }
+        if path.is_dir() {
+            carry_over(whole, &path, draft, is_ours)?;
+            continue;
+        }
+        fs::create_dir_all(to.parent().unwrap_or(draft))?;
+        fs::hard_link(&path, &to)?;
     }
-    match fs::remove_dir(from) {
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-        other => other,
-    }
+    Ok(())
 }

@@ -35,6 +35,7 @@ impl Store {
             }
         }
         store.refuse_open_parts()?;
+        store.refuse_links()?;
         Ok(store)
     }
 
@@ -46,6 +47,32 @@ impl Store {
         let store = Self { root: root.into(), kind: Kind::ServerAlone };
         store.write_layout()?;
         Ok(store)
+    }
+
+    /// Refuses a link where this program keeps a folder: whoever put it there would have files written, replaced or
+    /// removed elsewhere.
+    fn refuse_links(&self) -> Result<(), StoreError> {
+        for home in self.homes() {
+            if home != self.root && home.is_symlink() {
+                return Err(StoreError::Link { path: home });
+            }
+            for item in fs::read_dir(&home).into_iter().flatten().flatten() {
+                let path = item.path();
+                if path.is_symlink() && path.is_dir() {
+                    return Err(StoreError::Link { path });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the lock `name` of this store, which has nothing to do with an entry.
+    ///
+    /// # Errors
+    /// When the store is not writable.
+    pub fn lock_name(&self, name: &str) -> Result<KeyLock, StoreError> {
+        self.write_layout()?;
+        KeyLock::acquire(&self.root.join("locks"), name)
     }
 
     /// Whether this program made the store: nothing is removed from another folder.

@@ -1,6 +1,7 @@
 //! One writer per key.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -15,7 +16,10 @@ impl KeyLock {
         // The names of locks are keys, which are made from digests of private data.
         files::create_folder(folder, true)?;
         let path = folder.join(format!("{name}.lock"));
-        let file = File::create(&path).map_err(|error| StoreError::io("open the lock", &path, error))?;
+        // Another's file must not be opened through a link, nor emptied.
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW).open(&path);
+        let file = file.map_err(|error| StoreError::io("open the lock", &path, error))?;
         file.lock().map_err(|error| StoreError::io("lock", &path, error))?;
         Ok(Self(file))
     }

@@ -2,6 +2,7 @@
 
 mod reports;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,11 +47,17 @@ impl Drop for Scratch {
 }
 
 /// Writes what every node must know before it reports, and, where that is asked for, the number of every node.
-pub(crate) fn parameters(arguments: &RunArguments, to: &Path, numbers: Option<&Path>) -> anyhow::Result<()> {
+pub(crate) fn parameters(
+    arguments: &RunArguments,
+    release: u32,
+    to: &Path,
+    numbers: Option<&Path>,
+) -> anyhow::Result<()> {
+    ensure!(numbers != Some(to), "{}: --to and --numbers name the same file; name two", to.display());
     for path in [Some(to), numbers].into_iter().flatten() {
         ensure!(!path.exists(), "{}: exists already; name a file that does not", path.display());
     }
-    let collection = Collection::prepare(arguments, to)?;
+    let collection = Collection::prepare(arguments, release, to)?;
     let wrong = |path: &Path| format!("{}: cannot write", path.display());
     if let Some(path) = numbers {
         let names: NodeMap = collection.public.1.read(NodeMap::NAME, MemoryLimit(u64::MAX))?;
@@ -59,9 +66,9 @@ pub(crate) fn parameters(arguments: &RunArguments, to: &Path, numbers: Option<&P
         for (node, name) in names.names.iter().enumerate() {
             writer.write_record([&node.to_string(), name])?;
         }
-        std::fs::write(path, writer.into_inner()?).with_context(|| wrong(path))?;
+        write_new(path, &writer.into_inner()?).with_context(|| wrong(path))?;
     }
-    std::fs::write(to, collection.parameters.to_text()).with_context(|| wrong(to))?;
+    write_new(to, collection.parameters.to_text().as_bytes()).with_context(|| wrong(to))?;
     output::line(&format!(
         "{}: give this file to every node, and each node its number (--numbers FILE lists them). A report costs a node {}",
         to.display(),
@@ -70,10 +77,21 @@ pub(crate) fn parameters(arguments: &RunArguments, to: &Path, numbers: Option<&P
     Ok(())
 }
 
+/// Writes a file that must not exist yet, nor a link of its name.
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
 /// Checks every report, and makes a server's store of those that are sound.
-pub(crate) fn collect(arguments: &RunArguments, folder: &Path, to: &Path, are_simulated: bool) -> anyhow::Result<()> {
+pub(crate) fn collect(
+    arguments: &RunArguments,
+    release: u32,
+    folder: &Path,
+    to: &Path,
+    are_simulated: bool,
+) -> anyhow::Result<()> {
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
-    let collection = Collection::prepare(arguments, to)?;
+    let collection = Collection::prepare(arguments, release, to)?;
     let reports = Reports::read(folder, &collection.parameters, are_simulated)?;
     for (file, why) in &reports.left_out {
         output::error_line(&format!("left out {}: {why}", file.display()));
@@ -113,7 +131,7 @@ pub(crate) fn collect(arguments: &RunArguments, folder: &Path, to: &Path, are_si
 
 impl Collection {
     /// Reads what is public, in a store for this call alone.
-    fn prepare(arguments: &RunArguments, to: &Path) -> anyhow::Result<Self> {
+    fn prepare(arguments: &RunArguments, number: u32, to: &Path) -> anyhow::Result<Self> {
         let until = |stage: &str| RunArguments { until: Some(stage.to_owned()), ..arguments.clone() };
         let (config, tasks) = run::prepare_one(&until("privatize"))?;
         ensure!(
@@ -157,19 +175,18 @@ impl Collection {
             total_epsilon(mine, Relation::ListBit)
         };
         let budget = (part(Subject::Links), part(Subject::Degrees));
-        let parameters =
-            PublicParameters::new(&release.population, mechanism, n_nodes, budget.0, budget.1, FIRST_RELEASE)?;
+        let parameters = PublicParameters::new(&release.population, mechanism, n_nodes, budget.0, budget.1, number)?;
         let public = (tasks.remove(0), entry);
         Ok(Self { config, release, public, parameters, scratch })
     }
 
     /// Writes the server's store.
     fn write(&self, reports: Reports, to: &Path) -> anyhow::Result<()> {
-        let recipe = recipe_of_release(&self.release, FIRST_RELEASE);
+        let recipe = recipe_of_release(&self.release, self.parameters.release());
         let record = ReleaseRecord {
             population: self.release.population.clone(),
             statement: statement(self.release.function, &self.release.releases),
-            number: FIRST_RELEASE,
+            number: self.parameters.release(),
             charged_as: recipe.key(),
             collected: true,
         };
@@ -216,6 +233,3 @@ impl Collection {
         }
     }
 }
-
-/// Nodes count their releases for themselves; the first of a population has this number.
-const FIRST_RELEASE: u32 = 1;

@@ -35,7 +35,7 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
             .as_ref()
             .map_or_else(|error| format!("{place}: not writable ({error})"), |()| format!("{place}: writable")),
     );
-    match store.entries() {
+    match store.entries(&crate::task::STAGES) {
         Ok(entries) => line("entries", &entries.len().to_string()),
         Err(error) => line("entries", &error.to_string()),
     }

@@ -10,6 +10,7 @@ use veilgraph_store::{Kind, Store};
 
 use crate::cli::RunArguments;
 use crate::commands::run::{self, in_words};
+use crate::engine::SideChoice;
 use crate::output;
 use crate::progress::Display;
 use crate::runs::RunRecord;
@@ -19,7 +20,8 @@ use crate::task::{Done, Task};
 pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accepted: bool) -> anyhow::Result<()> {
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     ensure!(store.kind() == Kind::Whole, "{}: a server's store holds no releases of its own", store.root().display());
-    let arguments = RunArguments { until: Some("privatize".to_owned()), ..arguments };
+    // Only an owner hands over, whose ledger is compared with the releases.
+    let arguments = RunArguments { until: Some("privatize".to_owned()), side: SideChoice::All, ..arguments };
     let (config, tasks) = run::prepare_one(&arguments)?;
     ensure!(
         config.is_deployment(),

@@ -12,7 +12,9 @@ use crate::output;
 
 /// Prints every release and the totals per graph.
 pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
-    let rows = Ledger::open(store)?.rows();
+    let ledger = Ledger::open(store)?;
+    ledger.reconcile()?;
+    let rows = ledger.rows();
     if json {
         output::line(&serde_json::to_string_pretty(&rows)?);
         return Ok(());

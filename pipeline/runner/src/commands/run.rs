@@ -41,6 +41,9 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
             output::line(&serde_json::to_string_pretty(&document)?);
         } else {
             output::line(&summary::tables(&rows));
+            if config.is_deployment() {
+                who_learned_what(config, tasks);
+            }
         }
     }
     Ok(())
@@ -152,6 +155,16 @@ pub(crate) fn bring(
     done
 }
 
+/// Says what a deployment has told each side.
+fn who_learned_what(config: &Config, tasks: &[Task]) {
+    let cost = in_words(&totals(tasks.iter().flat_map(|task| &task.releases)));
+    let population = config.population(None);
+    output::line(&format!(
+        "what each side has learned: the nodes of `{population}` nothing, at a cost of {cost} to each; the server the noisy \
+         reports and what follows from them, beside what is public; the auditor, if there is one, the scores in its folder"
+    ));
+}
+
 /// A server's store holds what one deployment handed over, and nothing else belongs there.
 fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) -> anyhow::Result<()> {
     if store.kind() == Kind::Whole {
@@ -162,6 +175,11 @@ fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) 
         config.is_deployment(),
         "{root}: this is the store of a deployment's server, and the config simulates; set [privacy] randomness = \"os\", or \
          choose another --store"
+    );
+    anyhow::ensure!(
+        arguments.side != SideChoice::Auditor,
+        "{root}: this is the store of a deployment's server; an auditor keeps a copy of it as the folder `server` of another \
+         store"
     );
     anyhow::ensure!(
         arguments.side == SideChoice::Server,

@@ -13,10 +13,11 @@ use crate::engine::DEPLOYED;
 use crate::ledger::Ledger;
 use crate::output;
 use crate::runs::{self, RunRecord};
+use crate::task::STAGES;
 
 /// Prints every entry.
 pub(crate) fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
-    let entries = store.entries()?;
+    let entries = store.entries(&STAGES)?;
     if as_json {
         let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
         output::line(&serde_json::to_string_pretty(&rows)?);
@@ -37,9 +38,12 @@ pub(crate) fn list(store: &Store, as_json: bool) -> anyhow::Result<()> {
 
 /// Compares every file with its digest.
 pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
+    if remove {
+        refuse_foreign(store)?;
+    }
     let ledger = Ledger::open(store)?;
     let (mut files, mut elsewhere, mut damaged) = (0, 0, Vec::new());
-    for (stage, key) in store.keys()? {
+    for (stage, key) in store.keys(&STAGES)? {
         let mut problems = Vec::new();
         match store.find(&stage, &key) {
             Ok(Some(entry)) => {
@@ -50,12 +54,15 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
                         Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => {
                             elsewhere += 1;
                         }
-                        Err(error) => problems.push(error),
+                        Err(error) if is_damage(&error) => problems.push(error),
+                        // The file may be as it was, and nobody can tell.
+                        Err(error) => return Err(error.into()),
                     }
                 }
             }
             Ok(None) => {}
-            Err(error) => problems.push(error),
+            Err(error) if is_damage(&error) => problems.push(error),
+            Err(error) => return Err(error.into()),
         }
         problems.iter().for_each(|problem| output::error_line(&problem.to_string()));
         if !problems.is_empty() {
@@ -86,6 +93,21 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether a file is not what it was; other errors say nothing about it.
+fn is_damage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Corrupt { .. } | StoreError::Manifest { .. } | StoreError::Missing { .. })
+}
+
+/// Refuses to remove anything from a folder that this program did not make.
+fn refuse_foreign(store: &Store) -> anyhow::Result<()> {
+    ensure!(
+        store.is_ours(),
+        "{}: there is no file `layout`, so this is no store of this program, and nothing was removed",
+        store.root().display()
+    );
+    Ok(())
+}
+
 /// Whether an entry is a release of a deployment, or was handed over to a server.
 fn cannot_be_made(store: &Store, stage: &str, key: &str) -> bool {
     let is_among = |part: Part| store.part(part).join(stage).join(key).exists();
@@ -96,17 +118,17 @@ fn cannot_be_made(store: &Store, stage: &str, key: &str) -> bool {
 
 /// Removes entries that no config's last run uses (or, if `all`, those too), and what killed processes left.
 pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow::Result<()> {
-    let root = store.root().display();
-    ensure!(
-        store.is_ours() || store.keys()?.is_empty(),
-        "{root}: there is no file `layout`, so this is no store of this program, and nothing was removed"
-    );
+    if !store.root().exists() {
+        output::line("0 entries; there is no store yet");
+        return Ok(());
+    }
+    refuse_foreign(store)?;
     let mut used = BTreeSet::new();
     for record in RunRecord::all_of(store)?.into_iter().filter(|_| !all) {
         used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
     }
     let mut removed = 0;
-    for entry in store.entries()? {
+    for entry in store.entries(&STAGES)? {
         let recipe = &entry.manifest.recipe;
         let (stage, key) = (recipe.stage.clone(), entry.manifest.key.clone());
         // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
@@ -123,9 +145,7 @@ pub(crate) fn collect_garbage(store: &Store, dry_run: bool, all: bool) -> anyhow
     if !dry_run {
         store.remove_leftovers()?;
         let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
-        let is_half_written =
-            |place: &PathBuf| place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        for place in runs::folders(store).iter().filter(|place| is_half_written(place) || is_left_over(place)) {
+        for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
             runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
         }
     }

@@ -45,6 +45,7 @@ impl Engine<'_> {
             "the owner ran this stage with {made} and this config asks for {asked_for}; run it again where the data are"
         );
         for output in entry.manifest.outputs.values().filter(|_| !task.releases.is_empty() && !self.is_simulation) {
+            entry.check(output)?;
             let path = entry.path(output);
             let metadata = veilgraph_store::metadata_of(&path)?;
             anyhow::ensure!(

@@ -6,7 +6,7 @@ use veilgraph_contract::{Randomness, Release};
 use veilgraph_store::{Entry, Store};
 
 use super::charge::{LedgerRow, rows_in_words};
-use super::{Ledger, statement};
+use super::{Ledger, RELEASING_STAGE, statement};
 
 /// A release of a deployment that says and costs what another one would.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ impl Ledger {
                 || rows.iter().any(|row| !private_data.is_empty() && private_data.contains(&row.graph));
             let function_of_rows = match &first.function {
                 Some(function) => Some(function.clone()),
-                None => self.store.find("privatize", entry)?.and_then(|entry| earlier_function(&entry)),
+                None => self.store.find(RELEASING_STAGE, entry)?.and_then(|entry| earlier_function(&entry)),
             };
             // A release that is gone and whose function nobody knows may be this one.
             let says_the_same = match function_of_rows {
@@ -110,5 +110,5 @@ pub(crate) fn was_drawn(store: &Store, entry: &str) -> anyhow::Result<bool> {
     }
     let is_of_entry =
         |found: &Entry| found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry);
-    Ok(store.server().entries()?.iter().any(is_of_entry))
+    Ok(store.server().entries(&[RELEASING_STAGE])?.iter().any(is_of_entry))
 }

@@ -1,7 +1,7 @@
 //! The file of the ledger: rows that follow each other, and beside it what the last charge was about to write.
 //!
 //! A charge first writes the file `ledger.head`, which holds the end of the ledger before the charge and the rows of the
-//! charge, and then appends the rows. A crash in between is completed by the next reader. A ledger that ends anywhere
+//! charge, then appends the rows, and then notes the new end. A crash in between is completed by the next reader. A ledger that ends anywhere
 //! else than where its last charge left it was shortened, rolled back or edited, and is refused.
 
 use std::fs::{self, File, OpenOptions};
@@ -69,15 +69,27 @@ impl Journal {
         if let Some(folder) = self.rows.parent() {
             veilgraph_store::create_private_folder(folder)?;
         }
-        if !self.rows.exists() && self.earlier.exists() {
-            self.write_head(&self.read()?, "")?;
-            fs::rename(&self.earlier, &self.rows).with_context(|| self.unwritable())?;
-        }
+        self.move_earlier()?;
         let file = OpenOptions::new().read(true).append(true).create(true).open(&self.rows);
         let file = file.with_context(|| self.unwritable())?;
         // Two processes must not both find the budget unspent.
         file.lock().with_context(|| self.unwritable())?;
         Ok(Locked { journal: self, file })
+    }
+
+    /// Moves the ledger of an earlier layout to its place, with a head beside it.
+    fn move_earlier(&self) -> anyhow::Result<()> {
+        if self.rows.exists() || !self.earlier.exists() {
+            return Ok(());
+        }
+        let file = OpenOptions::new().read(true).append(true).open(&self.earlier).with_context(|| self.unwritable())?;
+        file.lock().with_context(|| self.unwritable())?;
+        // Another process may have moved it while this one waited.
+        if !self.rows.exists() {
+            self.write_head(&self.text_of(&file)?, "")?;
+            fs::rename(&self.earlier, &self.rows).with_context(|| self.unwritable())?;
+        }
+        Ok(())
     }
 
     fn write_head(&self, before: &str, pending: &str) -> anyhow::Result<()> {
@@ -141,7 +153,9 @@ impl Locked<'_> {
     /// the disk.
     pub(super) fn charge(&mut self, before: &str, rows: &str) -> anyhow::Result<()> {
         self.journal.write_head(before, rows)?;
-        self.append(rows)
+        self.append(rows)?;
+        // From now on a ledger without these rows is one that somebody shortened, and not one that a crash cut short.
+        self.journal.write_head(&(before.to_owned() + rows), "")
     }
 
     fn append(&mut self, rows: &str) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use veilgraph_contract::Release;
 use veilgraph_store::{Entry, Kind, Manifest};
 
-use super::{Ledger, LedgerRow, statement};
+use super::{Ledger, LedgerRow, RELEASING_STAGE, statement};
 
 impl Ledger {
     /// Refuses a store that holds a release without its rows, or with other ones: the ledger was emptied, shortened,
@@ -14,10 +14,7 @@ impl Ledger {
         if self.store.kind() == Kind::ServerAlone {
             return Ok(());
         }
-        for (stage, key) in self.store.keys()? {
-            if stage != RELEASING_STAGE {
-                continue;
-            }
+        for (stage, key) in self.store.keys(&[RELEASING_STAGE])? {
             // A damaged manifest is found by whoever needs its entry.
             if let Ok(Some(entry)) = self.store.find(&stage, &key) {
                 self.compare(&entry)?;
@@ -30,7 +27,8 @@ impl Ledger {
         let state = self.state();
         let manifest = &entry.manifest;
         let has_rows = match &manifest.release {
-            Some(release) if release.collected => true,
+            // Nodes keep their own accounts; what they sent is never an owner's release.
+            Some(release) if release.collected && manifest.recipe.is_published() => true,
             Some(release) => {
                 let rows: Vec<&LedgerRow> = state.rows.iter().filter(|row| row.entry == release.charged_as).collect();
                 let function = manifest.recipe.task.clone().unwrap_or_default();
@@ -52,9 +50,6 @@ impl Ledger {
         Ok(())
     }
 }
-
-/// The stage whose entries hold releases.
-const RELEASING_STAGE: &str = "privatize";
 
 /// Whether an entry of layout 1 or 2 holds a release.
 fn holds_earlier_release(manifest: &Manifest) -> bool {

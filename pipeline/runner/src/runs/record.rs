@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veilgraph_store::{Kind, Part, Store};
 
-use super::{folder, folders};
+use super::{folder, folders, is_half_written};
 use crate::config::Config;
 use crate::engine::SideChoice;
 use crate::task::Task;
@@ -37,7 +37,8 @@ impl RunRecord {
 
     /// The records of all configs in all parts.
     pub(crate) fn all_of(store: &Store) -> anyhow::Result<Vec<Self>> {
-        folders(store).iter().map(|place| Self::read(place)).collect()
+        // What a killed run left half-written is no record.
+        folders(store).iter().filter(|place| !is_half_written(place)).map(|place| Self::read(place)).collect()
     }
 
     /// The record in a folder of readable names; empty if there is none.

@@ -70,7 +70,7 @@ fn an_entry_is_found_read_and_removed() {
     publish(&store, 0);
     let entry = store.find("count", &key).expect("readable").expect("published");
     assert!(entry.is_complete());
-    assert_eq!(store.entries().expect("readable").len(), 1);
+    assert_eq!(store.entries(&["count"]).expect("readable").len(), 1);
     store.remove("count", &key).expect("removed");
     assert!(store.find("count", &key).expect("readable").is_none());
     assert!(!store.part(Part::Simulation).join("count").join(&key).exists());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -19,9 +20,10 @@ pub(super) struct Reports {
     has_reported: Vec<bool>,
 }
 
-/// No report of a node can be larger: one bit for every node, twice over, and the rest.
+/// No report of a node is larger: four bytes for every node, and the rest. In a Golomb code with parameter m, `ones` gaps
+/// that add up to n take at most n / m + ones (1 + log2 m) bits, and both m and n are below 2^30.
 fn most_bytes(parameters: &PublicParameters) -> u64 {
-    u64::from(parameters.n_nodes()) / 4 + 4096
+    4 * u64::from(parameters.n_nodes()) + 4096
 }
 
 impl Reports {
@@ -78,11 +80,14 @@ impl Reports {
 
     /// One file, if it is a report for these parameters; else why not.
     fn sound(&self, path: &Path, parameters: &PublicParameters) -> Result<(Vec<u8>, Report), String> {
-        let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
-        if length > most_bytes(parameters) {
-            return Err(format!("{length} bytes are more than a report can have"));
+        let most = most_bytes(parameters);
+        let mut bytes = Vec::new();
+        // Whoever may send files may send a pipe or a link too.
+        let read = veilgraph_store::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+        read.map_err(|error| error.to_string())?;
+        if bytes.len() as u64 > most {
+            return Err(format!("more than {most} bytes are more than a report can have"));
         }
-        let bytes = fs::read(path).map_err(|error| error.to_string())?;
         let report = decode(&bytes, parameters).map_err(|error| error.to_string())?;
         match (report.is_simulated(), self.are_simulated) {
             (true, false) => {
