@@ -55,6 +55,11 @@ fn a_state_folder_that_lost_or_changed_a_file_is_refused() {
     let cheaper = String::from_utf8_lossy(&flipped).find("cost = 1.0").expect("a cost") + 7;
     flipped[cheaper] = b'0';
     refused_without("state/releases", Some(&flipped), "its checksum is another one");
+    let kept = ["state/secret", "state/releases"].map(|name| (name, home.bytes(name)));
+    kept.iter().for_each(|(name, _)| fs::remove_file(home.path(name)).expect("removed"));
+    let refused = home.report("b.vgr", &["--budget", "1"]).fails();
+    assert!(refused.contains("has lost its files") && refused.contains("restore the folder"), "{refused}");
+    kept.iter().for_each(|(name, bytes)| fs::write(home.path(name), bytes).expect("written"));
     home.report("a.vgr", &["--budget", "1"]).succeeds();
     home.write("state/notes", "mine");
     assert!(home.report("a.vgr", &["--budget", "1"]).fails().contains("holds other files"));

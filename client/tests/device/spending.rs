@@ -78,6 +78,20 @@ fn other_parameters_are_a_further_release() {
     assert_eq!(home.spent(), [1.0, 1.0, 0.75]);
 }
 
+/// Another number of the release, or another budget, is no way to report a changed list unasked.
+#[test]
+fn a_changed_list_is_refused_under_other_parameters_too() {
+    let home = Home::new();
+    home.report("a.vgr", &["--budget", "4"]).succeeds();
+    home.write("links", "3\n18\n");
+    home.write("parameters", &home.parameters().replace("release = 1", "release = 9"));
+    let refused = home.report("b.vgr", &["--budget", "4"]).fails();
+    assert!(refused.contains("its links have changed") && refused.contains("--spend"), "{refused}");
+    assert_eq!(home.spent(), [1.0]);
+    home.report("b.vgr", &["--budget", "4", "--spend"]).succeeds();
+    assert_eq!(home.spent(), [1.0, 1.0]);
+}
+
 /// Ten reports of a tenth fit into one nat, although their sum in floating point may exceed it.
 #[test]
 fn decimals_add_up() {
