@@ -31,6 +31,11 @@ struct Twin {
 
 impl Twin {
     fn new(features: &str, change: impl Fn(&Lab)) -> Self {
+        Self::with("blink", features, change)
+    }
+
+    /// A deployment with one of the mechanisms.
+    fn with(mechanism: &str, features: &str, change: impl Fn(&Lab)) -> Self {
         let config = format!(
             "name = \"twin\"\n[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 10.0\n{features}\
              [ingest]\nnodes = \"n.csv\"\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\nsplit = \"s.csv\"\n\
@@ -38,6 +43,12 @@ impl Twin {
              [construct]\nvariant = [\"hard\", \"hybrid\"]\n[train]\nepochs = 3\n"
         );
         let config = if features.is_empty() { config } else { config.replace("[train]\nepochs = 3\n", "") };
+        let config = match mechanism {
+            "blink" => config,
+            _ => config
+                .replace("degree_fraction = 0.2\n[estimate]\nridge = 0.5\n", &format!("mechanism = \"{mechanism}\"\n"))
+                .replace("[construct]\nvariant = [\"hard\", \"hybrid\"]\n", ""),
+        };
         let lab = Lab::with("config.toml", config);
         let rows = |row: &dyn Fn(u32) -> String| (0..NODES).map(|node| row(node) + "\n").collect::<String>();
         lab.write("n.csv", rows(&|node| node.to_string()));
@@ -115,12 +126,17 @@ fn difference(one: &BTreeMap<String, Vec<u8>>, two: &BTreeMap<String, Vec<u8>>) 
 #[test]
 fn a_test_label_and_a_withheld_feature_are_told_by_no_byte() {
     let withheld = "features = \"withheld\"\n";
-    for (features, until, change) in [
-        ("", "train", edited("l.csv", "6,0", "6,1")),
-        (withheld, "construct", edited("f.csv", "7,2,1.0", "7,2,0.25")),
-        (withheld, "construct", edited("f.csv", "7,2,1.0", "7,3,1.0")),
+    for (mechanism, features, until, change) in [
+        ("blink", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("rr", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("symrr", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("l-dpgcn", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("dprr", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("ldpgen", "", "train", edited("l.csv", "6,0", "6,1")),
+        ("blink", withheld, "construct", edited("f.csv", "7,2,1.0", "7,2,0.25")),
+        ("ldpgen", withheld, "construct", edited("f.csv", "7,2,1.0", "7,3,1.0")),
     ] {
-        let (one, two) = (Twin::new(features, |_| {}), Twin::new(features, change));
+        let (one, two) = (Twin::with(mechanism, features, |_| {}), Twin::with(mechanism, features, change));
         let run = ["run", "config.toml", "--until", until, "--jobs", "1"];
         let said = [&one, &two].map(|twin| twin.call(&run).err);
         assert_eq!(said[0], said[1], "what the run says");
@@ -130,7 +146,7 @@ fn a_test_label_and_a_withheld_feature_are_told_by_no_byte() {
         for root in ["artifacts", "handed"] {
             let seen = [one.seen(root), two.seen(root)];
             assert!(seen[0].len() > 12, "{root} has {} files and folders", seen[0].len());
-            assert_eq!(difference(&seen[0], &seen[1]), Vec::<String>::new(), "{root}, until {until}");
+            assert_eq!(difference(&seen[0], &seen[1]), Vec::<String>::new(), "{mechanism}: {root}, until {until}");
         }
     }
 }

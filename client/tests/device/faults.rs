@@ -42,6 +42,10 @@ fn a_fault_at_any_system_call_leaves_one_report_for_one_charge() {
     let mut faults = 0;
     for kind in ["mkdir", "openat", "write", "fsync", "rename", "link,linkat", "unlink", "flock", "getrandom"] {
         for fault in ["signal=KILL", "error=ENOSPC", "error=EIO"] {
+            // Without randomness for its hash tables the standard library gives up by itself.
+            if kind == "getrandom" && fault != "signal=KILL" {
+                continue;
+            }
             for is_second in [false, true] {
                 faults += every_call(kind, fault, is_second);
             }

@@ -4,6 +4,7 @@
 //! missing row is noticed.
 
 mod charge;
+mod drawn;
 mod earlier;
 mod journal;
 mod reconcile;
@@ -18,7 +19,8 @@ use veilgraph_store::{Part, Store};
 
 use charge::spent;
 pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
-pub(crate) use earlier::{EarlierRelease, mark_drawn, unmark_drawn, was_drawn};
+pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
+pub(crate) use earlier::EarlierRelease;
 use journal::Journal;
 
 /// The stage whose entries hold releases.

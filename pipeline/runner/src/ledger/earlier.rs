@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use veilgraph_contract::{Randomness, Release};
-use veilgraph_store::{Entry, Store};
+use veilgraph_store::Entry;
 
 use super::charge::{LedgerRow, rows_in_words};
 use super::{Ledger, RELEASING_STAGE, statement};
@@ -86,29 +86,4 @@ fn earlier_function(entry: &Entry) -> Option<String> {
         ("solitude", None) => "rr".to_owned(),
         (mechanism, None) => mechanism.to_owned(),
     })
-}
-
-/// Remembers that noise was drawn, just before it is published: from then on its loss may be the loss of a release that
-/// somebody has seen.
-pub(crate) fn mark_drawn(store: &Store, entry: &str) -> anyhow::Result<()> {
-    let folder = store.part(veilgraph_store::Part::Owner).join("drawn");
-    veilgraph_store::create_private_folder(&folder)?;
-    Ok(veilgraph_store::write_private_file(&folder.join(entry), b"")?)
-}
-
-/// Forgets that noise was drawn: it could not be published, so nobody has seen it.
-pub(crate) fn unmark_drawn(store: &Store, entry: &str) {
-    // Where the mark stays, the release counts as lost, which costs a question and no privacy.
-    let _ = std::fs::remove_file(store.part(veilgraph_store::Part::Owner).join("drawn").join(entry));
-}
-
-/// Whether noise was drawn for an entry of this layout: there is a mark, or the server has the release. A charge alone
-/// is no release, for a process may have been killed before it drew.
-pub(crate) fn was_drawn(store: &Store, entry: &str) -> anyhow::Result<bool> {
-    if store.part(veilgraph_store::Part::Owner).join("drawn").join(entry).exists() {
-        return Ok(true);
-    }
-    let is_of_entry =
-        |found: &Entry| found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry);
-    Ok(store.server().entries(&[RELEASING_STAGE])?.iter().any(is_of_entry))
 }
