@@ -109,7 +109,7 @@ pub(crate) enum Command {
         /// Number of the collection: a second one from the same nodes is a release of its own, which they pay anew.
         #[arg(long, default_value_t = 1)]
         release: u32,
-        /// The experiment, whose [ingest] names the nodes and no links.
+        /// The experiment, whose `[ingest]` names the nodes and no links.
         #[command(flatten)]
         run: RunArguments,
     },
