@@ -131,6 +131,16 @@ impl Programs {
     }
 }
 
+/// The server with its config and all that is public, and the parameters that it publishes.
+fn server_asks(world: &World, programs: &Programs, stage: &Path) -> (Person, String) {
+    let server = Person::new(stage.join("server"), 10_001);
+    world.tell_public(&server);
+    server.is_given("config.toml", format!("{DEPLOYMENT}{}{STAGES}", ingest("")));
+    server.does(&programs.veilgraph, &["parameters", "config.toml", "--to", "parameters.toml"]);
+    let parameters = fs::read_to_string(server.path("parameters.toml")).expect("parameters");
+    (server, parameters)
+}
+
 /// One process for each node, each with a folder and a user of its own; the bytes of their reports.
 fn report(world: &World, programs: &Programs, folder: &Path, parameters: &str, more: &[&str]) -> Vec<Vec<u8>> {
     let next = AtomicUsize::new(0);
@@ -187,11 +197,7 @@ fn at_equal_noise_the_graph_is_that_of_the_simulation() {
     }
     let whole = lab.json(&["--until", "train"]);
     // The same with real processes.
-    let server = Person::new(stage.path().join("server"), 10_001);
-    world.tell_public(&server);
-    server.is_given("config.toml", format!("{DEPLOYMENT}{}{STAGES}", ingest("")));
-    server.does(&programs.veilgraph, &["parameters", "config.toml", "--to", "parameters.toml"]);
-    let parameters = fs::read_to_string(server.path("parameters.toml")).expect("parameters");
+    let (server, parameters) = server_asks(&world, &programs, stage.path());
     let seeded = ["--simulate-seed", "42", "--trial", "0"];
     let reports = report(&world, &programs, &stage.path().join("nodes"), &parameters, &seeded);
     for (node, bytes) in reports.iter().enumerate() {
@@ -223,11 +229,7 @@ fn real_nodes_a_server_and_an_auditor() {
     let stage = tempfile::tempdir().expect("a folder");
     open(stage.path());
     let programs = Programs::new(stage.path());
-    let server = Person::new(stage.path().join("server"), 10_001);
-    world.tell_public(&server);
-    server.is_given("config.toml", format!("{DEPLOYMENT}{}{STAGES}", ingest("")));
-    server.does(&programs.veilgraph, &["parameters", "config.toml", "--to", "parameters.toml"]);
-    let parameters = fs::read_to_string(server.path("parameters.toml")).expect("parameters");
+    let (server, parameters) = server_asks(&world, &programs, stage.path());
     let nodes = stage.path().join("nodes");
     let start = Instant::now();
     let reports = report(&world, &programs, &nodes, &parameters, &["--budget", "4"]);

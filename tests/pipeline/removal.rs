@@ -81,14 +81,15 @@ fn the_name_of_a_dataset_is_no_path() {
 fn cleaning_leaves_what_a_user_put_into_the_store() {
     let lab = Lab::tiny();
     lab.json(&[]);
-    for file in [
+    let mine = [
         "tmp/mine.txt",
         "tmp/estimate-notes/mine.txt",
         "simulation/checkpoints/mine.txt",
         "simulation/runs/tiny/mine.txt",
         "ingest/mine.txt",
         "mine/mine.txt",
-    ] {
+    ];
+    for file in mine {
         lab.write(&format!("artifacts/{file}"), "mine");
     }
     lab.json(&["--set", "train.epochs=3"]);
@@ -96,14 +97,7 @@ fn cleaning_leaves_what_a_user_put_into_the_store() {
         let answer = lab.call(&arguments);
         assert_eq!(answer.status, 0, "{}", answer.err);
     }
-    for file in [
-        "tmp/mine.txt",
-        "tmp/estimate-notes/mine.txt",
-        "simulation/checkpoints/mine.txt",
-        "simulation/runs/tiny/mine.txt",
-        "ingest/mine.txt",
-        "mine/mine.txt",
-    ] {
+    for file in mine {
         assert!(lab.path("artifacts").join(file).is_file(), "{file}");
     }
 }

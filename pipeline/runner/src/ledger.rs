@@ -18,7 +18,7 @@ use veilgraph_contract::Randomness;
 use veilgraph_store::{Part, Store};
 
 use charge::spent;
-pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
+pub(crate) use charge::{Allowance, Charge, LedgerRow, fits, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 pub(crate) use earlier::EarlierRelease;
 use journal::Journal;

@@ -149,14 +149,7 @@ fn without_noise_the_reports_are_what_they_are_said_to_be() {
         let (links,) = run::<SymRr>(&graph, &symrr, 1).expect("valid");
         sends_what_it_says::<SymRr>(&symrr, &collected(links));
     }
-    let blink = BlinkParams {
-        epsilon,
-        degree_fraction: share(0.5),
-        degree_noise: noise,
-        missing_share: 0.0,
-        lying_share: 0.0,
-        lie: None,
-    };
+    let blink = honest_blink(epsilon, noise);
     let (links, degrees) = run::<Blink>(&graph, &blink, 1).expect("valid");
     sends_what_it_says::<Blink>(&blink, &collected(links));
     assert!(degrees.degrees.iter().all(|&degree| degree == 2.0), "the last value of `ideal` is the degree");
@@ -193,18 +186,17 @@ fn equal_flips_are_drawn_alike_by_every_mechanism() {
     }
 }
 
+/// Blink with half of the budget for the degree, of nodes that all report as they should.
+fn honest_blink(epsilon: Epsilon, degree_noise: DegreeNoise) -> BlinkParams {
+    let degree_fraction = share(0.5);
+    BlinkParams { epsilon, degree_fraction, degree_noise, missing_share: 0.0, lying_share: 0.0, lie: None }
+}
+
 /// Every mechanism passes on that the set of nodes was taken from the links, and no such report may be deployed.
 #[test]
 fn the_origin_of_the_nodes_is_a_fact_of_every_report() {
     let (graph, epsilon, noise) = (ring(9), nats(2.0), DegreeNoise::DiscreteLaplace);
-    let blink = BlinkParams {
-        epsilon,
-        degree_fraction: share(0.5),
-        degree_noise: noise,
-        missing_share: 0.0,
-        lying_share: 0.0,
-        lie: None,
-    };
+    let blink = honest_blink(epsilon, noise);
     let groups = Groups { of: vec![0, 1, 1, 0, 1, 0, 1, 0, 1], n_groups: 2 };
     for from_links in [false, true] {
         let graph = graph.clone().with_nodes_from_links(from_links);

@@ -15,11 +15,11 @@ use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFac
 use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 
 use crate::cli::RunArguments;
-use crate::commands::export::draft_beside;
+use crate::commands::export::{draft_beside, write_whole_folder};
 use crate::commands::run::{self, in_words};
 use crate::config::Config;
 use crate::engine::recipe_of_release;
-use crate::ledger::statement;
+use crate::ledger::{fits, statement};
 use crate::output;
 use crate::progress::Display;
 use crate::runs::RunRecord;
@@ -104,13 +104,7 @@ pub(crate) fn collect(
          reports no link; wait for their reports, or give degree_fraction a share of the budget"
     );
     let n_left_out = reports.left_out.len();
-    let draft = draft_beside(to)?;
-    let written = collection.write(reports, &draft);
-    if written.is_err() {
-        let _ = std::fs::remove_dir_all(&draft);
-    }
-    written?;
-    std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the store", to.display()))?;
+    write_whole_folder(to, |draft| collection.write(reports, draft))?;
     let cost = in_words(&totals(&collection.release.releases));
     output::line(&format!(
         "{}: reports of {} of {n_nodes} nodes; missing nodes: {n_missing}; files left out: {n_left_out}",
@@ -150,13 +144,14 @@ impl Collection {
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
         let cost = total_epsilon(&release.releases, Relation::ListBit);
-        let budget = config.privacy.budget.map_or(f64::INFINITY, veilgraph_privacy::Epsilon::nats);
-        ensure!(
-            // Sums of decimals are off by some 1e-16.
-            cost <= budget * (1.0 + 1e-12) || arguments.spend,
-            "a report costs {cost} nats per list bit, and [privacy] budget allows {budget}; lower epsilon, or accept the \
-             overspend with --spend"
-        );
+        if let Some(budget) = config.privacy.budget.filter(|_| !arguments.spend) {
+            ensure!(
+                fits(cost, 0.0, budget),
+                "a report costs {cost} nats per list bit, and [privacy] budget allows {}; lower epsilon, or accept the \
+                 overspend with --spend",
+                budget.nats()
+            );
+        }
         let scratch = Scratch(Store::new(draft_beside(&to.with_extension("scratch"))?));
         let (_, mut tasks) = run::prepare_one(&until("ingest"))?;
         let display = Display::new(&tasks, 1, true);

@@ -49,13 +49,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         in_words(&totals(releases.iter().copied()))
     ));
     confirm(is_accepted)?;
-    let draft = draft_beside(to)?;
-    let written = write(&config.name, &tasks, &done, &releases, &draft);
-    if written.is_err() {
-        let _ = std::fs::remove_dir_all(&draft);
-    }
-    let files = written?;
-    std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the release", to.display()))?;
+    let files = write_whole_folder(to, |draft| write(&config.name, &tasks, &done, &releases, draft))?;
     output::line(&format!(
         "{}: {files} files. Copy this folder as it is; the server goes on with `veilgraph --store {} run CONFIG --side server \
          --until train`",
@@ -63,6 +57,16 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         to.display()
     ));
     Ok(())
+}
+
+/// Writes a folder that is there wholly or not at all: `write` fills a draft beside it.
+pub(super) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let draft = draft_beside(to)?;
+    let written = write(&draft).inspect_err(|_| {
+        let _ = std::fs::remove_dir_all(&draft);
+    })?;
+    std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the folder", to.display()))?;
+    Ok(written)
 }
 
 /// A folder beside `to` that does not exist yet.

@@ -9,7 +9,7 @@ use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
 use crate::commands::in_words;
-use crate::ledger::Charge;
+use crate::ledger::{Charge, fits};
 use crate::task::{Done, Status, Task};
 
 impl Engine<'_> {
@@ -33,8 +33,7 @@ impl Engine<'_> {
         let outstanding = self.outstanding(charge.population, ends)?;
         let left = budget.nats() - spent;
         ensure!(
-            // Sums of decimals are off by some 1e-16.
-            outstanding <= left + 1e-12 * budget.nats(),
+            fits(outstanding, spent, budget),
             "all releases of this plan together cost {outstanding} nats per list bit and exceed the budget: {spent} of \
              {budget} nats are spent on `{}`, {left} remain; nothing was released. Lower epsilon, release less, or \
              accept the overspend with --spend",

@@ -107,8 +107,7 @@ impl Allowance {
         let cost = total_epsilon(releases(), Relation::ListBit);
         let left = budget.nats() - spent;
         ensure!(
-            // Sums of decimals are off by some 1e-16.
-            cost <= left + 1e-12 * budget.nats(),
+            fits(cost, spent, budget),
             "a release of {cost} nats per list bit exceeds the budget: {spent} of {budget} nats are spent on `{}`, {left} remain; \
              lower epsilon, reuse the earlier release, or accept the overspend with --spend",
             charge.population,
@@ -131,6 +130,11 @@ pub(super) fn rows_in_words<'a>(releases: impl IntoIterator<Item = &'a Release>)
         format!("{} on {subject}, {} {epsilon:.11e} {dp_delta:.11e}", release.noise, release.relation)
     };
     releases.into_iter().map(row).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether a further cost stays within the budget, in nats. Sums of decimals are off by some 1e-16.
+pub(crate) fn fits(cost: f64, spent: f64, budget: Epsilon) -> bool {
+    cost <= budget.nats() - spent + 1e-12 * budget.nats()
 }
 
 fn first() -> u32 {

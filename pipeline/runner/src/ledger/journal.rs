@@ -1,8 +1,9 @@
 //! The file of the ledger: rows that follow each other, and beside it what the last charge was about to write.
 //!
 //! A charge first writes the file `ledger.head`, which holds the end of the ledger before the charge and the rows of the
-//! charge, then appends the rows, and then notes the new end. A crash in between is completed by the next reader. A ledger that ends anywhere
-//! else than where its last charge left it was shortened, rolled back or edited, and is refused.
+//! charge, then appends the rows, and then notes the new end. A crash in between is completed by the next reader. A
+//! ledger that ends anywhere else than where its last charge left it was shortened, rolled back or edited, and is
+//! refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
