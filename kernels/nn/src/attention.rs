@@ -6,10 +6,10 @@ use pulp::{Arch, Simd, WithSimd};
 use veilgraph_graph::SparseMatrix;
 
 use crate::exponential::exp;
-use crate::lanes::for_lanes;
+use veilgraph_operator::lanes::for_lanes;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-use crate::rows::entries;
-use crate::rows::{matrix, with_loop};
+use veilgraph_operator::rows::entries;
+use veilgraph_operator::rows::{matrix, with_loop};
 
 /// Links over which nodes attend, self-loops among them, and their weights.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use veilgraph_graph::{Features, Labels, SparseMatrix};
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
 use crate::failure::Failure;
-use crate::graph_operator::{GraphOperator, every_entry};
 use crate::layer::Layer;
 use crate::learned::{ReportedLinks, Rule};
 use crate::map::LinearMap;
 use crate::network::{Aggregation, GraphInput};
-use crate::rows::matrix;
 use crate::training_graph::TrainingGraph;
+use veilgraph_operator::rows::matrix;
+use veilgraph_operator::{GraphOperator, every_entry};
 
 /// Features, graph and labels of a grid, with the maps that its models share.
 #[derive(Debug)]

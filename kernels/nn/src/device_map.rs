@@ -5,10 +5,10 @@ use std::sync::Arc;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::graph_operator::ImplicitMap;
 use crate::learned::LearnedMap;
 use crate::map::LinearMap;
 use crate::ops::{DeviceOps, from_host, shape, to_host};
+use veilgraph_operator::ImplicitMap;
 
 /// A linear map `M` where the device can apply it.
 #[derive(Clone, Debug)]

@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 use veilgraph_graph::WeightedGraph;
 
 use crate::adam::Corrections;
-use crate::scaling::Scaling;
 use dense::{LinkRow, Step, adjoint_product, distance, product, step_row, transposed};
 use rule::{RowSum, row_sums};
 use tape::{Pass, Tape};
+use veilgraph_operator::Scaling;
 
 pub(crate) use rule::Rule;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use veilgraph_graph::SparseMatrix;
 
-use crate::graph_operator::{GraphOperator, ImplicitMap};
-use crate::rows::{entries, matrix, product, with_loop};
-use crate::scaling::Scaling;
+use veilgraph_operator::Scaling;
+use veilgraph_operator::rows::{entries, matrix, product, with_loop};
+use veilgraph_operator::{GraphOperator, ImplicitMap};
 
 /// A matrix in the form in which it is applied.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use veilgraph_posterior::{LinkEvidence, LinkModel};
 use crate::architecture::{Parameter, named};
 use crate::dataset::input;
 use crate::failure::Failure;
-use crate::graph_operator::GraphOperator;
 use crate::layer::arrange;
 use crate::network::Network;
 use crate::saved_model::{GridDescription, SavedModel};
 use crate::score::softmax;
+use veilgraph_operator::GraphOperator;
 
 /// Why a network cannot be applied.
 #[derive(Debug, thiserror::Error)]

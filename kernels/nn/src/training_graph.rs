@@ -1,7 +1,7 @@
 //! The graph of a dataset as it is given: with fixed weights, or with links whose weights are learned.
 
-use crate::graph_operator::GraphOperator;
 use crate::learned::ReportedLinks;
+use veilgraph_operator::GraphOperator;
 
 /// A graph to train on.
 pub enum TrainingGraph {

@@ -10,5 +10,8 @@ mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
 pub use count_noise::DegreeNoise;
-pub use reports::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks, ReportFacts, ReportedOnes};
+pub use reports::{
+    FeatureReportFacts, Groups, LabelReportFacts, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels,
+    NoisyLinks, ReportFacts, ReportedOnes,
+};
 pub use veilgraph_noise::{discrete_laplace, randomized_response};

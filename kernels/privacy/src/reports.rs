@@ -3,7 +3,9 @@
 mod counts;
 mod degrees;
 mod entries;
+mod features;
 mod groups;
+mod labels;
 mod links;
 
 use veilgraph_contract::{Facts, Invalid, Randomness};
@@ -15,7 +17,9 @@ use crate::count_noise::DegreeNoise;
 pub use counts::NoisyCounts;
 pub use degrees::NoisyDegrees;
 pub use entries::NoisyEntries;
+pub use features::{FeatureReportFacts, NoisyFeatures};
 pub use groups::Groups;
+pub use labels::{LabelReportFacts, NoisyLabels};
 pub use links::{NoisyLinks, ReportedOnes};
 
 /// Under which mechanism and budget the reports were made. The server learns it from the reports.

@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::adam::{ADAM_EPSILON, BETAS};
-use crate::lanes::for_lanes;
+use veilgraph_operator::lanes::for_lanes;
 
 /// Rows that are multiplied at once. With so few, their sums stay in registers.
 const ROWS: usize = 4;

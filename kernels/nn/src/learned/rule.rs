@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::scaling::Scaling;
+use veilgraph_operator::Scaling;
 
 /// How weights `A` become one step of aggregation `M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use crate::architecture::{Architecture, NetworkOptions, SageNorm, named};
 use crate::dataset::input;
 use crate::differentiable::cross_entropy;
 use crate::dropout::Dropout;
-use crate::graph_operator::GraphOperator;
 use crate::layer::arrange;
-use crate::rows::matrix;
+use veilgraph_operator::GraphOperator;
+use veilgraph_operator::rows::matrix;
 
 const N_FEATURES: usize = 5;
 const N_CLASSES: usize = 3;

@@ -8,10 +8,10 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::dataset::Dataset;
 use crate::device::Device;
-use crate::graph_operator::GraphOperator;
 use crate::grid::{Schedule, Setting, Trained};
-use crate::rows::matrix;
 use crate::training::train;
+use veilgraph_operator::GraphOperator;
+use veilgraph_operator::rows::matrix;
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let shaped = |values: &[f32]| on::<B>(values, [models, NODES, width]);
     let mut found = Vec::new();
 
-    let rectangular = matrix(NODES, (0..40).map(|i| crate::rows::entries(&weights, 3 * i)));
+    let rectangular = matrix(NODES, (0..40).map(|i| veilgraph_operator::rows::entries(&weights, 3 * i)));
     let map = Arc::new(SparseMap { transposed: rectangular.transposed(), matrix: rectangular });
     let map = B::sparse(&map, &device);
     found.push(("multiply", to_host::<B>(B::multiply(&map, false, shaped(&x)))));

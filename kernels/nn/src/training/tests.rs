@@ -7,8 +7,8 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
-use crate::graph_operator::GraphOperator;
-use crate::rows::matrix;
+use veilgraph_operator::GraphOperator;
+use veilgraph_operator::rows::matrix;
 
 const NODES: usize = 60;
 

@@ -2,9 +2,10 @@
 
 /// Evaluates `$call` with `$lanes` as a constant: the width if it is one of these, so that a row stays in registers;
 /// else 0, which stands for any width.
+#[macro_export]
 macro_rules! for_lanes {
     ($width:expr, $lanes:ident => $call:expr) => {
-        for_lanes!(@ $width, $lanes, $call; 1 2 3 4 5 6 7 8 10 12 15 16)
+        $crate::for_lanes!(@ $width, $lanes, $call; 1 2 3 4 5 6 7 8 10 12 15 16)
     };
     (@ $width:expr, $lanes:ident, $call:expr; $($width_of:literal)*) => {
         match $width {
@@ -14,4 +15,4 @@ macro_rules! for_lanes {
     };
 }
 
-pub(crate) use for_lanes;
+pub use for_lanes;

@@ -2,7 +2,7 @@
 
 /// `L (W + loops · I) R` for weights `W` of `n` nodes, with diagonal `L` and `R`.
 #[derive(Clone)]
-pub(crate) struct Scaling {
+pub struct Scaling {
     /// Diagonal of `L`, `[n]`: multiplies what a node receives.
     pub left: Vec<f32>,
     /// Diagonal of `R`, `[n]`: multiplies what a node sends.
@@ -16,13 +16,7 @@ impl Scaling {
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n, width]`, as are the argument and the result of `product`.
-    pub(crate) fn apply(
-        &self,
-        x: &[f32],
-        width: usize,
-        adjoint: bool,
-        product: impl FnOnce(&[f32]) -> Vec<f32>,
-    ) -> Vec<f32> {
+    pub fn apply(&self, x: &[f32], width: usize, adjoint: bool, product: impl FnOnce(&[f32]) -> Vec<f32>) -> Vec<f32> {
         let Self { left, right, loops } = self;
         let (before, after) = if adjoint { (left, right) } else { (right, left) };
         let x = scaled(x, before, width);

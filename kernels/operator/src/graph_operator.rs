@@ -22,8 +22,10 @@ pub enum GraphOperator {
 }
 
 /// One step of aggregation over weights that are not listed as entries.
-pub(crate) struct ImplicitMap {
+pub struct ImplicitMap {
+    /// The weights.
     pub operator: Arc<GraphOperator>,
+    /// The diagonal matrices around them.
     pub scaling: Scaling,
 }
 
@@ -109,7 +111,7 @@ impl GraphOperator {
     }
 
     /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.
-    pub(crate) fn cost(&self) -> f64 {
+    pub fn cost(&self) -> f64 {
         match self {
             Self::Sparse(matrix) => matrix.n_entries() as f64,
             Self::Bits(graph) => graph.cost(),
@@ -118,7 +120,7 @@ impl GraphOperator {
     }
 
     /// Sum of the weights at each node, `[n_nodes]`.
-    pub(crate) fn row_sums(&self) -> Vec<f32> {
+    pub fn row_sums(&self) -> Vec<f32> {
         self.apply(&vec![1.0; self.n_nodes()], 1)
     }
 }
@@ -128,14 +130,14 @@ impl ImplicitMap {
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n_nodes, width]`.
-    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+    pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         self.scaling.apply(x, width, adjoint, |x| {
             if adjoint { self.operator.apply_adjoint(x, width) } else { self.operator.apply(x, width) }
         })
     }
 
     /// Every entry, row-major `[n_nodes, n_nodes]`, for devices on which a dense product is the fastest.
-    pub(crate) fn dense(&self) -> Vec<f32> {
+    pub fn dense(&self) -> Vec<f32> {
         let n = self.operator.n_nodes();
         every_entry(n, |x, width| self.apply(x, width, false))
     }
@@ -152,7 +154,7 @@ impl fmt::Debug for ImplicitMap {
 ///
 /// # Shapes
 /// `apply`: takes row-major `[n, width]` and the width, returns the same shape. Returns row-major `[n, n]`.
-pub(crate) fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> Vec<f32> {
+pub fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> Vec<f32> {
     const BLOCK: usize = 64;
     let mut values = vec![0.0; n * n];
     for start in (0..n).step_by(BLOCK) {
