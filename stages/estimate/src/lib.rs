@@ -1,9 +1,10 @@
-//! The server turns noisy reports into a probability for every pair.
+//! The server turns noisy reports into a probability for every pair, and into features that a network can read.
 
 mod belief;
 mod beta_model;
 mod bin_odds;
 mod degrees;
+pub mod features;
 mod k_means;
 mod known_pairs;
 mod ldpgen;

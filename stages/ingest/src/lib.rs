@@ -31,14 +31,15 @@ impl Stage for Ingest {
     type Side = Owner;
     type Params = Params;
     type Inputs = (Vec<RawFile>,);
-    /// Features are public or withheld, never both: one of the two slots is always empty. Links are absent where the
-    /// files describe nodes alone.
+    /// Features are public or withheld, never both: one of the two slots is always empty. So are the labels of training
+    /// and validation nodes. Links are absent where the files describe nodes alone.
     type Outputs = (
         Nodes,
         NodeMap,
         Option<Features>,
         Option<Private<Features>>,
         Option<Labels>,
+        Option<Private<Labels>>,
         Option<HeldOut<Labels>>,
         Option<Private<AdjacencyList>>,
     );
@@ -90,12 +91,15 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let labels = of(&[Split::Train, Split::Validation])?;
     let held_out = of(&[Split::Test])?.map(HeldOut);
     let features_text = features.as_ref().map_or("no".to_owned(), |features| features.0.n_columns().to_string());
-    let (features, withheld) = if params.withhold_features { (None, features.map(Private)) } else { (features, None) };
+    let (features, private_features) =
+        if params.withhold_features { (None, features.map(Private)) } else { (features, None) };
+    let (labels, private_labels) = if params.withhold_labels { (None, labels.map(Private)) } else { (labels, None) };
     let unlabelled = classes.iter().filter(|class| class.is_none()).count();
     tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
     let nodes_from_links = params.takes_nodes_from_links();
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links };
-    Ok((nodes, NodeMap { names: graph.names }, features, withheld, labels, held_out, links.map(Private)))
+    let names = NodeMap { names: graph.names };
+    Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
 /// The simple graph of the raw links. Its counts are private, so the log says them only to whoever asks for everything.

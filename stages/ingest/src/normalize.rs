@@ -14,6 +14,9 @@ pub enum Normalize {
     Row,
     /// Features stay as they are.
     None,
+    /// Each column is shifted and scaled so that its least value is 0 and its largest 1; a constant column becomes 0.
+    /// That looks at the features of all nodes, so it is no way to prepare private ones: declare their range instead.
+    MinMax,
 }
 
 /// Normalizing makes no dense table of more entries; no graph dataset in use needs one.
@@ -26,6 +29,7 @@ const MOST_DENSE: u64 = 1 << 28;
 pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<SparseMatrix, Invalid> {
     match how {
         Normalize::None => Ok(features),
+        Normalize::MinMax => min_max(&features),
         Normalize::Row => {
             let least = minimum(&features);
             let full = (features.n_rows() as u64).saturating_mul(features.n_columns() as u64);
@@ -50,6 +54,50 @@ pub(crate) fn binarized(features: &SparseMatrix) -> SparseMatrix {
     let rows = (0..features.n_rows()).map(|row| features.row(row).0.iter().map(|&column| (column, 1.0)).collect());
     SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
         .unwrap_or_else(|invalid| unreachable!("ones are as valid as any value: {invalid}"))
+}
+
+/// Every column between 0 and 1.
+///
+/// # Errors
+/// When so many columns have entries below 0 that hardly an entry would stay 0.
+fn min_max(features: &SparseMatrix) -> Result<SparseMatrix, Invalid> {
+    let columns = features.transposed();
+    // What is not stored is 0, and counts unless a column stores every entry.
+    let range = |column: usize| {
+        let values = columns.row(column).1;
+        let start = if values.len() < columns.n_columns() { (0.0, 0.0) } else { (f32::INFINITY, f32::NEG_INFINITY) };
+        values.iter().fold(start, |(least, most), &value| (value.min(least), value.max(most)))
+    };
+    let ranges: Vec<(f32, f32)> = (0..columns.n_rows()).map(range).collect();
+    let shifted = ranges.iter().filter(|(least, most)| *least < 0.0 && least < most).count() as u64;
+    if shifted.saturating_mul(features.n_rows() as u64) > MOST_DENSE {
+        return Err(Invalid(format!(
+            "{shifted} columns have values below 0, so min-max would fill them; set normalize = \"none\""
+        )));
+    }
+    let scaled = columns_of(&columns, &ranges);
+    SparseMatrix::from_rows(features.n_rows(), scaled).map(|columns| columns.transposed())
+}
+
+/// The columns, scaled by their ranges.
+fn columns_of(columns: &SparseMatrix, ranges: &[(f32, f32)]) -> Vec<Vec<(u32, f32)>> {
+    let scale = |value: f32, (least, most): (f32, f32)| {
+        ((f64::from(value) - f64::from(least)) / (f64::from(most) - f64::from(least))) as f32
+    };
+    let of = |column: usize| {
+        let (nodes, values) = columns.row(column);
+        let range = ranges[column];
+        if range.0 >= range.1 {
+            return Vec::new();
+        }
+        let mut dense: Vec<f32> = vec![scale(0.0, range); if range.0 < 0.0 { columns.n_columns() } else { 0 }];
+        if dense.is_empty() {
+            return nodes.iter().zip(values).map(|(&node, &value)| (node, scale(value, range))).collect();
+        }
+        nodes.iter().zip(values).for_each(|(&node, &value)| dense[node as usize] = scale(value, range));
+        (0..).zip(dense).collect()
+    };
+    (0..columns.n_rows()).map(of).collect()
 }
 
 /// The least entry; an entry that is not stored counts as zero.

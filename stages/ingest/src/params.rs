@@ -70,9 +70,13 @@ pub struct Params {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthetic: Option<SyntheticParams>,
     /// Whether features are written where only their owners read them. The runner fills it in from
-    /// `[privacy] features`; no user writes it.
+    /// `[privacy] features` and `[privatize.features]`; no user writes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withhold_features: bool,
+    /// Whether the labels of training and validation nodes are written where only their owners read them. The runner
+    /// fills it in from `[privatize.labels]`; no user writes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withhold_labels: bool,
 }
 
 /// The layout of the files.

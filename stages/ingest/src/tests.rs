@@ -20,7 +20,7 @@ fn given(links: Option<Private<AdjacencyList>>) -> AdjacencyList {
 
 #[test]
 fn the_synthetic_default_has_the_shape_of_cora() {
-    let (nodes, _, features, _, labels, held_out, links) = ingest(&Params::default(), &[]).expect("valid");
+    let (nodes, _, features, _, labels, _, held_out, links) = ingest(&Params::default(), &[]).expect("valid");
     let links = given(links);
     assert!(!nodes.nodes_from_links && !links.nodes_from_links());
     let (features, labels, HeldOut(held_out)) =
@@ -34,7 +34,7 @@ fn the_synthetic_default_has_the_shape_of_cora() {
     let inside = links.links().filter(|&(a, b)| class(a) == class(b)).count() as f64 / links.n_links() as f64;
     assert!((inside - 0.81).abs() < 0.05, "homophily {inside}");
     let again = ingest(&Params::default(), &[]).expect("valid");
-    assert_eq!(given(again.6), links, "the same seed gives the same graph");
+    assert_eq!(given(again.7), links, "the same seed gives the same graph");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn own_files_with_names_are_remapped_and_the_names_kept() {
         ("l.csv", "node,label\nann,red\nbob,blue\ncy,red\ndan,blue\n"),
         ("s.csv", "node,split\nann,train\nbob,train\ncy,validation\ndan,test\n"),
     ];
-    let (nodes, map, features, _, labels, held_out, links) = ingest(&params, &files).expect("valid");
+    let (nodes, map, features, _, labels, _, held_out, links) = ingest(&params, &files).expect("valid");
     let links = given(links);
     assert_eq!(map.names, ["ann", "bob", "cy", "dan"]);
     assert_eq!(links.links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
@@ -88,7 +88,7 @@ fn feature_lists_and_triplets_are_read_and_induced_graphs_cut_out() {
         ("f.csv", "node_id,feature_id,value\n1,7,1.0\n2,7,1.0\n2,9,1.0\n3,9,1.0\n"),
         ("l", "id,target\n0,5\n1,5\n2,6\n3,5\n4,6\n"),
     ];
-    let (_, map, features, _, _, _, links) = ingest(&triplets, &files).expect("valid");
+    let (_, map, features, .., links) = ingest(&triplets, &files).expect("valid");
     assert_eq!((map.names, given(links).n_links()), (vec!["1".to_owned(), "2".into(), "3".into()], 3));
     assert_eq!(features.expect("features").0.n_columns(), 2);
 }
@@ -119,13 +119,26 @@ fn features_are_public_or_withheld_but_never_both() {
     assert!(without.2.is_none() && without.3.is_none(), "there is nothing to withhold");
 }
 
+#[test]
+fn labels_are_public_or_withheld_and_those_of_test_nodes_always_held_out() {
+    let public = ingest(&Params::default(), &[]).expect("valid");
+    let withheld = ingest(&Params { withhold_labels: true, ..Params::default() }, &[]).expect("valid");
+    let (Some(shown), None, Some(HeldOut(test)), None, Some(Private(hidden)), Some(HeldOut(same_test))) =
+        (public.4, public.5, public.6, withheld.4, withheld.5, withheld.6)
+    else {
+        unreachable!("each stands in one slot of its own");
+    };
+    assert!(shown == hidden && shown.classes().len() > 1, "the same labels, elsewhere");
+    assert_eq!(test, same_test);
+}
+
 /// One repeated row must not make another artifact: a release would be drawn again for it.
 #[test]
 fn equal_links_are_written_alike_however_they_are_listed() {
     let params = params(r#"{"edges": "e", "nodes": "n"}"#);
     let written = |edges: &str| {
         let files = [("e", edges), ("n", "node\n1\n2\n3\n4\n5\n")];
-        let links = given(ingest(&params, &files).expect("valid").6);
+        let links = given(ingest(&params, &files).expect("valid").7);
         (links.facts(), links.blocks().collect::<Vec<_>>())
     };
     let plain = written("1,2\n2,3\n3,5\n");
@@ -186,7 +199,7 @@ fn the_public_part_is_read_without_links() {
     let files = files.map(|(name, text)| (name, text.replace("node,label", "name,label").replace("node,a", "name,a")));
     let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
     let (server, owner) = (ingest(&served, &files).expect("valid"), ingest(&owned, &files).expect("valid"));
-    assert!(server.6.is_none() && owner.6.is_some());
+    assert!(server.7.is_none() && owner.7.is_some());
     assert_eq!(server.1.names, ["ann", "bob", "cy", "dan"]);
     assert!(server.0 == owner.0 && server.1 == owner.1, "the same nodes and splits");
     assert!(server.2.expect("features").0 == owner.2.expect("features").0);
@@ -235,6 +248,18 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
 fn parameters_that_contradict_each_other_read_no_file() {
     let problem = ingest(&params(r#"{"labels": "l.csv"}"#), &[("l.csv", "0,1\n")]).err().expect("refused");
     assert!(problem.to_string().contains("`edges` is missing"), "{problem}");
+}
+
+#[test]
+fn min_max_puts_every_column_between_0_and_1() {
+    let rows = vec![vec![(0, 4.0), (1, -1.0), (2, 5.0)], vec![(0, 2.0), (2, 5.0)], vec![(1, 3.0), (2, 5.0)]];
+    let matrix = SparseMatrix::from_rows(3, rows).expect("valid");
+    let scaled = normalize::normalized(matrix, normalize::Normalize::MinMax).expect("finite");
+    let rows: Vec<(Vec<u32>, Vec<f32>)> =
+        (0..3).map(|row| (scaled.row(row).0.to_vec(), scaled.row(row).1.to_vec())).collect();
+    assert_eq!(rows[0], (vec![0], vec![1.0]), "the least of column 1 is here, and column 2 is constant");
+    assert_eq!(rows[1], (vec![0, 1], vec![0.5, 0.25]));
+    assert_eq!(rows[2], (vec![1], vec![1.0]));
 }
 
 #[test]
