@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::{Table, Value};
 use veilgraph_contract::Randomness;
-use veilgraph_privacy::Epsilon;
 
+use crate::ledger::Budgets;
 use crate::nearest::nearest;
 use crate::task::STAGES;
 use overlay::overlay;
@@ -74,8 +74,9 @@ pub(crate) struct Privacy {
     /// Where the noise comes from.
     #[serde(default)]
     pub randomness: Randomness,
-    /// Most that all releases about the same nodes may cost, in nats per list bit.
-    pub budget: Option<Epsilon>,
+    /// Most that all releases about the same nodes may cost: nats per list bit, or a table by relation.
+    #[serde(default)]
+    pub budget: Budgets,
     /// Whom the budget belongs to (default: the dataset).
     pub population: Option<String>,
     /// Whether the server holds the features of the nodes.
@@ -182,9 +183,9 @@ impl Config {
                 let problem = "a deployment draws its noise from the operating system and refuses a seed; remove it";
                 return Err(source.at("seed", problem));
             }
-            if outline.privacy.population.is_none() || outline.privacy.budget.is_none() {
+            if outline.privacy.population.is_none() || outline.privacy.budget.are_empty() {
                 let problem = "a deployment needs a `population` (whose data are released, under every config) and a \
-                               `budget` (the most that all releases about them may cost, in nats per list bit)";
+                               `budget` (the most that all releases about them may cost, in nats per list bit, or a table by relation)";
                 return Err(source.at("privacy", problem));
             }
         }
@@ -227,14 +228,23 @@ impl Config {
 
     /// The table at a dotted path; empty if it is not there.
     pub(crate) fn table(&self, path: &str) -> Table {
-        let mut table = &self.tables;
-        for part in path.split('.') {
-            match table.get(part) {
-                Some(Value::Table(inner)) => table = inner,
-                _ => return Table::new(),
+        let mut table = table_at(&self.tables, path).cloned().unwrap_or_default();
+        // A table in a table that is asked for by a path of its own is no field of the outer one.
+        for nested in NESTED {
+            if let Some((outer, inner)) = nested.rsplit_once('.')
+                && outer == path
+            {
+                table.remove(inner);
             }
         }
-        table.clone()
+        table
+    }
+
+    /// The values of a field in this config and in all of its alternatives.
+    pub(crate) fn values_anywhere(&self, path: &str, field: &str) -> Vec<Value> {
+        let tables = std::iter::once(&self.whole.table).chain(&self.whole.alternatives);
+        let found = tables.filter_map(|table| table_at(table, path)?.get(field));
+        found.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])).collect()
     }
 
     /// The same config without one field of a table.
@@ -252,6 +262,14 @@ impl Config {
     pub(crate) fn error(&self, field: &str, problem: &str) -> ConfigError {
         self.source.at(field, problem)
     }
+}
+
+/// Tables in the table of a stage that are asked for by paths of their own.
+const NESTED: [&str; 1] = ["estimate.features"];
+
+/// The table at a dotted path, if it is there.
+fn table_at<'a>(tables: &'a Table, path: &str) -> Option<&'a Table> {
+    path.split('.').try_fold(tables, |table, part| table.get(part)?.as_table())
 }
 
 /// Fit for a folder.

@@ -221,7 +221,7 @@ impl Engine<'_> {
         };
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
-        self.ledger.charge(&charge, self.allowance)
+        self.ledger.charge(&charge, &self.allowance)
     }
 }
 

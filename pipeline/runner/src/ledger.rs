@@ -3,6 +3,7 @@
 //! Each row holds the hash of the line before it, and a file beside the ledger says where it ends, so that an edited or
 //! missing row is noticed.
 
+mod budgets;
 mod charge;
 mod drawn;
 mod earlier;
@@ -14,11 +15,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::Randomness;
+use veilgraph_contract::{Randomness, Release};
 use veilgraph_store::{Part, Store};
 
 use charge::spent;
-pub(crate) use charge::{Allowance, Charge, LedgerRow, fits, statement};
+pub(crate) use budgets::Budgets;
+pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 pub(crate) use earlier::EarlierRelease;
 use journal::Journal;
@@ -63,7 +65,7 @@ impl Ledger {
     ///
     /// An entry that was charged and never drawn, and a seeded entry that is made again with the same bytes, are the
     /// release that was charged.
-    pub(crate) fn charge(&self, charge: &Charge, allowance: Allowance) -> anyhow::Result<()> {
+    pub(crate) fn charge(&self, charge: &Charge, allowance: &Allowance) -> anyhow::Result<()> {
         let mut state = self.state();
         let mut locked = self.journal.lock()?;
         let text = locked.read()?;
@@ -103,9 +105,9 @@ impl Ledger {
         !self.state().charged.contains(population)
     }
 
-    /// What releases about these nodes have cost, in nats per list bit: basic composition. Who is meant is told by the
-    /// name or by the private data, since a graph that changed a little is still about the same people.
-    pub(crate) fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<f64> {
+    /// The releases about these nodes so far. Who is meant is told by the name or by the private data, since a graph that
+    /// changed a little is still about the same people.
+    pub(crate) fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Vec<Release>> {
         self.catch_up()?;
         Ok(spent(&self.state().rows, population, inputs, of))
     }

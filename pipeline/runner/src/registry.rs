@@ -5,11 +5,12 @@ use anyhow::Context;
 use veilgraph_construct::{
     Construct, ConstructFromBits, ConstructFromCounts, ConstructFromEntries, ConstructWithoutLinks,
 };
+use veilgraph_estimate::features::{DegreeFeatures, PropagateFeatures, RectifyFeatures, SubstituteFeatures};
 use veilgraph_estimate::{Estimate, EstimateWithBins, GroupAtRandom, GroupByCounts, PairReports};
-use veilgraph_evaluate::{EvaluateClasses, EvaluateGraph, EvaluateLinks};
+use veilgraph_evaluate::{EvaluateClasses, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks};
 use veilgraph_ingest::Ingest;
 use veilgraph_similarity::Similarity;
-use veilgraph_train::{ChooseSetting, SearchGrid, Train};
+use veilgraph_train::{ChooseSetting, LinkPrediction, SearchGrid, Train};
 
 use crate::function::{Function, function};
 use crate::systems;
@@ -18,6 +19,10 @@ use crate::systems;
 const SHARED: &[Function] = &[
     function::<Ingest>(),
     function::<Similarity>(),
+    function::<RectifyFeatures>(),
+    function::<PropagateFeatures>(),
+    function::<SubstituteFeatures>(),
+    function::<DegreeFeatures>(),
     function::<PairReports>(),
     function::<Estimate>(),
     function::<EstimateWithBins>(),
@@ -31,9 +36,11 @@ const SHARED: &[Function] = &[
     function::<Train>(),
     function::<SearchGrid>(),
     function::<ChooseSetting>(),
+    function::<LinkPrediction>(),
     function::<EvaluateLinks>(),
     function::<EvaluateGraph>(),
     function::<EvaluateClasses>(),
+    function::<EvaluateLinkPrediction>(),
 ];
 
 /// All stage functions.

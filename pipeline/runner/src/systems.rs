@@ -1,15 +1,22 @@
-//! What follows what: data, then links, then learning. Each part asks the plan for the tables that it reads.
+//! What follows what: data, features, labels, links, then learning. Each part asks the plan for the tables that it reads.
 
+mod choice;
 mod data;
+mod features;
+mod labels;
 mod learn;
 mod links;
 
 use crate::config::sweep::fields_of;
 use crate::config::{Config, ConfigError};
+use crate::function::Function;
 use crate::plan::{KnownFields, Options, Plan};
 use crate::task::Task;
 
-pub(crate) use links::functions;
+/// Stage functions that one mechanism alone has.
+pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
+    features::functions().chain(labels::FUNCTIONS).chain(links::functions())
+}
 
 /// All runs of an experiment; each comes after those that it reads from.
 pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
@@ -22,8 +29,14 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
             let mut data = data.clone();
             data.alternative = name;
             data.search_trials = learn::search_trials(&mut plan, &data)?;
-            let graphs = links::graphs(&mut plan, &data)?;
-            learn::classify(&mut plan, &graphs)?;
+            let mut graphs = Vec::new();
+            for features in features::features(&mut plan, &data)? {
+                for labels in labels::labels(&mut plan, &features)? {
+                    graphs.extend(links::graphs(&mut plan, &labels)?);
+                }
+            }
+            let graphs = features::on_graphs(&mut plan, graphs)?;
+            learn::learn(&mut plan, &graphs)?;
         }
     }
     plan.finish(config, &known_fields())
@@ -37,8 +50,11 @@ fn known_fields() -> KnownFields {
         tables: vec![
             ("ingest", fields_of::<veilgraph_ingest::Params>()),
             ("ingest.synthetic", fields_of::<veilgraph_ingest::SyntheticParams>()),
+            (features::TABLE, features::fields_of_mechanisms()),
+            (labels::TABLE, fields_of::<veilgraph_privatize::labels::Params>()),
             ("similarity", fields_of::<veilgraph_similarity::Params>()),
             ("estimate", fields_of::<veilgraph_estimate::Params>()),
+            (features::ESTIMATE, fields_of::<veilgraph_estimate::features::SubstituteParams>()),
             ("construct", construct.concat()),
             ("train", fields_of::<veilgraph_train::Params>()),
             ("train.links", fields_of::<veilgraph_train::LinkLearning>()),

@@ -63,7 +63,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         labels.rows.retain(|node, _| number.contains_key(node.as_str()));
     }
     let classes = named.labels.map(|labels| labels::numbered(&labels, &names)).transpose()?;
-    Ok(RawGraph { names, pairs, features, classes })
+    Ok(RawGraph { names, pairs, features, classes, splits: None })
 }
 
 /// Compares the nodes of the other files with those of the file of links, before any node is left out.

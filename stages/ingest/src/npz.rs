@@ -61,6 +61,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         ),
         features: Some(features),
         classes: Some((n_classes, labels.into_iter().map(|label| Some(label as u16)).collect())),
+        splits: None,
     })
 }
 

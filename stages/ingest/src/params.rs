@@ -10,6 +10,7 @@ use crate::normalize::Normalize;
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the table that answers a question of its own")]
 pub struct Params {
     /// The name of the dataset in tables and plots; `synthetic` needs no file.
     #[serde(default)]
@@ -99,8 +100,19 @@ pub enum Format {
 pub enum SplitParams {
     /// Uses are drawn at random among the nodes with a label.
     Random(Ratios),
+    /// Uses are those that the dataset comes with.
+    OfDataset(DatasetSplit),
     /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
     File(String),
+}
+
+/// A split that a dataset comes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetSplit {
+    /// That of Planetoid (Yang, Cohen, Salakhutdinov 2016): the nodes of `x` train (20 of each class), the 500 after them
+    /// validate, and those of `test.index` are tested.
+    Planetoid,
 }
 
 /// The shares of the labelled nodes; what they leave is unused.

@@ -1,12 +1,13 @@
 //! The eight files of a Planetoid dataset (Yang, Cohen, Salakhutdinov 2016).
 
 use crate::error::Error;
-use crate::params::Params;
+use crate::params::{DatasetSplit, Params, SplitParams};
 use crate::pickle::{self, Value};
 use crate::raw::{FeatureRows, Files, RawGraph};
+use veilgraph_graph::Split;
 
-/// The endings of the files. `x` and `y` repeat a part of `allx` and `ally`; they belong to the dataset but are not
-/// read.
+/// The endings of the files. `x` and `y` repeat a part of `allx` and `ally`; only the number of their rows is read, which
+/// says how many nodes train.
 pub(crate) const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
 
 /// Reads the dataset. Nodes that no file describes (15 in CiteSeer) have neither features nor label.
@@ -48,12 +49,32 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         }
         (features[node], classes[node]) = (row, class);
     }
+    let splits = match params.split {
+        SplitParams::OfDataset(DatasetSplit::Planetoid) => {
+            Some(splits(feature_rows(files, &part("x"))?.1.len(), &tests, n_nodes))
+        }
+        _ => None,
+    };
     Ok(RawGraph {
         names: (0..n_nodes).map(|node| node.to_string()).collect(),
         pairs: Some(pairs(files, &part("graph"), n_nodes)?),
         features: Some((width, features)),
         classes: Some((n_classes, classes)),
+        splits,
     })
+}
+
+/// Nodes that validate in the split of Planetoid.
+const N_VALIDATION: usize = 500;
+
+/// The split of Planetoid: `n_train` nodes, those after them, and those of the test file.
+fn splits(n_train: usize, tests: &[(usize, usize)], n_nodes: usize) -> Vec<Split> {
+    let mut splits = vec![Split::None; n_nodes];
+    for (node, split) in splits.iter_mut().enumerate().take(n_train + N_VALIDATION) {
+        *split = if node < n_train { Split::Train } else { Split::Validation };
+    }
+    tests.iter().for_each(|&(_, node)| splits[node] = Split::Test);
+    splits
 }
 
 const REMEDY: &str = "fetch the dataset again (`veilgraph fetch`)";

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use veilgraph_contract::RawFile;
+use veilgraph_graph::Split;
 
 use crate::error::Error;
 
@@ -20,6 +21,8 @@ pub(crate) struct RawGraph {
     pub features: Option<FeatureRows>,
     /// The number of classes, and the class of each node that has one.
     pub classes: Option<(usize, Vec<Option<u16>>)>,
+    /// What the dataset uses each node for, if it says so.
+    pub splits: Option<Vec<Split>>,
 }
 
 /// The files of a dataset.

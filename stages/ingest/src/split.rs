@@ -7,19 +7,29 @@ use veilgraph_contract::StageRng;
 use veilgraph_graph::Split;
 
 use crate::error::Error;
-use crate::params::{Params, Ratios, SplitParams};
+use crate::params::{DatasetSplit, Params, Ratios, SplitParams};
 use crate::raw::Files;
 
 /// Gives each node its split; nodes without a label are used for nothing.
 pub(crate) fn assign(
     classes: &[Option<u16>],
     names: &[String],
+    of_dataset: Option<Vec<Split>>,
     params: &Params,
     files: &Files,
 ) -> Result<Vec<Split>, Error> {
     let has_labels = params.has_labels();
     let mut splits = match &params.split {
         SplitParams::Random(ratios) => random(classes, ratios, has_labels)?,
+        SplitParams::OfDataset(DatasetSplit::Planetoid) => of_dataset.ok_or_else(|| {
+            let problem = "the dataset comes without a split";
+            Error::new(
+                "[ingest] split",
+                "",
+                problem,
+                "give shares or a file; \"planetoid\" is for Planetoid files alone",
+            )
+        })?,
         SplitParams::File(path) => from_file(path, &files.text(path)?, names)?,
     };
     for (split, class) in splits.iter_mut().zip(classes) {
@@ -29,7 +39,7 @@ pub(crate) fn assign(
     }
     if has_labels {
         let origin = match &params.split {
-            SplitParams::Random(_) => "[ingest] split",
+            SplitParams::Random(_) | SplitParams::OfDataset(_) => "[ingest] split",
             SplitParams::File(path) => path,
         };
         for (split, name) in [(Split::Train, "training"), (Split::Validation, "validation"), (Split::Test, "test")] {

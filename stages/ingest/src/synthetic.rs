@@ -28,6 +28,7 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
         pairs: Some(pairs),
         features,
         classes: Some((params.classes, classes.into_iter().map(Some).collect())),
+        splits: None,
     })
 }
 

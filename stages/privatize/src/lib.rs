@@ -30,6 +30,15 @@ pub enum Error {
     /// Nodes that lie make no sense as asked for.
     #[error("lying_share = {0} must lie in [0, 1): some nodes have to report as they should")]
     LyingShare(f64),
+    /// Links cannot be held out as asked for.
+    #[error("hold_out_links: the shares validation = {0} and test = {1} must be positive and leave links to train on")]
+    HeldOutShares(f64, f64),
+    /// Too few links to hold any out, or too few pairs without one.
+    #[error(
+        "hold_out_links: {0} links among {1} pairs give no sample with as many pairs that are linked as are not; \
+         choose larger shares or another graph"
+    )]
+    TooFewLinks(usize, usize),
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! This module measures how similar the features of two nodes are.
 
-use veilgraph_graph::{Features, SparseMatrix};
+use veilgraph_contract::Invalid;
+use veilgraph_graph::{FeatureMatrix, Features, SparseMatrix};
 
 /// Holds the features as vectors of length 1, whose products are cosines.
 ///
@@ -37,12 +38,47 @@ impl Directions {
         Self { by_feature: by_node.transposed(), by_node }
     }
 
+    /// Scales the vectors of estimated features to length 1, after subtracting what an uninformative entry is: the mean
+    /// of its feature, or the value of what was not reported.
+    ///
+    /// The noise of two nodes is independent, so the product of their vectors estimates that of their true features
+    /// without bias, up to both lengths. The inverse document frequency is not used, because noise hides which features
+    /// are rare.
+    ///
+    /// # Errors
+    /// Fails when an entry is not finite.
+    pub(crate) fn of_estimates(values: &FeatureMatrix) -> Result<Self, Invalid> {
+        let n_features = values.n_features();
+        let by_node = match values {
+            FeatureMatrix::Sparse { entries, .. } => {
+                let rows = (0..entries.n_rows()).map(|node| {
+                    let (features, values) = entries.row(node);
+                    of_length_1(features.iter().copied().zip(values.iter().copied()).collect())
+                });
+                SparseMatrix::from_rows(n_features, rows)?
+            }
+            FeatureMatrix::Dense(matrix) => {
+                let mut means = vec![0.0_f64; n_features];
+                for node in 0..matrix.n_rows() {
+                    means.iter_mut().zip(matrix.row(node)).for_each(|(mean, &value)| *mean += f64::from(value));
+                }
+                means.iter_mut().for_each(|mean| *mean /= matrix.n_rows() as f64);
+                let rows = (0..matrix.n_rows()).map(|node| {
+                    let deviations = matrix.row(node).iter().zip(&means);
+                    of_length_1((0..).zip(deviations.map(|(&value, mean)| (f64::from(value) - mean) as f32)).collect())
+                });
+                SparseMatrix::from_rows(n_features, rows)?
+            }
+        };
+        Ok(Self { by_feature: by_node.transposed(), by_node })
+    }
+
     /// Returns whether any feature of any node weighs more than nothing; if none does, all cosines are 0.
     pub(crate) fn has_weighted_features(&self) -> bool {
         self.by_node.n_entries() > 0
     }
 
-    /// Writes the cosines of `node` with every later node.
+    /// Writes the cosines of `node` with every later node. Those of estimated features may be negative.
     ///
     /// # Shapes
     /// `cosines` becomes `[n_nodes − node − 1]`; entry `k` belongs to node `node + 1 + k`.
@@ -58,4 +94,13 @@ impl Directions {
             }
         }
     }
+}
+
+/// The same entries, divided by the root of the sum of their squares.
+fn of_length_1(mut entries: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+    let length = entries.iter().map(|&(_, value)| f64::from(value).powi(2)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        entries.iter_mut().for_each(|(_, value)| *value = (f64::from(*value) / length) as f32);
+    }
+    entries
 }

@@ -6,8 +6,10 @@ mod cosine;
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
-use veilgraph_graph::{Features, Labels, Nodes};
+use veilgraph_graph::{EstimatedFeatures, Features, Labels, Nodes};
+use veilgraph_nn::InputFeatures;
 use veilgraph_posterior::SimilarPairs;
+use veilgraph_privacy::NoisyLabels;
 
 use bins::{AllPairs, BinnedRows};
 use classes::Classes;
@@ -69,13 +71,14 @@ impl Stage for Similarity {
     const DRAWS: Draws = Draws::OncePerExperiment;
     type Side = Server;
     type Params = Params;
-    /// The labels are absent where the dataset has none.
-    type Inputs = (Nodes, Features, Option<Labels>);
+    /// Features are public, or estimated from reports where nodes keep them private; the public ones count if there are
+    /// both. The labels are absent where the dataset has none, and noisy where nodes keep them private.
+    type Inputs = (Nodes, Option<Features>, Option<EstimatedFeatures>, Option<Labels>, Option<NoisyLabels>);
     type Outputs = (SimilarPairs,);
     type Error = Error;
 
     fn run(
-        (nodes, features, labels): Self::Inputs,
+        (nodes, public, estimated, labels, noisy_labels): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
@@ -84,7 +87,17 @@ impl Stage for Similarity {
             return Err(Error::Share(params.share));
         }
         let n_nodes = nodes.splits.len();
-        let directions = Directions::new(&features);
+        let labels = labels.or(noisy_labels.map(|noisy| noisy.labels));
+        let features = match (public, estimated) {
+            (Some(public), _) => InputFeatures::Public(public),
+            // Without links there is nothing to propagate over.
+            (None, Some(estimated)) => InputFeatures::Estimated(EstimatedFeatures::unpropagated(estimated.values)),
+            (None, None) => return Err(Invalid("there are no features to compare nodes by".to_owned()).into()),
+        };
+        let directions = match &features {
+            InputFeatures::Public(public) => Directions::new(public),
+            InputFeatures::Estimated(estimated) => Directions::of_estimates(&estimated.values)?,
+        };
         if !directions.has_weighted_features() {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));

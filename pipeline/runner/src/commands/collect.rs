@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use veilgraph_client::{Mechanism, PublicParameters};
-use veilgraph_contract::{Artifact, Output, Randomness, Relation, Subject};
+use veilgraph_contract::{Artifact, Output, Randomness, Relation, Release, Subject};
 use veilgraph_graph::{NodeMap, Nodes};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
@@ -19,7 +19,7 @@ use crate::commands::export::{draft_beside, write_whole_folder};
 use crate::commands::run::{self, in_words};
 use crate::config::Config;
 use crate::engine::recipe_of_release;
-use crate::ledger::{fits, statement};
+use crate::ledger::statement;
 use crate::output;
 use crate::progress::Display;
 use crate::runs::RunRecord;
@@ -143,14 +143,9 @@ impl Collection {
             let known: Vec<&str> = Mechanism::ALL.iter().map(|mechanism| mechanism.name()).collect();
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
-        let cost = total_epsilon(&release.releases, Relation::ListBit);
-        if let Some(budget) = config.privacy.budget.filter(|_| !arguments.spend) {
-            ensure!(
-                fits(cost, 0.0, budget),
-                "a report costs {cost} nats per list bit, and [privacy] budget allows {}; lower epsilon, or accept the \
-                 overspend with --spend",
-                budget.nats()
-            );
+        if !arguments.spend && !config.privacy.budget.are_empty() {
+            let releases: Vec<&Release> = release.releases.iter().collect();
+            config.privacy.budget.check("the parts of a report cost", &release.population, &releases, &[])?;
         }
         let scratch = Scratch(Store::new(draft_beside(&to.with_extension("scratch"))?));
         let (_, mut tasks) = run::prepare_one(&until("ingest"))?;

@@ -134,7 +134,7 @@ pub(crate) fn bring(
     }
     let memory = memory_limit(arguments);
     let side = arguments.side;
-    let allowance = Allowance { budget: config.privacy.budget, spend: arguments.spend };
+    let allowance = Allowance { budgets: config.privacy.budget.clone(), spend: arguments.spend };
     let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
     let engine = Engine {
         config,
@@ -240,9 +240,7 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
     for (population, releases) in releases {
         let cost = in_words(&totals(releases));
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
-        let budget = config.privacy.budget.map_or("no budget is set".to_owned(), |budget| {
-            format!("{spent} of {} nats per list bit are spent", budget.nats())
-        });
+        let budget = config.privacy.budget.in_words(&spent);
         output::line(&format!(
             "budget of `{population}`: {budget}; all releases of this config cost {cost}, less what is fresh"
         ));

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::ensure;
-use veilgraph_contract::{Relation, Release};
-use veilgraph_privacy::composition::{total_epsilon, totals};
+use veilgraph_contract::Release;
+use veilgraph_privacy::composition::totals;
 use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
 use crate::commands::in_words;
-use crate::ledger::{Charge, fits};
+use crate::ledger::Charge;
 use crate::task::{Done, Status, Task};
 
 impl Engine<'_> {
@@ -28,37 +27,31 @@ impl Engine<'_> {
                 in_words(&outstanding)
             ));
         }
-        let Some(budget) = self.allowance.budget.filter(|_| !self.allowance.spend) else { return Ok(()) };
+        if self.allowance.spend || self.allowance.budgets.are_empty() {
+            return Ok(());
+        }
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
-        let left = budget.nats() - spent;
-        ensure!(
-            fits(outstanding, spent, budget),
-            "all releases of this plan together cost {outstanding} nats per list bit and exceed the budget: {spent} of \
-             {budget} nats are spent on `{}`, {left} remain; nothing was released. Lower epsilon, release less, or \
-             accept the overspend with --spend",
-            charge.population,
-            budget = budget.nats(),
-        );
-        Ok(())
+        let what = "all releases of this plan together cost";
+        self.allowance.budgets.check(what, charge.population, &outstanding, &spent)
     }
 
-    /// What the releases about a population cost that this plan has not made yet, in nats per list bit.
-    fn outstanding(&self, population: &str, ends: &Ends) -> anyhow::Result<f64> {
+    /// The releases about a population that this plan has not made yet.
+    fn outstanding(&self, population: &str, ends: &Ends) -> anyhow::Result<Vec<&Release>> {
         if self.config.is_deployment() {
-            return Ok(total_epsilon(self.outstanding_releases(population)?, Relation::ListBit));
+            return self.outstanding_releases(population);
         }
         let mut known: Vec<Option<Done>> = ends.iter().map(|end| end.get().cloned()).collect();
-        let mut cost = 0.0;
+        let mut outstanding = Vec::new();
         for (index, task) in self.tasks.iter().enumerate() {
             if known[index].is_none() {
                 known[index] = self.fresh(task, &known)?;
             }
             if task.population == population && known[index].is_none() && !self.was_charged_in_last_run(task) {
-                cost += total_epsilon(&task.releases, Relation::ListBit);
+                outstanding.extend(&task.releases);
             }
         }
-        Ok(cost)
+        Ok(outstanding)
     }
 
     /// The releases of this plan about a population that the ledger does not have. In a deployment that is known before

@@ -78,7 +78,7 @@ impl Engine<'_> {
             };
             // A part of a plan must not be spent when the whole of it cannot be.
             self.check_whole_plan(&charge, &[])?;
-            self.ledger.charge(&charge, self.allowance)?;
+            self.ledger.charge(&charge, &self.allowance)?;
         }
         let mut entropy = [0; 32];
         getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;

@@ -2,11 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::ensure;
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Randomness, Relation, Release};
-use veilgraph_privacy::Epsilon;
-use veilgraph_privacy::composition::total_epsilon;
+use veilgraph_contract::{Randomness, Release};
+
+use super::budgets::Budgets;
 
 /// A release with where it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,10 +57,10 @@ pub(crate) struct Charge<'a> {
 }
 
 /// How much may be spent.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Allowance {
-    /// Most that all releases about the same nodes may cost, in nats per list bit.
-    pub budget: Option<Epsilon>,
+    /// Most that all releases about the same nodes may cost.
+    pub budgets: Budgets,
     /// The user accepts an overspend.
     pub spend: bool,
 }
@@ -95,25 +94,13 @@ impl Charge<'_> {
 
 impl Allowance {
     /// Refuses a release that would cost more than is left.
-    pub(super) fn check(self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
-        let Some(budget) = self.budget.filter(|_| !self.spend) else { return Ok(()) };
+    pub(super) fn check(&self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
+        if self.spend || self.budgets.are_empty() {
+            return Ok(());
+        }
         let spent = spent(rows, charge.population, &charge.private_inputs(), charge.randomness);
-        let releases = || charge.releases.iter().map(|(release, _)| release);
-        ensure!(
-            releases().any(|release| release.relation == Relation::ListBit),
-            "[privacy] budget is counted in nats per list bit, and this release states no such cost; remove the budget, \
-             or accept the release with --spend"
-        );
-        let cost = total_epsilon(releases(), Relation::ListBit);
-        let left = budget.nats() - spent;
-        ensure!(
-            fits(cost, spent, budget),
-            "a release of {cost} nats per list bit exceeds the budget: {spent} of {budget} nats are spent on `{}`, {left} remain; \
-             lower epsilon, reuse the earlier release, or accept the overspend with --spend",
-            charge.population,
-            budget = budget.nats(),
-        );
-        Ok(())
+        let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
+        self.budgets.check("the parts of a release together cost", charge.population, &releases, &spent)
     }
 }
 
@@ -132,18 +119,13 @@ pub(super) fn rows_in_words<'a>(releases: impl IntoIterator<Item = &'a Release>)
     releases.into_iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a further cost stays within the budget, in nats. Sums of decimals are off by some 1e-16.
-pub(crate) fn fits(cost: f64, spent: f64, budget: Epsilon) -> bool {
-    cost <= budget.nats() - spent + 1e-12 * budget.nats()
-}
-
 fn first() -> u32 {
     1
 }
 
-/// What the rows about these nodes have cost with this randomness, in nats per list bit; see [`super::Ledger::spent`].
-pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> f64 {
+/// What the rows about these nodes have released with this randomness; see [`super::Ledger::spent`].
+pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> Vec<Release> {
     let about = |row: &&LedgerRow| row.population == population || inputs.contains(&row.graph.as_str());
     let mine = rows.iter().filter(about).filter(|row| row.randomness == randomness.name());
-    total_epsilon(mine.map(|row| &row.release), Relation::ListBit)
+    mine.map(|row| row.release.clone()).collect()
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use veilgraph_contract::{Artifact, Relation, Release, Slot, Zone};
+use veilgraph_estimate::features::SubstituteParams;
 use veilgraph_evaluate::RelationCost;
 use veilgraph_privacy::composition::totals;
 
-use crate::config::sweep::SweptField;
+use crate::config::sweep::{SweptCell, SweptField};
 use crate::task::{Wire, position};
 
 /// One way through an experiment so far.
@@ -24,6 +25,10 @@ pub(crate) struct Branch {
     pub releases: Vec<Release>,
     /// Whose data are released.
     pub population: String,
+    /// Number of features, where it is known before any file is read.
+    pub n_features: Option<usize>,
+    /// Features that are still to be read off the graph.
+    pub degree_features: Option<SweptCell<SubstituteParams>>,
     /// What scores are about.
     pub dataset: String,
     pub alternative: String,

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use toml::Value;
 use veilgraph_contract::{Artifact, HeldOut, Private};
 use veilgraph_graph::{Features, Labels};
 use veilgraph_ingest::{Ingest, Params};
 
+use super::{features, labels};
 use crate::config::{ConfigError, Holding};
 use crate::datasets;
 use crate::plan::{Absence, Branch, Plan, Run};
@@ -13,7 +15,10 @@ use crate::task::RawHandle;
 
 /// One way for each dataset.
 pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
-    let withholds = plan.config.privacy.features == Holding::Withheld;
+    // An alternative that makes them private decides for all: ingest runs before alternatives differ.
+    let is_private = |table: &str| plan.config.values_anywhere(table, "mechanism").iter().any(|name| protects(name));
+    let withholds = plan.config.privacy.features == Holding::Withheld || is_private(features::TABLE);
+    let withholds_labels = is_private(labels::TABLE);
     // Only now is every dataset a name of its own: a sweep may list several.
     let config = plan.config.clone();
     let prepare = |table| {
@@ -22,6 +27,7 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     };
     let adjust = |params: &mut Params| {
         params.withhold_features = withholds;
+        params.withhold_labels = withholds_labels;
         *params = std::mem::take(params).with_what_is_read();
         Ok(())
     };
@@ -39,24 +45,40 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         start.dataset = params.dataset_name();
         start.population = plan.config.population(params.dataset.as_deref()).to_owned();
         let run = Run { table: "ingest", files: &files, ..Run::default() };
+        start.n_features = n_features(params);
         let mut branch = plan.run::<Ingest>(&[&start], params, run)?;
-        let (public, private) = (Features::ZONE, Private::<Features>::ZONE);
-        if withholds {
-            branch.absent(Features::NAME, public, Absence::Withheld);
-        } else {
-            branch.absent(Features::NAME, private, Absence::NotInTheData);
-        }
-        if !params.has_features() {
-            branch.absent(Features::NAME, public, Absence::NotInTheData);
-            branch.absent(Features::NAME, private, Absence::NotInTheData);
-        }
+        one_zone::<Features>(&mut branch, params.has_features(), withholds);
+        one_zone::<Labels>(&mut branch, params.has_labels(), withholds_labels);
         if !params.has_labels() {
-            branch.absent(Labels::NAME, Labels::ZONE, Absence::NotInTheData);
             branch.absent(HeldOut::<Labels>::NAME, HeldOut::<Labels>::ZONE, Absence::NotInTheData);
         }
         branches.push(branch);
     }
     Ok(branches)
+}
+
+/// Whether a mechanism of this name needs data that only their owners hold.
+fn protects(mechanism: &Value) -> bool {
+    !matches!(mechanism.as_str(), Some("public" | "feature-free"))
+}
+
+/// Says in which zone an artifact of the ingest is: with the server or with its owners, never in both.
+fn one_zone<A: Artifact>(branch: &mut Branch, is_in_the_data: bool, is_withheld: bool) {
+    if !is_in_the_data || is_withheld {
+        branch.absent(A::NAME, A::ZONE, if is_in_the_data { Absence::Withheld } else { Absence::NotInTheData });
+    }
+    if !is_in_the_data || !is_withheld {
+        branch.absent(A::NAME, Private::<A>::ZONE, Absence::NotInTheData);
+    }
+}
+
+/// The number of features, where it is known before any file is read.
+fn n_features(params: &Params) -> Option<usize> {
+    match (&params.synthetic, params.dataset.as_deref()) {
+        (Some(model), _) => Some(model.features),
+        (None, Some(name)) => datasets::named(name).ok()?.n_features,
+        (None, None) => None,
+    }
 }
 
 /// The files of a dataset, with their checksums where they are known.

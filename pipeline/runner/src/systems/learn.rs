@@ -1,13 +1,17 @@
-//! Networks on the graphs: every grid searched, trained and scored.
+//! Networks on the graphs: they classify nodes or predict links. Every grid is searched, trained and scored.
+
+mod link_prediction;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Private, Zone};
 use veilgraph_evaluate::EvaluateClasses;
-use veilgraph_graph::{Features, Labels};
+use veilgraph_graph::{EstimatedFeatures, Features, Labels};
+use veilgraph_privacy::NoisyLabels;
 use veilgraph_train::{Architecture, ChooseSetting, Device, Params, SearchGrid, Train};
 
+use super::choice::Choice;
 use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, MetricGroup};
 use crate::plan::{Branch, Plan, Run};
@@ -17,16 +21,52 @@ const TABLE: &str = "train";
 /// Fields whose lists are a grid to choose from, not a sweep.
 const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
 
+/// A value of `[train] task`.
+type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<(), ConfigError>);
+
+const LEARNERS: &[Learner] = &[("classify", classify), ("link-prediction", link_prediction::predict_links)];
+
 /// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
 pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
-    let can_train = data.has(Features::NAME, Features::ZONE) && data.has(Labels::NAME, Labels::ZONE);
+    let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
+    let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
+    let can_train = has_labels && super::features::are_at_hand(plan, data);
     let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
     let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
     Ok(if can_train && is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
 }
 
+/// Learns on every graph what `[train] task` names.
+pub(super) fn learn(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+    let graphs: Vec<Branch> = graphs.iter().cloned().map(with_one_kind_of_features).collect();
+    let choice =
+        Choice { table: TABLE, field: "task", default: "classify", known: LEARNERS, name: |learner| learner.0 };
+    let named = Branch::default();
+    let follow = |plan: &mut Plan, (_, learn): &Learner, named: Branch| {
+        let graphs: Vec<Branch> = graphs.iter().map(|graph| graph.with(&named.choices)).collect();
+        learn(plan, &graphs)?;
+        Ok(Vec::new())
+    };
+    choice.each(plan, &named, follow).map(|_| ())
+}
+
+/// A network reads the features that were worked out, or else those that everybody knows.
+fn with_one_kind_of_features(mut graph: Branch) -> Branch {
+    if graph.has(EstimatedFeatures::NAME, EstimatedFeatures::ZONE) {
+        graph.mark_absent::<Features>();
+    }
+    graph
+}
+
+/// Whether a network has something to read.
+fn has_features(graph: &Branch) -> bool {
+    graph.has(Features::NAME, Features::ZONE) || graph.has(EstimatedFeatures::NAME, EstimatedFeatures::ZONE)
+}
+
 /// Classifies the nodes of every graph.
-pub(super) fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+    let has_labels =
+        |graph: &Branch| graph.has(Labels::NAME, Labels::ZONE) || graph.has(NoisyLabels::NAME, NoisyLabels::ZONE);
     // The table is read once for each kind of graph, however many graphs there are.
     let mut known: BTreeMap<Kind, Vec<SweptCell<Params>>> = BTreeMap::new();
     for trials in by_cell(graphs) {
@@ -36,7 +76,8 @@ pub(super) fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigE
             Entry::Vacant(place) => place.insert(cells(plan, kind)?),
         };
         // Networks that nobody scores are not trained, unless training is all that is wanted.
-        if !plan.wants(MetricGroup::Accuracy) && plan.options.until != Some("train") {
+        let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
+        if !is_wanted || !has_features(&trials[0]) || !has_labels(&trials[0]) {
             continue;
         }
         for cell in cells.iter() {

@@ -7,6 +7,7 @@ use crate::config::sweep::fields_of;
 use crate::config::{ConfigError, MetricGroup};
 use crate::function::Function;
 use crate::plan::{Branch, Plan};
+use crate::systems::choice::Choice;
 
 /// Graphs of reported bits, which several mechanisms build.
 mod bits;
@@ -41,6 +42,7 @@ mechanisms! {
     solitude,
     non_private,
     no_links,
+    public,
 }
 
 /// Table of the mechanisms' parameters.
@@ -59,43 +61,16 @@ pub(super) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
 /// The graphs of every mechanism that the config names.
 pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let named = plan.config.values(TABLE, "mechanism");
-    let is_swept = matches!(plan.config.table(TABLE).get("mechanism"), Some(Value::Array(_)));
-    if is_swept && named.is_empty() {
-        return Err(plan.config.error("privatize.links.mechanism", "an empty list sweeps over nothing"));
-    }
-    plan.read_field(TABLE, "mechanism");
-    let mut distinct: Vec<Value> = Vec::new();
-    for name in if named.is_empty() { vec![Value::from("blink")] } else { named } {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    }
-    let is_reference = |name: &Value| matches!(name.as_str(), Some("non-private" | "no-links"));
-    if distinct.iter().all(is_reference) {
+    let is_reference = |name: &Value| matches!(name.as_str(), Some("non-private" | "no-links" | "public"));
+    if !named.is_empty() && named.iter().all(is_reference) {
         pass_over_parameters(plan)?;
     }
-    let whole = plan.config.clone();
-    let mut graphs = Vec::new();
-    for name in distinct {
-        let known = MECHANISMS.iter().find(|mechanism| name.as_str() == Some(mechanism.name));
-        let Some(mechanism) = known else { return Err(unknown(plan, &name)) };
-        let choice = whole.choice(TABLE, "mechanism", name.clone());
-        let mut data = if is_swept { data.with(&[choice]) } else { data.clone() };
+    let choice =
+        Choice { table: TABLE, field: "mechanism", default: "blink", known: MECHANISMS, name: |mechanism| mechanism.name };
+    choice.each(plan, data, |plan, mechanism, mut data| {
         mechanism.name.clone_into(&mut data.mechanism);
-        plan.config = whole.without_field(TABLE, "mechanism");
-        graphs.extend((mechanism.graphs)(plan, &data)?);
-    }
-    plan.config = whole;
-    Ok(graphs)
-}
-
-/// A mechanism that there is not.
-fn unknown(plan: &Plan, name: &Value) -> ConfigError {
-    let names: Vec<&str> = MECHANISMS.iter().map(|mechanism| mechanism.name).collect();
-    let text = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
-    let hint = crate::nearest::nearest(&text, &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-    let problem = format!("unknown variant `{text}`, expected one of {}{hint}", names.join(", "));
-    plan.config.error("privatize.links.mechanism", &problem)
+        (mechanism.graphs)(plan, &data)
+    })
 }
 
 /// References read no parameter. Where nothing else is asked for, the parameters of other mechanisms are passed over, so

@@ -1,0 +1,147 @@
+//! The most that releases about the same nodes may cost, for each relation that the user bounds.
+
+use std::collections::BTreeMap;
+
+use anyhow::ensure;
+use serde::Deserialize;
+use veilgraph_contract::{Relation, Release, Subject};
+use veilgraph_privacy::Epsilon;
+use veilgraph_privacy::composition::{total_epsilon, totals};
+
+/// `[privacy] budget`: a number of nats per list bit, or a table with a number of nats for each relation.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "Written")]
+pub(crate) struct Budgets(BTreeMap<Relation, Epsilon>);
+
+/// Budgets as a config writes them.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a positive number of nats per list bit, or a table of numbers by relation, such as \
+                               { list-bit = 8, node-features = 1, label = 1 }")]
+enum Written {
+    PerListBit(Epsilon),
+    ByRelation(BTreeMap<Relation, Epsilon>),
+}
+
+impl From<Written> for Budgets {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::PerListBit(epsilon) => Self(BTreeMap::from([(Relation::ListBit, epsilon)])),
+            Written::ByRelation(budgets) => Self(budgets),
+        }
+    }
+}
+
+/// Under which relations a budget bounds what releases about a subject cost.
+fn bounding(subject: Subject) -> &'static [Relation] {
+    match subject {
+        Subject::Links | Subject::Degrees => &[Relation::ListBit, Relation::Edge],
+        Subject::Features => &[Relation::NodeFeatures, Relation::NodeAttrs],
+        Subject::Labels => &[Relation::Label, Relation::NodeAttrs],
+        Subject::Model => &[Relation::Node],
+    }
+}
+
+impl Budgets {
+    /// Whether nothing is bounded.
+    pub(crate) fn are_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Refuses releases that no budget bounds, or that exceed what the `spent` ones have left of one. `what` names the
+    /// releases in the message, with its verb.
+    ///
+    /// # Errors
+    /// The message names the relation, what is spent, what remains, and the remedy.
+    pub(crate) fn check(
+        &self,
+        what: &str,
+        population: &str,
+        releases: &[&Release],
+        spent: &[Release],
+    ) -> anyhow::Result<()> {
+        for release in releases {
+            let relations = bounding(release.subject);
+            let is_bounded = relations.iter().any(|relation| self.0.contains_key(relation));
+            let names: Vec<&str> = relations.iter().map(|relation| relation.code()).collect();
+            ensure!(
+                is_bounded,
+                "[privacy] budget does not bound releases about {}s; add {} to its table, remove the budget, or accept the \
+                 release with --spend",
+                release.subject.name(),
+                names.join(" or "),
+            );
+        }
+        for (&relation, &budget) in &self.0 {
+            let cost = total_epsilon(releases.iter().copied(), relation);
+            let so_far = total_epsilon(spent, relation);
+            // A relation that the releases do not touch may be overspent from before; that is no reason to refuse them.
+            ensure!(
+                cost == 0.0 || fits(cost, so_far, budget),
+                "{what} {cost} nats per {words} and exceed the budget: {so_far} of {budget} nats are spent on `{population}`, \
+                 {left} remain; nothing was released. Lower epsilon, release less, reuse an earlier release, or accept the \
+                 overspend with --spend",
+                words = relation.words(),
+                budget = budget.nats(),
+                left = budget.nats() - so_far,
+            );
+        }
+        Ok(())
+    }
+
+    /// What is spent of each budget, in words.
+    pub(crate) fn in_words(&self, spent: &[Release]) -> String {
+        if self.are_empty() {
+            return "no budget is set".to_owned();
+        }
+        let totals = totals(spent);
+        let one = |(relation, budget): (&Relation, &Epsilon)| {
+            let spent = totals.get(relation).map_or(0.0, veilgraph_contract::Cost::epsilon);
+            format!("{spent} of {} nats per {} are spent", budget.nats(), relation.words())
+        };
+        self.0.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a further cost stays within the budget, in nats. Sums of decimals are off by some 1e-16.
+fn fits(cost: f64, spent: f64, budget: Epsilon) -> bool {
+    cost <= budget.nats() - spent + 1e-12 * budget.nats()
+}
+
+#[cfg(test)]
+mod tests {
+    use veilgraph_contract::{Cost, Trust};
+
+    use super::*;
+
+    fn budgets(text: &str) -> Result<Budgets, toml::de::Error> {
+        toml::from_str::<BTreeMap<String, Budgets>>(text).map(|mut table| table.remove("budget").expect("a budget"))
+    }
+
+    fn release(subject: Subject, relation: Relation, epsilon: f64) -> Release {
+        let cost = Cost::Pure(epsilon);
+        Release { noise: "any".into(), subject, trust: Trust::Local, relation, cost, sound: true, why: String::new() }
+    }
+
+    #[test]
+    fn a_number_bounds_list_bits_and_a_table_any_relation() {
+        let links = release(Subject::Links, Relation::ListBit, 2.0);
+        let features = release(Subject::Features, Relation::NodeFeatures, 2.0);
+        let number = budgets("budget = 3").expect("valid");
+        number.check("it costs", "p", &[&links], &[]).expect("within the budget");
+        let twice = number.check("it costs", "p", &[&links], std::slice::from_ref(&links)).expect_err("too much");
+        assert!(twice.to_string().contains("2 of 3 nats are spent on `p`, 1 remain"), "{twice}");
+        let unbounded = number.check("it costs", "p", &[&features], &[]).expect_err("unbounded");
+        assert!(unbounded.to_string().contains("node-features or node-attrs"), "{unbounded}");
+        let table = budgets("budget = { list-bit = 2, node-features = 1 }").expect("valid");
+        let problem = table.check("they cost", "p", &[&links, &features], &[]).expect_err("too much");
+        assert!(problem.to_string().contains("2 nats per node's features"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_no_budget_is_refused() {
+        for text in ["budget = 0", "budget = -1", "budget = \"much\"", "budget = { links = 1 }", "budget = { label = 0 }"] {
+            let problem = budgets(text).expect_err(text).to_string();
+            assert!(problem.contains("nats per list bit"), "{text}: {problem}");
+        }
+    }
+}

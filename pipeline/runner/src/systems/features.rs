@@ -1,0 +1,165 @@
+//! How features are protected, or what takes their place: one file for each mechanism, and its name in the list of this
+//! file.
+
+use veilgraph_contract::{Artifact, Private};
+use veilgraph_estimate::features::{
+    DegreeFeatures, PropagateFeatures, RectifyFeatures, Substitute, SubstituteFeatures, SubstituteParams,
+};
+use veilgraph_graph::{Features, Propagation};
+use veilgraph_privatize::features::{FeatureMechanism, FeatureParams, LocalFeatures};
+
+use super::choice::Choice;
+use crate::config::sweep::{SweptCell, fields_of};
+use crate::config::{ConfigError, Holding};
+use crate::function::Function;
+use crate::plan::{Branch, Plan, Run};
+
+/// A value of `[privatize.features] mechanism`, and all that the runner has to know about it.
+struct Mechanism {
+    /// The value.
+    name: &'static str,
+    /// Names of the parameters that the mechanism reads.
+    fields: fn() -> Vec<String>,
+    /// From the data to features that a network can read.
+    features: fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>,
+    /// Stage functions that this mechanism alone has.
+    functions: &'static [Function],
+}
+
+/// Each name is a file of this folder that has a constant `MECHANISM`.
+macro_rules! mechanisms {
+    ($($file:ident),* $(,)?) => {
+        $(mod $file;)*
+        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
+    };
+}
+
+mechanisms! {
+    public,
+    non_private,
+    one_bit,
+    laplace,
+    piecewise,
+    multi_bit,
+    gaussian,
+    feature_free,
+}
+
+/// Table of the mechanisms' parameters.
+pub(super) const TABLE: &str = "privatize.features";
+
+/// Table of what the server makes of the reports.
+pub(super) const ESTIMATE: &str = "estimate.features";
+
+/// Stage functions of the mechanisms.
+pub(super) fn functions() -> impl Iterator<Item = &'static Function> {
+    MECHANISMS.iter().flat_map(|mechanism| mechanism.functions)
+}
+
+/// Parameters of all mechanisms.
+pub(super) fn fields_of_mechanisms() -> Vec<String> {
+    MECHANISMS.iter().flat_map(|mechanism| (mechanism.fields)()).chain(["mechanism".to_owned()]).collect()
+}
+
+/// The features of every mechanism that the config names.
+pub(super) fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let choice = Choice {
+        table: TABLE,
+        field: "mechanism",
+        default: "public",
+        known: MECHANISMS,
+        name: |mechanism| mechanism.name,
+    };
+    choice.each(plan, data, |plan, mechanism, data| (mechanism.features)(plan, &data))
+}
+
+/// Whether nodes will have features of any kind: public, private, or what takes their place.
+pub(super) fn are_at_hand(plan: &Plan, data: &Branch) -> bool {
+    let are_kept = plan.config.privacy.features == Holding::Withheld && plan.config.table(TABLE).is_empty();
+    let are_given = data.has(Features::NAME, Features::ZONE)
+        || (data.has(Private::<Features>::NAME, Private::<Features>::ZONE) && !are_kept);
+    are_given || plan.config.values(TABLE, "mechanism").iter().any(|name| name.as_str() == Some(feature_free::NAME))
+}
+
+/// Reports under the mechanism `M`, rectified, with their propagation.
+fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let n_features = data.n_features;
+    let complete = |params: &mut M::Params| {
+        if let Some(n_features) = n_features {
+            params.complete_dimension(n_features);
+        }
+        params.check().map_err(|error| error.to_string())?;
+        if params.needs_dimension() {
+            return Err("what all features of a node cost depends on their number, and a release is charged before data \
+                        are read; say it: dimension = NUMBER"
+                .to_owned());
+        }
+        Ok(())
+    };
+    let cells = plan.cells::<M::Params>(TABLE, &[], complete)?;
+    let reports = plan.sweep_cells::<LocalFeatures<M>>(std::slice::from_ref(data), TABLE, &cells)?;
+    plan.sweep::<RectifyFeatures>(&reports, ESTIMATE)
+}
+
+/// What takes the place of features, as far as it needs no graph.
+fn substituted(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let adjust = |params: &mut SubstituteParams| {
+        *params = params.with_what_is_read();
+        Ok(())
+    };
+    let mut made = Vec::new();
+    for cell in plan.cells::<SubstituteParams>(ESTIMATE, &[], adjust)? {
+        let mut data = data.clone();
+        data.mark_absent::<Features>();
+        if cell.params.substitute == Substitute::OneHotDegree {
+            data.degree_features = Some(cell);
+            made.push(data);
+        } else {
+            made.extend(plan.sweep_cells::<SubstituteFeatures>(&[data], ESTIMATE, &[cell])?);
+        }
+    }
+    Ok(made)
+}
+
+/// Features that are read off a graph, where these take the place of others.
+pub(super) fn on_graphs(plan: &mut Plan, graphs: Vec<Branch>) -> Result<Vec<Branch>, ConfigError> {
+    let of = |mut graph: Branch| match graph.degree_features.take() {
+        Some(SweptCell { choices, params }) => {
+            let run = Run { table: ESTIMATE, ..Run::default() };
+            plan.run::<DegreeFeatures>(&[&graph.with(&choices)], &params, run)
+        }
+        None => Ok(graph),
+    };
+    graphs.into_iter().map(of).collect()
+}
+
+/// Features that the server is given, with their propagation where one is asked for.
+fn propagated(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let mut made = Vec::new();
+    for cell in plan.cells::<Propagation>(ESTIMATE, &[], |_| Ok(()))? {
+        if cell.params == Propagation::default() {
+            made.push(data.with(&cell.choices));
+        } else {
+            made.extend(plan.sweep_cells::<PropagateFeatures>(std::slice::from_ref(data), ESTIMATE, &[cell])?);
+        }
+    }
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mechanism_names_its_fields() {
+        let of = |name: &str| {
+            let mechanism = MECHANISMS.iter().find(|mechanism| mechanism.name == name).expect("a mechanism");
+            (mechanism.fields)()
+        };
+        assert!(of("public").is_empty() && of("feature-free").is_empty());
+        for name in ["one-bit", "laplace", "piecewise"] {
+            assert!(of(name).contains(&"budget".to_owned()), "{name}: {:?}", of(name));
+        }
+        assert!(of("multi-bit").contains(&"coordinates".to_owned()) && of("gaussian").contains(&"dp_delta".to_owned()));
+    }
+}
