@@ -18,10 +18,11 @@ pub struct DenseMatrix {
 
 /// One pass over the matrix computes at most this many columns of a product.
 const MOST_LANES: usize = 16;
-/// One pass takes this many rows at a time. Their sums are independent, so that no addition waits for the one before.
-const ROWS: usize = 4;
-/// The adjoint sums this many columns of the matrix before it takes the next ones: the sums stay in the nearest cache.
-const COLUMNS: usize = 256;
+/// This many rows are summed at a time, and for the adjoint this many columns. Their sums are independent, so that no
+/// addition waits for the one before.
+const GROUP: usize = 4;
+/// The adjoint reads this many rows before it takes the next ones, so that they stay in cache.
+const BLOCK: usize = 16;
 
 impl DenseMatrix {
     /// Builds the matrix from row-major `values`.
@@ -74,7 +75,7 @@ impl DenseMatrix {
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows * width];
-        Arch::new().dispatch(Product { matrix: self, x, width, product: &mut product, adjoint: false });
+        Arch::new().dispatch(Product { matrix: self, x, width, out: &mut product, adjoint: false });
         product
     }
 
@@ -89,7 +90,7 @@ impl DenseMatrix {
     pub fn multiply_adjoint(&self, y: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(y.len(), self.n_rows * width, "y must have n_rows rows");
         let mut product = vec![0.0; self.n_columns * width];
-        Arch::new().dispatch(Product { matrix: self, x: y, width, product: &mut product, adjoint: true });
+        Arch::new().dispatch(Product { matrix: self, x: y, width, out: &mut product, adjoint: true });
         product
     }
 }
@@ -102,7 +103,7 @@ struct Product<'a> {
     matrix: &'a DenseMatrix,
     x: &'a [f32],
     width: usize,
-    product: &'a mut [f32],
+    out: &'a mut [f32],
     adjoint: bool,
 }
 
@@ -134,8 +135,8 @@ impl Product<'_> {
         });
         let x: Vec<[f32; LANES]> = rows.collect();
         let sums = if self.adjoint { adjoint(self.matrix, &x) } else { forward(self.matrix, &x) };
-        for (out, sums) in self.product.chunks_exact_mut(self.width).zip(&sums) {
-            out[start..start + width].copy_from_slice(&sums[..width]);
+        for (row, sums) in self.out.chunks_exact_mut(self.width).zip(&sums) {
+            row[start..start + width].copy_from_slice(&sums[..width]);
         }
     }
 }
@@ -145,8 +146,8 @@ impl Product<'_> {
 fn forward<const LANES: usize>(matrix: &DenseMatrix, x: &[[f32; LANES]]) -> Vec<[f32; LANES]> {
     let mut product = vec![[0.0; LANES]; matrix.n_rows];
     let width = matrix.n_columns.max(1);
-    for (rows, out) in matrix.values.chunks(ROWS * width).zip(product.chunks_mut(ROWS)) {
-        let mut sums = [[0.0; LANES]; ROWS];
+    for (rows, out) in matrix.values.chunks(GROUP * width).zip(product.chunks_mut(GROUP)) {
+        let mut sums = [[0.0; LANES]; GROUP];
         // The last rows may be fewer; a row that is not there repeats the first one, and its sums are not read.
         let row = |at: usize| rows.get(at * width..(at + 1) * width).unwrap_or(&rows[..width]);
         let [first, second, third, fourth] = std::array::from_fn(row);
@@ -163,26 +164,37 @@ fn forward<const LANES: usize>(matrix: &DenseMatrix, x: &[[f32; LANES]]) -> Vec<
     product
 }
 
-/// Computes `matrixᵀ · y`; the terms of a few rows are added to the sums of a block of columns.
+/// Computes `matrixᵀ · y`. Blocks of the matrix are read that stay in cache; the sums of a few of their columns stay in
+/// registers.
 #[inline(always)]
 fn adjoint<const LANES: usize>(matrix: &DenseMatrix, y: &[[f32; LANES]]) -> Vec<[f32; LANES]> {
     let mut product = vec![[0.0; LANES]; matrix.n_columns];
-    for (first_column, sums) in (0..).step_by(COLUMNS).zip(product.chunks_mut(COLUMNS)) {
-        let columns = first_column..first_column + sums.len();
-        for (first_row, y) in (0..).step_by(ROWS).zip(y.chunks(ROWS)) {
-            let row = |at: usize| &matrix.row(first_row + at)[columns.clone()];
-            if let &[y0, y1, y2, y3] = y {
-                let terms = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
-                for (sum, (((&a, &b), &c), &d)) in sums.iter_mut().zip(terms) {
+    if matrix.n_columns == 0 {
+        return product;
+    }
+    for (rows, y) in matrix.values.chunks(BLOCK * matrix.n_columns).zip(y.chunks(BLOCK)) {
+        let mut groups = product.chunks_exact_mut(GROUP);
+        for (first, sums) in (0..).step_by(GROUP).zip(&mut groups) {
+            let mut own = [[0.0; LANES]; GROUP];
+            own.copy_from_slice(sums);
+            for (row, y) in rows.chunks_exact(matrix.n_columns).zip(y) {
+                if let &[a, b, c, d] = &row[first..first + GROUP] {
                     for lane in 0..LANES {
-                        sum[lane] = (((sum[lane] + a * y0[lane]) + b * y1[lane]) + c * y2[lane]) + d * y3[lane];
+                        own[0][lane] += a * y[lane];
+                        own[1][lane] += b * y[lane];
+                        own[2][lane] += c * y[lane];
+                        own[3][lane] += d * y[lane];
                     }
                 }
-            } else {
-                for (at, y) in y.iter().enumerate() {
-                    for (sum, &a) in sums.iter_mut().zip(row(at)) {
-                        sum.iter_mut().zip(y).for_each(|(sum, y)| *sum += a * y);
-                    }
+            }
+            sums.copy_from_slice(&own);
+        }
+        let rest = groups.into_remainder();
+        let first = matrix.n_columns - rest.len();
+        for (row, y) in rows.chunks_exact(matrix.n_columns).zip(y) {
+            for (own, value) in rest.iter_mut().zip(&row[first..]) {
+                for lane in 0..LANES {
+                    own[lane] += value * y[lane];
                 }
             }
         }

@@ -78,7 +78,9 @@ fn dense_in_a_step_of_training(bencher: Bencher, width: usize) {
 #[divan::bench(args = [16], sample_count = 20)]
 fn sparse_in_a_step_of_training(bencher: Bencher, width: usize) {
     let (rows, columns) = (3_327, 3_703);
-    let row = |i: usize| (0..columns as u32).filter(|c| (i as u32 * 7 + c * 13) % 10 == 0).map(|c| (c, 1.0)).collect();
+    let row = |i: usize| {
+        (0..columns as u32).filter(|c| (i as u32 * 7 + c * 13).is_multiple_of(10)).map(|c| (c, 1.0)).collect()
+    };
     let matrix = SparseMatrix::from_rows(columns, (0..rows).map(row)).expect("columns ascend");
     let transposed = matrix.transposed();
     let (x, y) = (vec![0.5; columns * width], vec![0.5; rows * width]);

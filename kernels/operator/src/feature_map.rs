@@ -32,7 +32,7 @@ enum Rows {
 }
 
 /// Time that one entry of a dense matrix takes, in units of one entry of a sparse one. Measured.
-pub const DENSE_ENTRY: f64 = 0.5;
+pub const DENSE_ENTRY: f64 = 0.3;
 
 /// Most entries of propagated features that are kept: a gibibyte.
 const MOST_ENTRIES: usize = 1 << 28;
@@ -70,13 +70,11 @@ impl FeatureMap {
     }
 
     /// Returns the entries, where this is a plain sparse matrix: no fill, and no steps to apply.
-    ///
-    /// # Errors
-    /// Returns the map itself where it is more than that.
-    pub fn into_sparse(self) -> Result<SparseMatrix, Self> {
+    #[must_use]
+    pub fn sparse(&self) -> Option<&SparseMatrix> {
         match self {
-            Self { rows: Rows::Filled { fill: 0.0, entries, .. }, lazily: None, factor: 1.0 } => Ok(entries),
-            _ => Err(self),
+            Self { rows: Rows::Filled { fill: 0.0, entries, .. }, lazily: None, .. } => Some(entries),
+            _ => None,
         }
     }
 
@@ -130,9 +128,7 @@ impl FeatureMap {
     #[must_use]
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let propagate = |x: Vec<f32>| match &self.lazily {
-            Some((step, Propagation { hops, aggregator, .. })) => {
-                step.propagate(x, width, *hops, *aggregator, adjoint)
-            }
+            Some((step, Propagation { hops, aggregator, .. })) => step.propagate(x, width, *hops, *aggregator, adjoint),
             None => x,
         };
         let mut product = match (adjoint, &self.lazily) {
@@ -151,9 +147,7 @@ impl Rows {
     fn new(features: FeatureMatrix) -> Self {
         match features {
             FeatureMatrix::Dense(matrix) => Self::Dense(matrix),
-            FeatureMatrix::Sparse { fill, entries } => {
-                Self::Filled { fill, transposed: entries.transposed(), entries }
-            }
+            FeatureMatrix::Sparse { fill, entries } => Self::Filled { fill, transposed: entries.transposed(), entries },
         }
     }
 

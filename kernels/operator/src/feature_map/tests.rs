@@ -23,10 +23,8 @@ fn unweighted() -> [GraphOperator; 2] {
         bits.set(i as usize, j);
         bits.set(j as usize, i);
     }
-    let as_bits = WeightedGraph {
-        links: Links::Bits(bits),
-        ..WeightedGraph::undirected(Construction::Given, NODES, Vec::new())
-    };
+    let as_bits =
+        WeightedGraph { links: Links::Bits(bits), ..WeightedGraph::undirected(Construction::Given, NODES, Vec::new()) };
     let as_list = WeightedGraph::undirected(Construction::Hard, NODES, links);
     [GraphOperator::explicit(&as_list), GraphOperator::explicit(&as_bits)]
 }
@@ -34,7 +32,8 @@ fn unweighted() -> [GraphOperator; 2] {
 fn features() -> [FeatureMatrix; 3] {
     let values = (0..NODES * FEATURES).map(|k| (k as f32 * 0.7).sin()).collect();
     let dense = DenseMatrix::new(NODES, FEATURES, values).expect("finite");
-    let row = |node: usize| (0..FEATURES as u32).filter(|c| (node as u32 + c) % 5 == 0).map(|c| (c, 0.5)).collect();
+    let row =
+        |node: usize| (0..FEATURES as u32).filter(|c| (node as u32 + c).is_multiple_of(11)).map(|c| (c, 0.5)).collect();
     let sparse = || SparseMatrix::from_rows(FEATURES, (0..NODES).map(row)).expect("valid");
     [
         FeatureMatrix::Dense(dense),
@@ -47,8 +46,7 @@ fn features() -> [FeatureMatrix; 3] {
 fn textbook(weights: &[Vec<f64>], features: &FeatureMatrix, propagation: Propagation) -> Vec<f64> {
     let degrees: Vec<f64> = weights.iter().map(|row| row.iter().sum()).collect();
     let scale = |i: usize| if degrees[i] > 0.0 { 1.0 / degrees[i].sqrt() } else { 0.0 };
-    let mut x: Vec<Vec<f64>> =
-        (0..NODES).map(|node| features.row(node).into_iter().map(f64::from).collect()).collect();
+    let mut x: Vec<Vec<f64>> = (0..NODES).map(|node| features.row(node).into_iter().map(f64::from).collect()).collect();
     let mut sum = vec![vec![0.0; FEATURES]; NODES];
     for _ in 0..propagation.hops {
         let next = |i: usize, c: usize| (0..NODES).map(|j| scale(i) * weights[i][j] * scale(j) * x[j][c]).sum();
