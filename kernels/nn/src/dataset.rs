@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use veilgraph_graph::{Features, Labels, SparseMatrix};
+use veilgraph_graph::{Labels, SparseMatrix};
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
 use crate::failure::Failure;
+use crate::input_features::InputFeatures;
 use crate::layer::Layer;
 use crate::learned::{ReportedLinks, Rule};
 use crate::map::LinearMap;
@@ -34,9 +35,9 @@ impl Dataset {
     ///
     /// # Errors
     /// When features and graph differ in size, attention would list too many pairs, a class has no training
-    /// node, or there is no validation node.
-    pub fn new(
-        features: &Features,
+    /// node, there is no validation node, or features cannot be propagated over the graph.
+    pub fn new<'a>(
+        features: impl Into<InputFeatures<'a>>,
         graph: impl Into<TrainingGraph>,
         architecture: Architecture,
         options: NetworkOptions,
@@ -54,6 +55,7 @@ impl Dataset {
         if validation.is_empty() {
             return Err(Failure::NoValidation);
         }
+        let features = features.into();
         let input = match graph.into() {
             TrainingGraph::Fixed(graph) => input(features, &Arc::new(graph), architecture, options)?,
             TrainingGraph::Learned(links) => learned(features, links, architecture)?,
@@ -90,11 +92,12 @@ impl Dataset {
 /// Features and links to learn, as a network reads them.
 ///
 /// # Errors
-/// When features and links differ in size, the network attends, or there are too many pairs to learn.
-fn learned(features: &Features, links: ReportedLinks, architecture: Architecture) -> Result<GraphInput, Failure> {
+/// When features and links differ in size, the network attends, there are too many pairs to learn, or the features
+/// ask to be propagated.
+fn learned(features: InputFeatures, links: ReportedLinks, architecture: Architecture) -> Result<GraphInput, Failure> {
     let n = links.n_nodes();
-    if features.0.n_rows() != n {
-        return Err(Failure::Mismatch(n, features.0.n_rows()));
+    if features.n_nodes() != n {
+        return Err(Failure::Mismatch(n, features.n_nodes()));
     }
     let aggregation = match architecture {
         Architecture::Mlp => Aggregation::Nothing,
@@ -103,24 +106,24 @@ fn learned(features: &Features, links: ReportedLinks, architecture: Architecture
         Architecture::Gcn => Aggregation::Learn(Arc::new(links), Rule::Symmetric),
         Architecture::GraphSage => Aggregation::Learn(Arc::new(links), Rule::Mean),
     };
-    Ok(GraphInput { features: Arc::new(LinearMap::of(features.0.clone())), gathered: None, aggregation })
+    Ok(GraphInput { features: Arc::new(LinearMap::unpropagated(features, n)?), gathered: None, aggregation })
 }
 
 /// Features and graph as a network reads them.
 ///
 /// # Errors
-/// When features and graph differ in size, or attention would list too many pairs.
+/// When features and graph differ in size, attention would list too many pairs, or a feature overflows.
 pub(crate) fn input(
-    features: &Features,
+    features: InputFeatures,
     graph: &Arc<GraphOperator>,
     architecture: Architecture,
     options: NetworkOptions,
 ) -> Result<GraphInput, Failure> {
     let n_nodes = graph.n_nodes();
-    if features.0.n_rows() != n_nodes {
-        return Err(Failure::Mismatch(n_nodes, features.0.n_rows()));
+    if features.n_nodes() != n_nodes {
+        return Err(Failure::Mismatch(n_nodes, features.n_nodes()));
     }
-    let features = LinearMap::of(features.0.clone());
+    let features = LinearMap::features(features, graph)?;
     let propagation = |map: LinearMap| (map.times(&features).map(Arc::new), Aggregation::Propagate(Arc::new(map)));
     let (gathered, aggregation) = match architecture {
         Architecture::Gcn => propagation(LinearMap::symmetric(graph)),

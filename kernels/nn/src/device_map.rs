@@ -8,7 +8,6 @@ use burn::tensor::{Tensor, TensorPrimitive};
 use crate::learned::LearnedMap;
 use crate::map::LinearMap;
 use crate::ops::{DeviceOps, from_host, shape, to_host};
-use veilgraph_operator::ImplicitMap;
 
 /// A linear map `M` where the device can apply it.
 #[derive(Clone, Debug)]
@@ -17,8 +16,8 @@ pub(crate) enum DeviceMap<B: DeviceOps> {
     Sparse(B::Sparse),
     /// Every entry, on the device: `[1, rows, columns]`.
     Dense(FloatTensor<B>),
-    /// Applied on the host; other devices copy two matrices per call.
-    Host(Arc<ImplicitMap>),
+    /// Applied on the host: other devices copy two matrices per call.
+    Host(Arc<LinearMap>),
     /// Links of one model that trains on the host.
     Learned(Arc<LearnedMap>),
 }
@@ -26,15 +25,14 @@ pub(crate) enum DeviceMap<B: DeviceOps> {
 impl<B: DeviceOps> DeviceMap<B> {
     /// Copies a map to the device, in the form in which it is applied fastest there.
     pub(crate) fn new(map: &Arc<LinearMap>, device: &B::Device) -> Self {
-        let n = map.n_rows() as u64;
-        match map.as_ref() {
-            LinearMap::Sparse(sparse) => Self::Sparse(B::sparse(sparse, device)),
-            // A GPU multiplies by a dense matrix faster than the host applies an implicit one. Half of the memory of a
-            // batch is left for the models.
-            LinearMap::Implicit(soft) if B::memory(device).is_some_and(|bytes| 8 * n * n <= bytes) => {
-                Self::Dense(from_host::<B>(soft.dense(), [1, map.n_rows(), map.n_rows()], device))
-            }
-            LinearMap::Implicit(soft) => Self::Host(soft.clone()),
+        if let LinearMap::Sparse(sparse) = map.as_ref() {
+            return Self::Sparse(B::sparse(sparse, device));
+        }
+        // A GPU multiplies by a dense matrix faster than the host applies an implicit one. Half of the memory of a
+        // batch is left for the models.
+        match B::memory(device).and_then(|bytes| map.dense(bytes / 8)) {
+            Some(values) => Self::Dense(from_host::<B>(values, [1, map.n_rows(), map.n_columns()], device)),
+            None => Self::Host(map.clone()),
         }
     }
 
@@ -85,11 +83,12 @@ fn matmul<B: DeviceOps>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTenso
 /// A function of one model's matrix, applied to that of every model on the host.
 ///
 /// # Shapes
-/// `x` and the result: `[models, n, width]`; `apply` takes and returns row-major `[n, width]`.
+/// `x`: `[models, n, width]`; `apply` takes row-major `[n, width]` and returns as many columns, as does the result.
 fn on_host<B: DeviceOps>(apply: impl Fn(&[f32], usize) -> Vec<f32>, x: FloatTensor<B>) -> FloatTensor<B> {
     let device = B::float_device(&x);
     let [models, rows, width] = shape::<B>(&x);
     let x = to_host::<B>(x);
     let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| apply(x, width)).collect();
+    let rows = product.len() / (models * width);
     from_host::<B>(product, [models, rows, width], &device)
 }

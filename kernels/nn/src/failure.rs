@@ -20,6 +20,14 @@ pub enum Failure {
     /// Graph and features differ in their number of nodes; both numbers.
     #[error("{0} nodes in the graph, {1} in the features")]
     Mismatch(usize, usize),
+    /// Features would have to be propagated over links that are learned; how many steps.
+    #[error("features cannot be propagated ({0} hops) over links that solitude learns; set the hops to 0")]
+    LearnedPropagation(u32),
+    /// A feature overflows when it is propagated or rescaled; which one.
+    #[error(
+        "the features cannot be propagated: {0}; rescale them (rescale = \"root-mean-square\") or raise the budget"
+    )]
+    Propagation(String),
     /// A class cannot be learned; the class, and the number of labelled training nodes.
     #[error(
         "class {0} has no node among the {1} labelled training nodes; choose another split (ingest.split, seed), or remove the class from the labels"

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use veilgraph_graph::SparseMatrix;
+use veilgraph_graph::{DenseMatrix, Propagation, SparseMatrix};
 
-use veilgraph_operator::Scaling;
+use crate::failure::Failure;
+use crate::input_features::InputFeatures;
 use veilgraph_operator::rows::{entries, matrix, product, with_loop};
-use veilgraph_operator::{GraphOperator, ImplicitMap};
+use veilgraph_operator::{DENSE_ENTRY, FeatureMap, GraphOperator, ImplicitMap, Scaling};
 
 /// A matrix in the form in which it is applied.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) enum LinearMap {
     Sparse(Arc<SparseMap>),
     /// A graph that is not listed, between two diagonal matrices.
     Implicit(Arc<ImplicitMap>),
+    /// Features of which every entry may be set, or that are propagated with every product.
+    Features(Arc<FeatureMap>),
 }
 
 /// A sparse matrix with its transposed one, which the gradient needs.
@@ -27,13 +30,46 @@ pub(crate) struct SparseMap {
 /// The product of a soft graph and features is kept below this size, in entries (a gibibyte with its transposed one).
 const MOST_ENTRIES: usize = 1 << 26;
 
+/// The product of a graph and features with every entry set is kept below this size, in entries (a gibibyte).
+const MOST_DENSE_ENTRIES: usize = 1 << 28;
+
 impl LinearMap {
     /// This matrix with its transposed one.
     ///
-    /// Dense matrices are kept as sparse ones too: measured, burn's product with a matrix of few columns takes ten
-    /// times as long per entry.
+    /// Public features are kept as sparse ones even where most entries are set; see [`FeatureMap`] for dense ones.
     pub(crate) fn of(matrix: SparseMatrix) -> Self {
         Self::Sparse(Arc::new(SparseMap { transposed: matrix.transposed(), matrix }))
+    }
+
+    /// The features of a dataset, propagated over `graph` as they ask for.
+    ///
+    /// # Errors
+    /// When a feature is not finite once it is propagated and rescaled.
+    pub(crate) fn features(features: InputFeatures, graph: &Arc<GraphOperator>) -> Result<Self, Failure> {
+        let estimated = match features {
+            InputFeatures::Public(features) => return Ok(Self::of(features.0.clone())),
+            InputFeatures::Estimated(estimated) => estimated,
+        };
+        let map = FeatureMap::new(estimated, graph).map_err(|invalid| Failure::Propagation(invalid.0))?;
+        Ok(match map.sparse() {
+            Some(entries) => Self::of(entries.clone()),
+            None => Self::Features(Arc::new(map)),
+        })
+    }
+
+    /// The features of a dataset whose links are learned, so that there is no graph to propagate over.
+    ///
+    /// # Errors
+    /// When the features ask to be propagated.
+    pub(crate) fn unpropagated(features: InputFeatures, n_nodes: usize) -> Result<Self, Failure> {
+        if let InputFeatures::Estimated(estimated) = features
+            && estimated.propagation.hops > 0
+        {
+            let Propagation { hops, .. } = estimated.propagation;
+            return Err(Failure::LearnedPropagation(hops));
+        }
+        let no_links = matrix(n_nodes, vec![Vec::new(); n_nodes]);
+        Self::features(features, &Arc::new(GraphOperator::Sparse(no_links)))
     }
 
     /// `D^{-1/2} (W + I) D^{-1/2}` with `D` the row sums of `W + I`.
@@ -75,6 +111,7 @@ impl LinearMap {
         match self {
             Self::Sparse(map) => map.matrix.n_rows(),
             Self::Implicit(map) => map.operator.n_nodes(),
+            Self::Features(map) => map.n_rows(),
         }
     }
 
@@ -83,6 +120,33 @@ impl LinearMap {
         match self {
             Self::Sparse(map) => map.matrix.n_columns(),
             Self::Implicit(map) => map.operator.n_nodes(),
+            Self::Features(map) => map.n_columns(),
+        }
+    }
+
+    /// `M x`, or `Mᵀ x` for the adjoint, on the host.
+    ///
+    /// # Shapes
+    /// `x`: row-major `[columns, width]`. Returns `[rows, width]`; the adjoint swaps both.
+    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+        match self {
+            Self::Sparse(map) if adjoint => map.transposed.multiply(x, width),
+            Self::Sparse(map) => map.matrix.multiply(x, width),
+            Self::Implicit(map) => map.apply(x, width, adjoint),
+            Self::Features(map) => map.apply(x, width, adjoint),
+        }
+    }
+
+    /// Every entry, row-major `[rows, columns]`, where a device on which a dense product is the fastest has room for
+    /// `most` entries: those of a graph that is not listed, and of features that are held whole.
+    pub(crate) fn dense(&self, most: u64) -> Option<Vec<f32>> {
+        if (self.n_rows() * self.n_columns()) as u64 > most {
+            return None;
+        }
+        match self {
+            Self::Sparse(_) => None,
+            Self::Implicit(map) => Some(map.dense()),
+            Self::Features(map) => map.dense().map(|matrix| matrix.values().to_vec()),
         }
     }
 
@@ -91,6 +155,7 @@ impl LinearMap {
         match self {
             Self::Sparse(map) => map.matrix.n_entries() as f64,
             Self::Implicit(map) => map.operator.cost(),
+            Self::Features(map) => map.cost(),
         }
     }
 
@@ -99,7 +164,11 @@ impl LinearMap {
     /// A grid makes the product once, and applies it once per epoch and model.
     pub(crate) fn times(&self, features: &Self) -> Option<Self> {
         let apart = self.cost() + features.cost();
-        let Self::Sparse(features) = features else { return None };
+        let features = match features {
+            Self::Sparse(features) => features,
+            Self::Features(map) => return self.times_dense(map.dense()?, apart),
+            Self::Implicit(_) => return None,
+        };
         match self {
             Self::Sparse(graph) => product(&graph.matrix, &features.matrix, apart as usize).map(Self::of),
             Self::Implicit(soft) => {
@@ -118,6 +187,20 @@ impl LinearMap {
                 let rows = product.chunks_exact(width.max(1)).map(|row| (0..).zip(row.iter().copied()).collect());
                 Some(Self::of(matrix(width, rows)))
             }
+            Self::Features(_) => None,
         }
+    }
+
+    /// `self · features` for features with every entry set, if this saves a tenth of the time `apart` of a product:
+    /// the product takes as much memory as the features.
+    fn times_dense(&self, features: &DenseMatrix, apart: f64) -> Option<Self> {
+        let (rows, width) = (features.n_rows(), features.n_columns());
+        let entries = rows * width;
+        if entries > MOST_DENSE_ENTRIES || 1.1 * DENSE_ENTRY * entries as f64 >= apart {
+            return None;
+        }
+        // Features that stay finite under the same products in training do so here; else the features stay apart.
+        let product = DenseMatrix::new(rows, width, self.apply(features.values(), width, false)).ok()?;
+        Some(Self::Features(Arc::new(FeatureMap::of_dense(product))))
     }
 }

@@ -49,7 +49,7 @@ enum Placed<B: DeviceOps> {
 
 /// What a layer transforms.
 enum Input<B: DeviceOps> {
-    /// The features of the dataset, which are sparse and have no gradient.
+    /// The features of the dataset, which have no gradient.
     Features,
     /// Output of the layer before, `[models, n, inputs]`.
     Hidden(Tracked<B>),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use burn::backend::{Autodiff, Flex};
 use burn::tensor::{Tensor, TensorData};
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{Features, ModelPredictions, WeightedGraph};
+use veilgraph_graph::{ModelPredictions, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 
 use crate::architecture::{Parameter, named};
 use crate::dataset::input;
 use crate::failure::Failure;
+use crate::input_features::InputFeatures;
 use crate::layer::arrange;
 use crate::network::Network;
 use crate::saved_model::{GridDescription, SavedModel};
@@ -32,9 +33,9 @@ pub enum PredictError {
 ///
 /// # Errors
 /// When the graph has other features than the one the network was trained on, or lacks its posterior.
-pub fn predict(
+pub fn predict<'a>(
     saved: &SavedModel,
-    features: &Features,
+    features: impl Into<InputFeatures<'a>>,
     graph: &WeightedGraph,
     model: Option<LinkModel>,
     evidence: Option<LinkEvidence>,
@@ -53,9 +54,14 @@ impl SavedModel {
     ///
     /// # Errors
     /// When the parameters were trained on another number of features, or are not those of such a network.
-    pub fn probabilities(&self, features: &Features, graph: &Arc<GraphOperator>) -> Result<Vec<f32>, Failure> {
+    pub fn probabilities<'a>(
+        &self,
+        features: impl Into<InputFeatures<'a>>,
+        graph: &Arc<GraphOperator>,
+    ) -> Result<Vec<f32>, Failure> {
+        let features = features.into();
         let GridDescription { architecture, options, n_classes, .. } = self.grid;
-        let shapes = architecture.layers(options, features.0.n_columns(), n_classes);
+        let shapes = architecture.layers(options, features.n_features(), n_classes);
         self.check(&named(shapes.iter().cloned()))?;
         let input = input(features, graph, architecture, options)?;
         let device = Default::default();

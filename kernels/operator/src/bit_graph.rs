@@ -61,12 +61,14 @@ impl BitGraph {
     ///
     /// # Complexity
     /// One addition of rows for every eight pairs, whatever the number of links.
+    #[must_use]
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let bits = if adjoint { self.outgoing.as_ref().unwrap_or(&self.incoming) } else { &self.incoming };
         Arch::new().dispatch(Sums { bits, x, width })
     }
 
     /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.
+    #[must_use]
     pub fn cost(&self) -> f64 {
         let n = self.n_nodes() as f64;
         n * n / 8.0 + 64.0 * n

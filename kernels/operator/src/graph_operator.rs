@@ -111,6 +111,7 @@ impl GraphOperator {
     }
 
     /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.
+    #[must_use]
     pub fn cost(&self) -> f64 {
         match self {
             Self::Sparse(matrix) => matrix.n_entries() as f64,
@@ -120,6 +121,7 @@ impl GraphOperator {
     }
 
     /// Sum of the weights at each node, `[n_nodes]`.
+    #[must_use]
     pub fn row_sums(&self) -> Vec<f32> {
         self.apply(&vec![1.0; self.n_nodes()], 1)
     }
@@ -130,6 +132,7 @@ impl ImplicitMap {
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n_nodes, width]`.
+    #[must_use]
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         self.scaling.apply(x, width, adjoint, |x| {
             if adjoint { self.operator.apply_adjoint(x, width) } else { self.operator.apply(x, width) }
@@ -137,6 +140,7 @@ impl ImplicitMap {
     }
 
     /// Every entry, row-major `[n_nodes, n_nodes]`, for devices on which a dense product is the fastest.
+    #[must_use]
     pub fn dense(&self) -> Vec<f32> {
         let n = self.operator.n_nodes();
         every_entry(n, |x, width| self.apply(x, width, false))
@@ -154,6 +158,7 @@ impl fmt::Debug for ImplicitMap {
 ///
 /// # Shapes
 /// `apply`: takes row-major `[n, width]` and the width, returns the same shape. Returns row-major `[n, n]`.
+#[must_use]
 pub fn every_entry(n: usize, apply: impl Fn(&[f32], usize) -> Vec<f32>) -> Vec<f32> {
     const BLOCK: usize = 64;
     let mut values = vec![0.0; n * n];

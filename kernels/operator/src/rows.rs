@@ -3,12 +3,14 @@
 use veilgraph_graph::SparseMatrix;
 
 /// Entries of a row.
+#[must_use]
 pub fn entries(matrix: &SparseMatrix, row: usize) -> Vec<(u32, f32)> {
     let (columns, values) = matrix.row(row);
     columns.iter().copied().zip(values.iter().copied()).collect()
 }
 
 /// Entries of the row of `node` with a self-loop of weight 1; `weights` must not have one.
+#[must_use]
 pub fn with_loop(weights: &SparseMatrix, node: usize) -> Vec<(u32, f32)> {
     let mut row = entries(weights, node);
     row.insert(row.partition_point(|&(column, _)| (column as usize) < node), (node as u32, 1.0));
@@ -16,6 +18,7 @@ pub fn with_loop(weights: &SparseMatrix, node: usize) -> Vec<(u32, f32)> {
 }
 
 /// The matrix of these rows, whose columns must ascend and lie below `n_columns`.
+#[must_use]
 pub fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>) -> SparseMatrix {
     let matrix = SparseMatrix::from_rows(n_columns, rows);
     matrix.unwrap_or_else(|invalid| unreachable!("rows are made in order from valid ones: {invalid}"))
@@ -25,6 +28,7 @@ pub fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>)
 ///
 /// # Shapes
 /// `left`: `[n, m]`; `right`: `[m, k]`. Returns `[n, k]`.
+#[must_use]
 pub fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option<SparseMatrix> {
     // One row of the product at a time: its sums, and which of them are entries. Both are cleared as they are read.
     let mut sums = vec![0.0; right.n_columns()];

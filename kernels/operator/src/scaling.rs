@@ -16,6 +16,7 @@ impl Scaling {
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n, width]`, as are the argument and the result of `product`.
+    #[must_use]
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool, product: impl FnOnce(&[f32]) -> Vec<f32>) -> Vec<f32> {
         let Self { left, right, loops } = self;
         let (before, after) = if adjoint { (left, right) } else { (right, left) };

@@ -50,7 +50,7 @@ fn graph_input(architecture: Architecture, options: NetworkOptions, is_sparse: b
     let rows = features(is_sparse).into_iter().map(|row| (0..).zip(row.into_iter().map(|v| v as f32)).collect());
     let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
     let features = Features(matrix(N_FEATURES, rows.collect::<Vec<_>>()));
-    input(&features, &Arc::new(GraphOperator::explicit(&graph)), architecture, options).expect("valid")
+    input((&features).into(), &Arc::new(GraphOperator::explicit(&graph)), architecture, options).expect("valid")
 }
 
 /// A parameter of both models, `[models, rows, columns]`.
