@@ -1,9 +1,10 @@
 //! This module estimates how likely two nodes are of one class.
 
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_graph::{Construction, Features, Labels, Nodes, Split, WeightedGraph};
+use veilgraph_graph::{Construction, Labels, Nodes, Split, WeightedGraph};
 use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, SageNorm, Schedule, Setting, train,
+    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, SageNorm, Schedule, Setting,
+    train,
 };
 
 /// Holds the probability of every class at every node.
@@ -24,7 +25,7 @@ impl Classes {
     /// Fails when there is nothing to train on.
     pub(crate) fn predict(
         nodes: &Nodes,
-        features: &Features,
+        features: InputFeatures,
         labels: &Labels,
         rng: &StageRng,
         progress: &Progress,

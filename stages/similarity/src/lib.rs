@@ -88,15 +88,12 @@ impl Stage for Similarity {
         }
         let n_nodes = nodes.splits.len();
         let labels = labels.or(noisy_labels.map(|noisy| noisy.labels));
-        let features = match (public, estimated) {
-            (Some(public), _) => InputFeatures::Public(public),
-            // Without links there is nothing to propagate over.
-            (None, Some(estimated)) => InputFeatures::Estimated(EstimatedFeatures::unpropagated(estimated.values)),
+        // Without links there is nothing to propagate over.
+        let estimated = estimated.map(|estimated| EstimatedFeatures::unpropagated(estimated.values));
+        let (features, directions) = match (&public, &estimated) {
+            (Some(public), _) => (InputFeatures::from(public), Directions::new(public)),
+            (None, Some(estimated)) => (InputFeatures::from(estimated), Directions::of_estimates(&estimated.values)?),
             (None, None) => return Err(Invalid("there are no features to compare nodes by".to_owned()).into()),
-        };
-        let directions = match &features {
-            InputFeatures::Public(public) => Directions::new(public),
-            InputFeatures::Estimated(estimated) => Directions::of_estimates(&estimated.values)?,
         };
         if !directions.has_weighted_features() {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
@@ -104,7 +101,7 @@ impl Stage for Similarity {
         }
         let classes = match labels.filter(|_| params.classes) {
             Some(labels) if labels.n_classes() > 1 => {
-                let predicted = Classes::predict(&nodes, &features, &labels, rng, progress);
+                let predicted = Classes::predict(&nodes, features, &labels, rng, progress);
                 predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
             }
             _ => None,
