@@ -6,6 +6,7 @@ pub mod dprr;
 pub mod l_dpgcn;
 pub mod ldpgen;
 pub mod non_private;
+pub mod public;
 pub mod rr;
 pub mod symrr;
 
