@@ -2,14 +2,25 @@
 
 use rand_core::Rng;
 
-/// A decay rate as a fraction of `2^20`: what integer sampling can represent exactly.
+use crate::uniform::{Integers, Words};
+
+/// A decay rate as a fraction of whole numbers: what integer sampling can represent exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     numerator: u64,
     denominator: u64,
 }
 
+/// Denominator of [`Rate::at_most`].
 const DENOMINATOR: u64 = 1 << 20;
+
+/// The finest denominator is two to this power. A denominator is multiplied by numbers of terms of a series and by whole
+/// parts of an exponential law; either would have to exceed `2^15` for a product beyond 64 bits, which happens less than
+/// once in `e^32000` draws.
+const MOST_BITS: i32 = 48;
+
+/// Bits of the numerator of a fine rate, where its denominator allows for them.
+const BITS: i32 = 32;
 
 impl Rate {
     /// The largest representable rate that is at most `epsilon`, so that the budget is never exceeded.
@@ -20,35 +31,28 @@ impl Rate {
         is_possible.then_some(Self { numerator: numerator as u64, denominator: DENOMINATOR })
     }
 
+    /// The same with a relative precision of `2^-31` down to rates of `2^-17`, and less below, by denominators of up to
+    /// `2^48`; for noise in small steps. Its draws differ from those of [`Self::at_most`] at the same budget.
+    #[must_use]
+    pub fn finely_at_most(epsilon: f64) -> Option<Self> {
+        if !(epsilon > 0.0 && epsilon <= 2048.0) {
+            return None;
+        }
+        let bits = (BITS - 1 - libm::ilogb(epsilon)).clamp(20, MOST_BITS);
+        let denominator = 1 << bits;
+        let numerator = libm::floor(epsilon * denominator as f64);
+        (numerator >= 1.0).then_some(Self { numerator: numerator as u64, denominator })
+    }
+
+    /// The rate `1 / steps`, for a number of steps between 1 and `2^48`.
+    pub(crate) fn one_in(steps: u64) -> Self {
+        Self { numerator: 1, denominator: steps }
+    }
+
     /// The rate in nats.
     #[must_use]
     pub fn nats(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
-    }
-}
-
-/// Where integers come from: random words, or a test that tries every one of them.
-trait Integers {
-    /// A uniform integer below `bound`, exactly.
-    fn below(&mut self, bound: u64) -> u64;
-    /// Whether a uniform integer below `bound` lies below `threshold`.
-    fn is_below(&mut self, threshold: u64, bound: u64) -> bool {
-        self.below(bound) < threshold
-    }
-}
-
-/// Integers from random words, by rejection. (The distributions of `rand` accept a small bias.)
-struct Words<'a, R>(&'a mut R);
-
-impl<R: Rng> Integers for Words<'_, R> {
-    fn below(&mut self, bound: u64) -> u64 {
-        let unused = (bound - 1).leading_zeros().min(63);
-        loop {
-            let value = self.0.next_u64() >> unused;
-            if value < bound {
-                return value;
-            }
-        }
     }
 }
 
@@ -60,7 +64,7 @@ pub fn discrete_laplace(rate: Rate, rng: &mut impl Rng) -> i64 {
     draw(rate, &mut Words(rng))
 }
 
-fn draw(rate: Rate, integers: &mut impl Integers) -> i64 {
+pub(crate) fn draw(rate: Rate, integers: &mut impl Integers) -> i64 {
     loop {
         let remainder = integers.below(rate.denominator);
         if !bernoulli_exp(remainder, rate.denominator, integers) {
@@ -81,7 +85,7 @@ fn draw(rate: Rate, integers: &mut impl Integers) -> i64 {
 }
 
 /// True with probability `exp(-numerator / denominator)` for a numerator up to the denominator (von Neumann's series).
-fn bernoulli_exp(numerator: u64, denominator: u64, integers: &mut impl Integers) -> bool {
+pub(crate) fn bernoulli_exp(numerator: u64, denominator: u64, integers: &mut impl Integers) -> bool {
     let mut terms = 1;
     while integers.is_below(numerator, denominator * terms) {
         terms += 1;

@@ -7,5 +7,10 @@
 
 extern crate alloc;
 
+pub mod discrete_gaussian;
 pub mod discrete_laplace;
+pub mod generalized_response;
+pub mod one_bit;
+pub mod piecewise;
 pub mod randomized_response;
+pub mod uniform;

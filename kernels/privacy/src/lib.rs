@@ -6,6 +6,7 @@
 mod budget;
 pub mod composition;
 pub mod count_noise;
+pub mod gaussian;
 mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};
@@ -14,4 +15,6 @@ pub use reports::{
     FeatureReportFacts, Groups, LabelReportFacts, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels,
     NoisyLinks, ReportFacts, ReportedOnes,
 };
-pub use veilgraph_noise::{discrete_laplace, randomized_response};
+pub use veilgraph_noise::{
+    discrete_gaussian, discrete_laplace, generalized_response, one_bit, piecewise, randomized_response, uniform,
+};

@@ -1,11 +1,15 @@
 //! Every node randomizes its own data, and only the noisy report leaves it.
 //!
-//! A mechanism is one file below `links/`: its parameters, what a node sends, what that costs, and tests. A mechanism
-//! in which every node speaks for itself implements [`LocalMechanism`], and [`Local`] makes a stage function of it.
+//! A mechanism is one file below `links/`, `features/` or `labels/`: its parameters, what a node sends, what that costs,
+//! and tests. A mechanism of links in which every node speaks for itself implements [`LocalMechanism`], and [`Local`]
+//! makes a stage function of it; [`features::FeatureMechanism`] and [`features::LocalFeatures`] do so for features.
 
+pub mod features;
+pub mod labels;
 pub mod links;
 mod local;
 
+use veilgraph_contract::Invalid;
 use veilgraph_privacy::count_noise::DegreeBudgetError;
 
 pub use local::{EveryNode, Ideal, Local, LocalMechanism, NodeNoise, NodeView, Question};
@@ -39,6 +43,40 @@ pub enum Error {
          choose larger shares or another graph"
     )]
     TooFewLinks(usize, usize),
+    /// There is nothing to report on.
+    #[error("the data have no features; leave [privatize.features] out, or give data with features")]
+    NoFeatures,
+    /// The cost was stated for another number of features.
+    #[error("[privatize.features] declares dimension = {0} and the data have {1} features; write dimension = {1}")]
+    Dimension(usize, usize),
+    /// The cost cannot be stated.
+    #[error(
+        "[privatize.features] declares no dimension, and the cost of all features of a node depends on it; write dimension = {0}"
+    )]
+    NoDimension(usize),
+    /// More features are to be reported than there are.
+    #[error("coordinates = {0} exceeds the number of features, {1}; write at most {1}, or \"all\"")]
+    Coordinates(usize, usize),
+    /// A private value contradicts what was declared. The message does not say whose, or which.
+    #[error(
+        "a feature lies outside the declared range = [{0}, {1}]; declare the range that features have, or write clip = true to move such values to its nearer end"
+    )]
+    OutOfRange(f64, f64),
+    /// The data give no range.
+    #[error("range = \"data\", and all features have the same value; declare a range such as [0, 1]")]
+    OneValue,
+    /// A budget is out of reach for exact noise on features.
+    #[error("a budget of {0} nats lies outside what exact noise on features can represent; change epsilon")]
+    FeatureBudget(f64),
+    /// No delta of approximate differential privacy.
+    #[error("dp_delta = {0} must lie between 0 and 1, such as 1e-10")]
+    DpDelta(f64),
+    /// A class that everybody has says nothing.
+    #[error("the labels have {0} classes; randomized response needs at least 2")]
+    Classes(usize),
+    /// A report is no valid artifact.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
 }
 
 #[cfg(test)]

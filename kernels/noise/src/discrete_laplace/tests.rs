@@ -41,6 +41,43 @@ fn the_rate_is_rounded_down() {
     assert_eq!(Rate::at_most(f64::INFINITY), None);
 }
 
+#[test]
+fn fine_rates_are_rounded_down_by_next_to_nothing() {
+    for epsilon in [1e-9, 3e-7, 1e-5, 0.1, 0.3, 1.0, 2.3, 700.0] {
+        let rate = Rate::finely_at_most(epsilon).expect("representable").nats();
+        let most = if epsilon < 1e-5 { 2.0_f64.powi(-48) / epsilon } else { 2.0_f64.powi(-31) };
+        assert!(rate <= epsilon && 1.0 - rate / epsilon <= most, "{rate} for {epsilon}");
+    }
+    for epsilon in [0.0, 1e-15, 1e4, f64::INFINITY, f64::NAN] {
+        assert_eq!(Rate::finely_at_most(epsilon), None);
+    }
+}
+
+/// Mean, and mean size, of the finest noise: 4.5 standard deviations, twice per rate. Products that overflowed would
+/// show here.
+#[test]
+fn noise_at_small_fine_rates_has_its_size() {
+    for epsilon in [1e-9, 1e-4] {
+        let rate = Rate::finely_at_most(epsilon).expect("representable");
+        let mut rng = ChaCha20Rng::seed_from_u64(19);
+        let draws = 100_000;
+        let scaled: Vec<f64> = (0..draws).map(|_| discrete_laplace(rate, &mut rng) as f64 * rate.nats()).collect();
+        let root = f64::from(draws).sqrt();
+        let mean = scaled.iter().sum::<f64>() / f64::from(draws);
+        let size = scaled.iter().map(|x| x.abs()).sum::<f64>() / f64::from(draws);
+        assert!(mean.abs() * root < 4.5 * 2.0_f64.sqrt() && (size - 1.0).abs() * root < 4.5, "{mean} {size}");
+    }
+}
+
+/// The words behind draws at a budget stay what they were, or every seeded release would change.
+#[test]
+fn draws_at_a_seed_never_change() {
+    let rate = Rate::at_most(0.3).expect("representable");
+    let mut rng = ChaCha20Rng::seed_from_u64(2026);
+    let draws: Vec<i64> = (0..12).map(|_| discrete_laplace(rate, &mut rng)).collect();
+    assert_eq!(draws, [1, -1, 2, 1, 1, 0, 1, 1, -5, 0, 0, 2]);
+}
+
 /// Follows one path of decisions, each with its probability; the next path differs in the last decision that can.
 struct Explorer {
     /// Choice and number of choices.

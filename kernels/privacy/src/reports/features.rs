@@ -20,7 +20,8 @@ pub struct NoisyFeatures {
 pub struct FeatureReportFacts {
     /// Name of the mechanism. It is there for people; no code decides by it.
     pub mechanism: String,
-    /// What the report of a node costs, in nats, if all of its features are replaced.
+    /// What the report of a node costs, in nats, if all of its features are replaced; 0 where the report does not depend
+    /// on them.
     pub epsilon: f64,
     /// The delta of `(epsilon, dp_delta)`-differential privacy; 0 for a pure cost.
     pub dp_delta: f64,
@@ -70,7 +71,7 @@ impl FeatureReportFacts {
             randomness: facts.get("randomness")?,
         };
         let are_finite = [read.offset, read.scale, read.range[0], read.range[1]].into_iter().all(f64::is_finite);
-        if !(are_finite && read.epsilon > 0.0 && read.range[0] < read.range[1]) {
+        if !(are_finite && read.epsilon >= 0.0 && read.range[0] < read.range[1]) {
             return Err(Invalid(format!("the facts of the reports about features make no sense: {read:?}")));
         }
         Ok(read)

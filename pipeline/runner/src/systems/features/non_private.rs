@@ -1,14 +1,22 @@
 //! The features themselves: a reference that protected features are compared with.
 
-use veilgraph_privatize::features::non_private::{NonPrivate, Params};
-use veilgraph_privatize::features::LocalFeatures;
+use veilgraph_contract::NoParams;
+use veilgraph_estimate::features::RectifyFeatures;
+use veilgraph_privatize::features::NonPrivateFeatures;
 
-use super::{Mechanism, fields_of, released};
+use super::{ESTIMATE, Mechanism, TABLE};
+use crate::config::ConfigError;
 use crate::function::function;
+use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    name: "non-private",
-    fields: fields_of::<Params>,
-    features: released::<NonPrivate>,
-    functions: &[function::<LocalFeatures<NonPrivate>>()],
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "non-private", fields: Vec::new, features, functions: &[function::<NonPrivateFeatures>()] };
+
+fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    let run = Run { table: TABLE, ..Run::default() };
+    let mut sent = Vec::new();
+    for trial in plan.every_trial(data) {
+        sent.push(plan.run::<NonPrivateFeatures>(&[&trial], &NoParams {}, run)?);
+    }
+    plan.sweep::<RectifyFeatures>(&sent, ESTIMATE)
+}
