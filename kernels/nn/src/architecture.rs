@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::activation::Unit;
 use crate::layer::{Beside, Layer};
 
 /// Kind of network.
@@ -14,7 +15,7 @@ pub enum Architecture {
     Gcn,
     /// Mean aggregation beside the node's own features (Hamilton, Ying, Leskovec 2017).
     GraphSage,
-    /// One head of attention (Veličković et al. 2018).
+    /// Attention with one or several heads (Veličković et al. 2018).
     Gat,
     /// A perceptron on the features, which reads no links.
     Mlp,
@@ -31,7 +32,8 @@ pub enum SageNorm {
     Paper,
 }
 
-/// Choices inside the layers.
+/// Choices inside the layers. Those that came later are written only where they differ from their default, so that a
+/// saved network that has none of them keeps its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkOptions {
     /// Number of layers.
@@ -42,6 +44,39 @@ pub struct NetworkOptions {
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again.
     pub gat_double_weight: bool,
+    /// Function of the hidden units.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub activation: Unit,
+    /// Heads of attention in every hidden layer of GAT, each of width `hidden`, side by side. The last layer has one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub heads: usize,
+}
+
+impl Default for NetworkOptions {
+    /// Two layers with 16 hidden units.
+    fn default() -> Self {
+        Self {
+            layers: 2,
+            hidden: 16,
+            sage_norm: SageNorm::Clamp1,
+            gat_double_weight: true,
+            activation: Unit::Relu,
+            heads: 1,
+        }
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(heads: &usize) -> bool {
+    *heads == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A named parameter of one network.
@@ -69,18 +104,28 @@ impl Architecture {
 
     /// Shapes `[rows, columns]` of the parameters of every layer, the first layer first.
     pub(crate) fn layers(self, options: NetworkOptions, n_features: usize, n_classes: usize) -> Vec<Layer<[usize; 2]>> {
-        let mut sizes = vec![options.hidden; options.layers + 1];
+        let heads = self.heads(options);
+        let mut sizes = vec![options.hidden.saturating_mul(heads); options.layers + 1];
         sizes[0] = n_features;
         sizes[options.layers] = n_classes;
-        sizes.windows(2).map(|sizes| self.layer(sizes[0], sizes[1])).collect()
+        let heads = |number: usize| if number + 1 < options.layers { heads } else { 1 };
+        sizes.windows(2).enumerate().map(|(number, sizes)| self.layer(sizes[0], sizes[1], heads(number))).collect()
     }
 
-    /// Shapes of the parameters of one layer.
-    fn layer(self, inputs: usize, outputs: usize) -> Layer<[usize; 2]> {
+    /// Heads of the hidden layers.
+    pub(crate) fn heads(self, options: NetworkOptions) -> usize {
+        if self == Self::Gat { options.heads } else { 1 }
+    }
+
+    /// Shapes of the parameters of one layer, whose outputs are those of all heads.
+    fn layer(self, inputs: usize, outputs: usize, heads: usize) -> Layer<[usize; 2]> {
         let beside = match self {
             Self::Gcn | Self::Mlp => Beside::Nothing,
             Self::GraphSage => Beside::OwnWeight([inputs, outputs]),
-            Self::Gat => Beside::Attention { source: [outputs, 1], target: [outputs, 1] },
+            Self::Gat => {
+                let vectors = [outputs / heads, heads];
+                Beside::Attention { source: vectors, target: vectors }
+            }
         };
         Layer { weight: [inputs, outputs], bias: [1, outputs], beside }
     }

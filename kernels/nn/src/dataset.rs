@@ -58,7 +58,7 @@ impl Dataset {
         let features = features.into();
         let input = match graph.into() {
             TrainingGraph::Fixed(graph) => input(features, &Arc::new(graph), architecture, options)?,
-            TrainingGraph::Learned(links) => learned(features, links, architecture)?,
+            TrainingGraph::Learned(links) => learned(features, links, architecture, options)?,
         };
         Ok(Self { input, architecture, options, n_classes: labels.n_classes(), training, validation })
     }
@@ -80,9 +80,11 @@ impl Dataset {
         let named = crate::architecture::named(self.layers());
         let parameters: usize = named.iter().map(|(_, [rows, columns])| rows * columns).sum();
         let n = self.input.features.n_rows();
-        let layers = n * (8 * self.options.hidden * (self.options.layers - 1) + 8 * self.n_classes);
+        let layers = n
+            * (8 * self.options.hidden * self.architecture.heads(self.options) * (self.options.layers - 1)
+                + 8 * self.n_classes);
         let links = match &self.input.aggregation {
-            Aggregation::Attend(graph) => 3 * self.options.layers * graph.links().n_entries(),
+            Aggregation::Attend(graph) => 3 * self.options.layers * self.options.heads * graph.links().n_entries(),
             _ => 0,
         };
         4 * (layers + links + 7 * parameters) as u64
@@ -94,7 +96,12 @@ impl Dataset {
 /// # Errors
 /// When features and links differ in size, the network attends, there are too many pairs to learn, or the features
 /// ask to be propagated.
-fn learned(features: InputFeatures, links: ReportedLinks, architecture: Architecture) -> Result<GraphInput, Failure> {
+fn learned(
+    features: InputFeatures,
+    links: ReportedLinks,
+    architecture: Architecture,
+    options: NetworkOptions,
+) -> Result<GraphInput, Failure> {
     let n = links.n_nodes();
     if features.n_nodes() != n {
         return Err(Failure::Mismatch(n, features.n_nodes()));
@@ -106,7 +113,12 @@ fn learned(features: InputFeatures, links: ReportedLinks, architecture: Architec
         Architecture::Gcn => Aggregation::Learn(Arc::new(links), Rule::Symmetric),
         Architecture::GraphSage => Aggregation::Learn(Arc::new(links), Rule::Mean),
     };
-    Ok(GraphInput { features: Arc::new(LinearMap::unpropagated(features, n)?), gathered: None, aggregation })
+    Ok(GraphInput {
+        features: Arc::new(LinearMap::unpropagated(features, n)?),
+        gathered: None,
+        aggregation,
+        unit: options.activation,
+    })
 }
 
 /// Features and graph as a network reads them.
@@ -137,7 +149,7 @@ pub(crate) fn input(
         }
         Architecture::Mlp => (None, Aggregation::Nothing),
     };
-    Ok(GraphInput { features: Arc::new(features), gathered, aggregation })
+    Ok(GraphInput { features: Arc::new(features), gathered, aggregation, unit: options.activation })
 }
 
 /// Most pairs of nodes that are ever listed. With what training keeps of each, these take a gibibyte.

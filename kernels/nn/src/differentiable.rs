@@ -31,7 +31,7 @@ pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>) -> Track
     differentiable([&x], product, move |gradient| [map.multiply_adjoint(gradient)])
 }
 
-/// `max(x, 0)` with dropout.
+/// The function of hidden units, with dropout.
 ///
 /// # Shapes
 /// `x` and the result: `[models, n, width]`.

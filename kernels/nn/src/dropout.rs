@@ -7,6 +7,8 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::activation::{Unit, selu};
+
 /// Constants of Philox 4x32: multipliers, what a key grows by in each round, and the number of rounds.
 ///
 /// # Source
@@ -49,18 +51,19 @@ impl Dropout {
         [self.key[0], self.key[1], self.threshold, self.scale]
     }
 
-    /// `y = max(x, 0)`, then set to zero or scaled; `step` and `layer` choose the mask.
+    /// `y` is the function of hidden units of `x`, then set to zero or scaled; `step` and `layer` choose the mask.
     ///
     /// # Shapes
     /// `x`, `y`: of one length.
-    pub(crate) fn activate(self, x: &[f32], y: &mut [f32], step: u32, layer: u32) {
-        Arch::new().dispatch(Activate { dropout: self, x, y, step, layer });
+    pub(crate) fn activate(self, unit: Unit, x: &[f32], y: &mut [f32], step: u32, layer: u32) {
+        Arch::new().dispatch(Activate { dropout: self, unit, x, y, step, layer });
     }
 }
 
 /// A call of [`Dropout::activate`].
 struct Activate<'a> {
     dropout: Dropout,
+    unit: Unit,
     x: &'a [f32],
     y: &'a mut [f32],
     step: u32,
@@ -75,8 +78,14 @@ impl WithSimd for Activate<'_> {
         let (threshold, scale) = (self.dropout.threshold, self.dropout.scale());
         for ((block, x), y) in (0..).zip(self.x.chunks(BLOCK)).zip(self.y.chunks_mut(BLOCK)) {
             let words = philox_lanes([block * LANES as u32, self.step, self.layer, 0], self.dropout.key);
-            for ((y, &x), &word) in y.iter_mut().zip(x).zip(words.as_flattened()) {
-                *y = if word < threshold { 0.0 } else { x.max(0.0) * scale };
+            let all = y.iter_mut().zip(x).zip(words.as_flattened());
+            match self.unit {
+                Unit::Relu => all.for_each(|((y, &x), &word)| {
+                    *y = if word < threshold { 0.0 } else { x.max(0.0) * scale };
+                }),
+                Unit::Selu => all.for_each(|((y, &x), &word)| {
+                    *y = if word < threshold { 0.0 } else { selu(x) * scale };
+                }),
             }
         }
     }
@@ -129,7 +138,7 @@ mod tests {
     fn it_drops_its_share_and_keeps_the_mean() {
         let ones = |dropout: Dropout, step, layer| {
             let mut y = vec![0.0; 100_000];
-            dropout.activate(&vec![1.0; 100_000], &mut y, step, layer);
+            dropout.activate(Unit::Relu, &vec![1.0; 100_000], &mut y, step, layer);
             y
         };
         let dropout = Dropout::new(0.3, 7);
@@ -140,7 +149,9 @@ mod tests {
         assert_ne!(y, ones(dropout, 4, 0), "every step has its mask");
         assert_ne!(y, ones(dropout, 3, 1), "every layer has its mask");
         let mut y = [9.0; 3];
-        Dropout::new(0.0, 7).activate(&[-1.0, 0.0, 2.0], &mut y, 0, 0);
+        Dropout::new(0.0, 7).activate(Unit::Relu, &[-1.0, 0.0, 2.0], &mut y, 0, 0);
         assert_eq!(y, [0.0, 0.0, 2.0]);
+        Dropout::new(0.0, 7).activate(Unit::Selu, &[-1.0, 0.0, 2.0], &mut y, 0, 0);
+        assert!((y[0] + 1.111_330_7).abs() < 1e-6 && y[1] == -f32::MIN_POSITIVE && (y[2] - 2.101_402).abs() < 1e-6);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Beside<T> {
     Nothing,
     /// GraphSAGE: transforms a node's own features, `[inputs, outputs]`.
     OwnWeight(T),
-    /// GAT: the two halves of the attention vector, `[outputs, 1]` each.
+    /// GAT: the two halves of the attention vector of every head, `[outputs of a head, heads]` each.
     Attention {
         /// Scores who sends.
         source: T,

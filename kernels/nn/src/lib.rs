@@ -8,6 +8,7 @@
 //! Where to begin: [`Dataset::new`] prepares features and graph, [`train`] trains a grid on them (`training` runs
 //! batches, `batch` runs epochs, `network` computes layers), and [`predict`] applies a [`SavedModel`].
 
+mod activation;
 mod adam;
 mod architecture;
 mod attention;
@@ -33,6 +34,7 @@ mod score;
 mod training;
 mod training_graph;
 
+pub use activation::Unit;
 pub use architecture::{Architecture, NetworkOptions, Parameter, SageNorm};
 pub use attention::AttentionGraph;
 pub use dataset::Dataset;

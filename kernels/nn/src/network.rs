@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use burn::tensor::Tensor;
+
+use crate::activation::Unit;
 use crate::attention::AttentionGraph;
 use crate::device_map::DeviceMap;
 use crate::differentiable::{Tracked, activate, attend, multiply};
@@ -31,6 +34,8 @@ pub(crate) struct GraphInput {
     /// Aggregated features, where applying them is cheaper than applying features and graph one after the other.
     pub gathered: Option<Arc<LinearMap>>,
     pub aggregation: Aggregation,
+    /// Function of the hidden units.
+    pub unit: Unit,
 }
 
 /// A network over a graph, where the device can reach it.
@@ -38,6 +43,7 @@ pub(crate) struct Network<B: DeviceOps> {
     features: DeviceMap<B>,
     gathered: Option<DeviceMap<B>>,
     aggregation: Placed<B>,
+    unit: Unit,
 }
 
 /// [`Aggregation`] on a device.
@@ -67,7 +73,7 @@ impl<B: DeviceOps> Network<B> {
             Aggregation::Nothing => Placed::Nothing,
         };
         let gathered = input.gathered.as_ref().map(|map| DeviceMap::new(map, device));
-        Self { features: DeviceMap::new(&input.features, device), gathered, aggregation }
+        Self { features: DeviceMap::new(&input.features, device), gathered, aggregation, unit: input.unit }
     }
 
     /// The links, if they are learned by the one model that uses this network.
@@ -102,7 +108,7 @@ impl<B: DeviceOps> Network<B> {
     ) -> Tracked<B> {
         let mut output = first;
         for (number, layer) in (0..).zip(&layers[1..]) {
-            let activation = Activation { dropouts: dropouts.cloned(), step, layer: number };
+            let activation = Activation { unit: self.unit, dropouts: dropouts.cloned(), step, layer: number };
             output = self.layer(&Input::Hidden(activate(output, &activation)), layer);
         }
         output
@@ -126,8 +132,13 @@ impl<B: DeviceOps> Network<B> {
             },
             (Placed::Attend(graph), Beside::Attention { source, target }) => {
                 let transformed = self.times(input, weight);
-                let [sources, targets] = [source, target].map(|vector| transformed.clone().matmul(vector.clone()));
-                attend(graph, [transformed, sources, targets])
+                match source.dims()[2] {
+                    1 => head(graph, transformed, [source.clone(), target.clone()]),
+                    heads => Tensor::cat(
+                        (0..heads).map(|at| head_of(graph, &transformed, [source, target], at)).collect(),
+                        2,
+                    ),
+                }
             }
             (Placed::Attend(_), _) => unreachable!("a graph is attended to by GAT alone, whose layers hold attention"),
         };
@@ -147,6 +158,31 @@ impl<B: DeviceOps> Network<B> {
             Input::Hidden(hidden) => hidden.clone().matmul(weight.clone()),
         }
     }
+}
+
+/// One head of attention over transformed features, with the two halves of its vector.
+///
+/// # Shapes
+/// `transformed`: `[models, n, outputs]`; the halves: `[models, outputs, 1]`. Returns `[models, n, outputs]`.
+fn head<B: DeviceOps>(graph: &B::Links, transformed: Tracked<B>, halves: [Tracked<B>; 2]) -> Tracked<B> {
+    let [sources, targets] = halves.map(|vector| transformed.clone().matmul(vector));
+    attend(graph, [transformed, sources, targets])
+}
+
+/// Head number `at` of several, each of which has its own columns of the transformed features.
+///
+/// # Shapes
+/// `transformed`: `[models, n, outputs of all heads]`; the halves: `[models, outputs of a head, heads]`. Returns
+/// `[models, n, outputs of a head]`.
+fn head_of<B: DeviceOps>(
+    graph: &B::Links,
+    transformed: &Tracked<B>,
+    halves: [&Tracked<B>; 2],
+    at: usize,
+) -> Tracked<B> {
+    let width = halves[0].dims()[1];
+    let own = transformed.clone().narrow(2, at * width, width);
+    head(graph, own, halves.map(|half| half.clone().narrow(2, at, 1)))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use burn::tensor::backend::Backend;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 
+use crate::activation::Unit;
 use crate::adam::{Moments, Rates};
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
@@ -81,15 +82,15 @@ pub(crate) trait DeviceOps: Backend {
         attention: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3];
-    /// `max(x, 0)` with dropout.
+    /// The function of hidden units, with dropout.
     ///
     /// # Shapes
     /// `x` and the result: `[models, n, width]`.
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self>;
     /// Gradient of [`Self::activate`], from its output `y` and the gradient of `y`.
     ///
-    /// A unit of the output is positive exactly where its input was positive and was not dropped, so that the mask
-    /// need not be kept.
+    /// The mask need not be kept: a unit of the output is positive exactly where its input was positive and was not
+    /// dropped (`Relu`), or zero exactly where it was dropped (`Selu`).
     ///
     /// # Shapes
     /// All `[models, n, width]`.
@@ -124,9 +125,10 @@ pub(crate) trait DeviceOps: Backend {
     ) -> FloatTensor<Self>;
 }
 
-/// Which dropout an activation applies, if any: its masks differ by step and by layer.
+/// A function of hidden units, and which dropout it applies, if any: masks differ by step and by layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Activation<B: DeviceOps> {
+    pub unit: Unit,
     pub dropouts: Option<B::Dropouts>,
     pub step: u32,
     pub layer: u32,

@@ -113,7 +113,11 @@ impl<'a> ModelFile<'a> {
     pub(crate) fn expected(&self, parameters: &[Parameter]) -> Result<Vec<(String, [usize; 2])>, Invalid> {
         let GridDescription { architecture, options, n_classes, .. } = self.grid;
         // What a stranger wrote must not decide how much is allocated.
-        if !(1..=parameters.len()).contains(&options.layers) || options.hidden == 0 || n_classes == 0 {
+        if !(1..=parameters.len()).contains(&options.layers)
+            || options.hidden == 0
+            || options.heads == 0
+            || n_classes == 0
+        {
             return Err(wrong(format!("it cannot hold a network of {} layers, as it says", options.layers)));
         }
         let n_features = parameters.iter().find(|p| p.name.starts_with("layer1.weight")).map_or(0, |p| p.shape[0]);

@@ -3,8 +3,7 @@
 use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Construction, Labels, Nodes, Split, WeightedGraph};
 use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, SageNorm, Schedule, Setting,
-    train,
+    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting, train,
 };
 
 /// Holds the probability of every class at every node.
@@ -32,7 +31,7 @@ impl Classes {
     ) -> Result<Self, Failure> {
         let n_nodes = nodes.splits.len();
         let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
-        let options = NetworkOptions { layers: 2, hidden: 16, sage_norm: SageNorm::Clamp1, gat_double_weight: false };
+        let options = NetworkOptions { gat_double_weight: false, ..NetworkOptions::default() };
         let [training, validation] = [Split::Train, Split::Validation].map(|split| nodes.members(split));
         let graph = GraphOperator::explicit(&no_links);
         let dataset = Dataset::new(features, graph, Architecture::Mlp, options, labels, &training, &validation)?;

@@ -15,7 +15,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel};
 pub use params::{OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
 pub use veilgraph_nn::{
-    Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, predict,
+    Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, Unit, predict,
 };
 
 /// Trains a grid of models on one graph.

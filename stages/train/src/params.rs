@@ -1,7 +1,7 @@
 //! The `[train]` table.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_nn::{Architecture, Device, LinkLearning, NetworkOptions, SageNorm, Setting};
+use veilgraph_nn::{Architecture, Device, LinkLearning, NetworkOptions, SageNorm, Setting, Unit};
 
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 ///
@@ -31,6 +31,10 @@ pub struct Params {
     pub sage_norm: SageNorm,
     /// Whether GAT multiplies messages by the weight again, as the paper prints it. Other models do not read it.
     pub gat_double_weight: bool,
+    /// Function of the hidden units.
+    pub activation: Unit,
+    /// Heads of attention in the hidden layers of GAT, each of width `hidden`. Other models do not read it.
+    pub heads: usize,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
@@ -55,6 +59,10 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     gat_double_weight: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    activation: Option<Unit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -74,6 +82,9 @@ impl From<Params> for Written {
             initial_seed: params.initial_seed,
             sage_norm: (model == Architecture::GraphSage).then_some(params.sage_norm),
             gat_double_weight: (model == Architecture::Gat).then_some(params.gat_double_weight),
+            // What came later is written only where it is not the default, so that older keys stay as they are.
+            activation: (params.activation != Unit::default()).then_some(params.activation),
+            heads: (model == Architecture::Gat && params.heads != 1).then_some(params.heads),
             links: params.links,
             device: params.device,
         }
@@ -113,6 +124,8 @@ impl Default for Params {
             initial_seed: OneOrMany::One(0),
             sage_norm: SageNorm::Clamp1,
             gat_double_weight: true,
+            activation: Unit::Relu,
+            heads: 1,
             links: None,
             device: Device::Cpu,
         }
@@ -144,6 +157,8 @@ impl Params {
             hidden: self.hidden,
             sage_norm: self.sage_norm,
             gat_double_weight: self.gat_double_weight,
+            activation: self.activation,
+            heads: if self.model == Architecture::Gat { self.heads } else { 1 },
         }
     }
 
@@ -171,8 +186,8 @@ impl Params {
         if !(learning_rate > 0.0 && learning_rate.is_finite() && is_price(deviation) && is_price(sparsity)) {
             return Err("links: learning_rate must be positive, deviation and sparsity at least 0".into());
         }
-        if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.patience == Some(0) {
-            return Err("epochs, hidden, layers and patience must be at least 1".into());
+        if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
+            return Err("epochs, hidden, layers, heads and patience must be at least 1".into());
         }
         Ok(())
     }

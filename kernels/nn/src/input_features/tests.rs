@@ -23,7 +23,13 @@ fn rows() -> Vec<Vec<(u32, f32)>> {
 
 fn run<'a>(features: impl Into<InputFeatures<'a>>, architecture: Architecture) -> Trained {
     let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
-    let options = NetworkOptions { layers: 2, hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let options = NetworkOptions {
+        layers: 2,
+        hidden: 8,
+        sage_norm: SageNorm::Clamp1,
+        gat_double_weight: true,
+        ..NetworkOptions::default()
+    };
     let (training, validation): (Vec<u32>, Vec<u32>) = (0..NODES as u32).partition(|node| node % 3 > 0);
     let dataset = Dataset::new(features, graph(), architecture, options, &labels, &training, &validation);
     let setting = Setting { learning_rate: 0.05, weight_decay: 1e-4, dropout: 0.2, initial_seed: 0 };

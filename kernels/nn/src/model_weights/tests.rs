@@ -6,7 +6,13 @@ const N_FEATURES: usize = 5;
 
 /// Twelve models (so that `model10.` stands before `model2.` in the file), of which one failed.
 fn weights(architecture: Architecture) -> ModelWeights {
-    let options = NetworkOptions { layers: 3, hidden: 4, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let options = NetworkOptions {
+        layers: 3,
+        hidden: 4,
+        sage_norm: SageNorm::Clamp1,
+        gat_double_weight: true,
+        ..NetworkOptions::default()
+    };
     let numbers: Vec<u32> = (0..12).filter(|&number| number != 7).collect();
     let parameters = |number: u32| -> Vec<Parameter> {
         let shapes = named(architecture.layers(options, N_FEATURES, 3)).into_iter();
@@ -58,7 +64,13 @@ fn weights_are_read_back_as_they_were_written() {
 #[test]
 fn parameters_are_listed_layer_by_layer_under_their_names() {
     let names = |architecture: Architecture| -> Vec<String> {
-        let options = NetworkOptions { layers: 1, hidden: 4, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+        let options = NetworkOptions {
+            layers: 1,
+            hidden: 4,
+            sage_norm: SageNorm::Clamp1,
+            gat_double_weight: true,
+            ..NetworkOptions::default()
+        };
         let shapes = named(architecture.layers(options, 2, 3)).into_iter();
         shapes.map(|(name, [rows, columns])| format!("{name} {rows} {columns}")).collect()
     };

@@ -42,8 +42,13 @@ fn features(is_sparse: bool) -> Vec<Vec<f64>> {
     (0..NODES).map(|i| (0..N_FEATURES).map(|j| entry(i, j)).collect()).collect()
 }
 
+/// Options that differ from the default in what came later, too.
+fn selu_options(layers: usize) -> NetworkOptions {
+    NetworkOptions { activation: Unit::Selu, heads: 3, ..options(layers, SageNorm::Clamp1, true) }
+}
+
 fn options(layers: usize, sage_norm: SageNorm, gat_double_weight: bool) -> NetworkOptions {
-    NetworkOptions { layers, hidden: 4, sage_norm, gat_double_weight }
+    NetworkOptions { layers, hidden: 4, sage_norm, gat_double_weight, ..NetworkOptions::default() }
 }
 
 fn graph_input(architecture: Architecture, options: NetworkOptions, is_sparse: bool) -> GraphInput {
@@ -109,31 +114,41 @@ fn textbook_layer(
         .map(|i| {
             let with_loop = |j: usize| if i == j { 1.0 } else { weights[i][j] };
             let degree = |i: usize| 1.0 + weights[i].iter().sum::<f64>();
-            let coefficients: Vec<f64> = match architecture {
-                Architecture::Mlp => (0..NODES).map(|j| f64::from(u8::from(i == j))).collect(),
-                Architecture::Gcn => (0..NODES).map(|j| with_loop(j) / (degree(i) * degree(j)).sqrt()).collect(),
-                Architecture::GraphSage => {
-                    let mass: f64 = weights[i].iter().sum();
-                    let norm = if options.sage_norm == SageNorm::Clamp1 { mass.max(1.0) } else { mass };
-                    (0..NODES).map(|j| if norm == 0.0 { 0.0 } else { weights[i][j] / norm }).collect()
-                }
-                Architecture::Gat => {
-                    let Beside::Attention { source, target } = &parameters.beside else { panic!("no attention") };
-                    let dot = |j: usize, vector: &[Vec<f64>]| {
-                        transformed[j].iter().zip(vector).map(|(h, a)| h * a[0]).sum::<f64>()
-                    };
-                    let score = |j: usize| {
-                        let raw = dot(j, source) + dot(i, target);
-                        with_loop(j) * if raw > 0.0 { raw } else { 0.2 * raw }.exp()
-                    };
-                    let total: f64 = (0..NODES).map(score).sum();
-                    (0..NODES)
-                        .map(|j| score(j) / total * if options.gat_double_weight { with_loop(j) } else { 1.0 })
-                        .collect()
+            let n_heads = if let Beside::Attention { source, .. } = &parameters.beside { source[0].len() } else { 1 };
+            let head_width = width / n_heads;
+            let coefficients = |head: usize| -> Vec<f64> {
+                match architecture {
+                    Architecture::Mlp => (0..NODES).map(|j| f64::from(u8::from(i == j))).collect(),
+                    Architecture::Gcn => (0..NODES).map(|j| with_loop(j) / (degree(i) * degree(j)).sqrt()).collect(),
+                    Architecture::GraphSage => {
+                        let mass: f64 = weights[i].iter().sum();
+                        let norm = if options.sage_norm == SageNorm::Clamp1 { mass.max(1.0) } else { mass };
+                        (0..NODES).map(|j| if norm == 0.0 { 0.0 } else { weights[i][j] / norm }).collect()
+                    }
+                    Architecture::Gat => {
+                        let Beside::Attention { source, target } = &parameters.beside else { panic!("no attention") };
+                        let dot = |j: usize, vector: &[Vec<f64>]| {
+                            transformed[j][head * head_width..]
+                                .iter()
+                                .zip(vector)
+                                .map(|(h, a)| h * a[head])
+                                .sum::<f64>()
+                        };
+                        let score = |j: usize| {
+                            let raw = dot(j, source) + dot(i, target);
+                            with_loop(j) * if raw > 0.0 { raw } else { 0.2 * raw }.exp()
+                        };
+                        let total: f64 = (0..NODES).map(score).sum();
+                        (0..NODES)
+                            .map(|j| score(j) / total * if options.gat_double_weight { with_loop(j) } else { 1.0 })
+                            .collect()
+                    }
                 }
             };
+            let coefficients: Vec<Vec<f64>> = (0..n_heads).map(coefficients).collect();
             (0..width)
                 .map(|k| {
+                    let coefficients = &coefficients[k / head_width];
                     let gathered: f64 = coefficients.iter().zip(&transformed).map(|(c, row)| c * row[k]).sum();
                     gathered + parameters.bias[0][k] + own.as_ref().map_or(0.0, |own| own[i][k])
                 })
@@ -144,11 +159,15 @@ fn textbook_layer(
 
 #[test]
 fn every_network_equals_its_textbook_formula() {
-    let choices =
-        [(2, SageNorm::Clamp1, true, true), (3, SageNorm::Paper, false, false), (1, SageNorm::Paper, true, true)];
+    let choices = [
+        (options(2, SageNorm::Clamp1, true), true),
+        (options(3, SageNorm::Paper, false), false),
+        (options(1, SageNorm::Paper, true), true),
+        (selu_options(3), false),
+        (selu_options(1), true),
+    ];
     for architecture in ARCHITECTURES {
-        for (layers, sage_norm, gat_double_weight, is_sparse) in choices {
-            let options = options(layers, sage_norm, gat_double_weight);
+        for (options, is_sparse) in choices {
             let input = graph_input(architecture, options, is_sparse);
             let values = values(architecture, options);
             let network = Network::<Flex>::new(&input, &Default::default());
@@ -161,7 +180,12 @@ fn every_network_equals_its_textbook_formula() {
                 let mut x = features(is_sparse);
                 for (layer, values) in values.iter().enumerate() {
                     if layer > 0 {
-                        x.iter_mut().flatten().for_each(|value| *value = value.max(0.0));
+                        let selu = |x: f64| {
+                            1.050_700_987_355_480_5 * if x > 0.0 { x } else { 1.673_263_242_354_377_2 * x.exp_m1() }
+                        };
+                        x.iter_mut().flatten().for_each(|value| {
+                            *value = if options.activation == Unit::Selu { selu(*value) } else { value.max(0.0) };
+                        });
                     }
                     x = textbook_layer(architecture, options, &x, &values.as_ref().map(own));
                 }
@@ -200,8 +224,12 @@ fn every_gradient_equals_finite_differences() {
     const STEP: f32 = 1e-3;
     let dropouts = [Dropout::new(0.3, 11), Dropout::new(0.0, 12)];
     let labelled: Vec<(u32, u16)> = (0..NODES as u32 - 1).map(|node| (node, (node % 3) as u16)).collect();
-    for (architecture, layers, is_sparse) in ARCHITECTURES.into_iter().flat_map(|a| [(a, 2, true), (a, 3, false)]) {
-        let options = options(layers, SageNorm::Clamp1, true);
+    let both = |architecture| {
+        let relu = |layers| options(layers, SageNorm::Clamp1, true);
+        [(relu(2), true), (relu(3), false), (selu_options(2), true), (selu_options(3), false)]
+            .map(|(options, is_sparse)| (architecture, options, is_sparse))
+    };
+    for (architecture, options, is_sparse) in ARCHITECTURES.into_iter().flat_map(both) {
         let input = graph_input(architecture, options, is_sparse);
         let network = Network::<Flex>::new(&input, &Default::default());
         let labelled = Flex::labelled(&labelled, &Default::default());

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
 use super::{Activation, AttentionInputs, DeviceOps, device_attention, device_code, device_dropout, shape, to_host};
+use crate::activation::Unit;
 use crate::adam::{Corrections, Moments, Rates};
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
@@ -161,7 +162,8 @@ where
 
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&x);
-        let Some(masks) = activation.dropouts.clone() else { return Self::relu(x) };
+        let is_selu = activation.unit == Unit::Selu;
+        let Some(masks) = masks(activation, models, &x) else { return Self::relu(x) };
         let x = into_contiguous(x);
         let y = empty(&x, [models, rows, width]);
         let (client, count, dim) = units(&x, models * rows * width);
@@ -175,6 +177,7 @@ where
             rows * width,
             activation.step,
             activation.layer,
+            is_selu,
         );
         y
     }
@@ -185,7 +188,8 @@ where
         activation: &Activation<Self>,
     ) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&y);
-        let Some(masks) = activation.dropouts.clone() else { return Self::relu_backward(y, gradient) };
+        let is_selu = activation.unit == Unit::Selu;
+        let Some(masks) = masks(activation, models, &y) else { return Self::relu_backward(y, gradient) };
         let out = empty(&y, [models, rows, width]);
         let (client, count, dim) = units(&y, models * rows * width);
         let [y, gradient] = [y, gradient].map(|tensor| into_contiguous(tensor).into_array_arg());
@@ -198,6 +202,7 @@ where
             out.clone().into_array_arg(),
             masks.into_array_arg(),
             rows * width,
+            is_selu,
         );
         out
     }
@@ -273,6 +278,19 @@ where
         );
         out
     }
+}
+
+/// The words of every model's dropout. SELU has no operation of burn's own, so that without dropout its masks drop
+/// nothing.
+fn masks<B, R: CubeRuntime>(activation: &Activation<B>, models: usize, like: &CubeTensor<R>) -> Option<CubeTensor<R>>
+where
+    B: DeviceOps<Dropouts = CubeTensor<R>>,
+{
+    let nothing = || {
+        let words: Vec<u32> = (0..models).flat_map(|_| Dropout::new(0.0, 0).words()).collect();
+        place(&words, DType::U32, &like.device)
+    };
+    activation.dropouts.clone().or_else(|| (activation.unit == Unit::Selu).then(nothing))
 }
 
 /// `Σ_e shares[order[e]] factors[e] x[columns[e]]` over the links of every node.

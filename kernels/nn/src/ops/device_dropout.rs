@@ -2,14 +2,23 @@
 
 use cubecl::prelude::*;
 
+use crate::activation::{SELU_ALPHA, SELU_SCALE};
 use crate::dropout::{LANES, MULTIPLIERS, ROUNDS, WEYL};
 
-/// `y = max(x, 0)` with the dropout of the element's model.
+/// The function of hidden units, with the dropout of the element's model.
 ///
 /// # Shapes
 /// `x`, `y`: `[models, size]`. `masks`: key (two words), threshold and bits of the scale of each model, `[models, 4]`.
 #[cube(launch)]
-pub(super) fn activate(x: &Array<f32>, y: &mut Array<f32>, masks: &Array<u32>, size: usize, step: u32, layer: u32) {
+pub(super) fn activate(
+    x: &Array<f32>,
+    y: &mut Array<f32>,
+    masks: &Array<u32>,
+    size: usize,
+    step: u32,
+    layer: u32,
+    #[comptime] is_selu: bool,
+) {
     if ABSOLUTE_POS >= y.len() {
         terminate!();
     }
@@ -21,7 +30,16 @@ pub(super) fn activate(x: &Array<f32>, y: &mut Array<f32>, masks: &Array<u32>, s
     let word = philox(counter, step, layer, masks[mask], masks[mask + 1], element / lanes % 4);
     let scale = f32::reinterpret(masks[mask + 3]);
     let kept = select(word < masks[mask + 2], 0.0f32, scale);
-    y[ABSOLUTE_POS] = max(x[ABSOLUTE_POS], 0.0f32) * kept;
+    let input = x[ABSOLUTE_POS];
+    if comptime!(is_selu) {
+        let below = (input.exp() - 1.0f32) * (SELU_SCALE * SELU_ALPHA);
+        let output = select(input > 0.0f32, input * SELU_SCALE, below);
+        // Only a unit that is dropped is zero: the gradient tells by this which ones were.
+        let smallest = 0.0f32 - f32::MIN_POSITIVE;
+        y[ABSOLUTE_POS] = select(output == 0.0f32, smallest, output) * kept;
+    } else {
+        y[ABSOLUTE_POS] = max(input, 0.0f32) * kept;
+    }
 }
 
 /// Gradient of `activate`, from its output `y` and the gradient of `y`.
@@ -35,12 +53,19 @@ pub(super) fn activate_gradient(
     out: &mut Array<f32>,
     masks: &Array<u32>,
     size: usize,
+    #[comptime] is_selu: bool,
 ) {
     if ABSOLUTE_POS >= out.len() {
         terminate!();
     }
     let scale = f32::reinterpret(masks[ABSOLUTE_POS / size * 4 + 3]);
-    out[ABSOLUTE_POS] = select(y[ABSOLUTE_POS] > 0.0f32, upstream[ABSOLUTE_POS] * scale, 0.0f32);
+    let output = y[ABSOLUTE_POS];
+    if comptime!(is_selu) {
+        let below = select(output < 0.0f32, output + scale * (SELU_SCALE * SELU_ALPHA), 0.0f32);
+        out[ABSOLUTE_POS] = upstream[ABSOLUTE_POS] * select(output > 0.0f32, scale * SELU_SCALE, below);
+    } else {
+        out[ABSOLUTE_POS] = select(output > 0.0f32, upstream[ABSOLUTE_POS] * scale, 0.0f32);
+    }
 }
 
 /// Word `word` of the generator of `crate::dropout`.

@@ -11,6 +11,7 @@ use burn::tensor::ops::FloatTensor;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{Activation, AttentionInputs, DeviceOps, from_host, shape};
+use crate::activation::{Unit, selu, selu_slope};
 use crate::adam::{ADAM_EPSILON, BETAS, Corrections, Moments, Rates};
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
@@ -93,8 +94,8 @@ impl DeviceOps for Flex {
         let mut y = vec![0.0; values.len()];
         for (model, (x, y)) in values.chunks(rows * width).zip(y.chunks_mut(rows * width)).enumerate() {
             match &activation.dropouts {
-                Some(dropouts) => dropouts[model].activate(x, y, activation.step, activation.layer),
-                None => Arch::new().dispatch(Relu { x, y }),
+                Some(dropouts) => dropouts[model].activate(activation.unit, x, y, activation.step, activation.layer),
+                None => Arch::new().dispatch(Units { unit: activation.unit, x, y }),
             }
         }
         tensor(y, [models, rows, width])
@@ -107,7 +108,7 @@ impl DeviceOps for Flex {
         let batches = values.chunks(rows * width).zip(upstream.chunks(rows * width));
         for (model, ((y, upstream), found)) in batches.zip(found.chunks_mut(rows * width)).enumerate() {
             let scale = activation.dropouts.as_ref().map_or(1.0, |dropouts| dropouts[model].scale());
-            Arch::new().dispatch(ReluGradient { y, upstream, scale, found });
+            Arch::new().dispatch(UnitsGradient { unit: activation.unit, y, upstream, scale, found });
         }
         tensor(found, [models, rows, width])
     }
@@ -150,36 +151,46 @@ impl DeviceOps for Flex {
     }
 }
 
-/// `y = max(x, 0)`.
-struct Relu<'a> {
+/// The function of hidden units, of `x`.
+struct Units<'a> {
+    unit: Unit,
     x: &'a [f32],
     y: &'a mut [f32],
 }
 
-impl WithSimd for Relu<'_> {
+impl WithSimd for Units<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.y.iter_mut().zip(self.x).for_each(|(y, &x)| *y = x.max(0.0));
+        let both = self.y.iter_mut().zip(self.x);
+        match self.unit {
+            Unit::Relu => both.for_each(|(y, &x)| *y = x.max(0.0)),
+            Unit::Selu => both.for_each(|(y, &x)| *y = selu(x)),
+        }
     }
 }
 
-/// Gradient by the input of a unit: that by its output, times `scale`, where the unit is on.
-struct ReluGradient<'a> {
+/// Gradient by the input of a unit: that by its output, times `scale` and the slope, where the unit was not dropped.
+struct UnitsGradient<'a> {
+    unit: Unit,
     y: &'a [f32],
     upstream: &'a [f32],
     scale: f32,
     found: &'a mut [f32],
 }
 
-impl WithSimd for ReluGradient<'_> {
+impl WithSimd for UnitsGradient<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for ((found, &y), &upstream) in self.found.iter_mut().zip(self.y).zip(self.upstream) {
-            *found = if y > 0.0 { upstream * self.scale } else { 0.0 };
+        let all = self.found.iter_mut().zip(self.y).zip(self.upstream);
+        match self.unit {
+            Unit::Relu => {
+                all.for_each(|((found, &y), &upstream)| *found = if y > 0.0 { upstream * self.scale } else { 0.0 });
+            }
+            Unit::Selu => all.for_each(|((found, &y), &upstream)| *found = upstream * selu_slope(y, self.scale)),
         }
     }
 }

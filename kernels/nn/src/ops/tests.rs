@@ -91,8 +91,9 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     }
 
     let dropouts: Vec<Dropout> = (0..models).map(|model| Dropout::new(0.2 * model as f64, 91 + model as u64)).collect();
-    for dropouts in [None, Some(B::dropouts(&dropouts, &device))] {
-        let activation = Activation { dropouts, step: 6, layer: 1 };
+    let dropouts = [None, Some(B::dropouts(&dropouts, &device))];
+    for (unit, dropouts) in [Unit::Relu, Unit::Selu].into_iter().flat_map(|unit| dropouts.clone().map(|d| (unit, d))) {
+        let activation = Activation { unit, dropouts, step: 6, layer: 1 };
         let y = B::activate(shaped(&x), &activation);
         found.push(("activate", to_host::<B>(y.clone())));
         found.push(("activate gradient", to_host::<B>(B::activate_gradient(y, shaped(&upstream), &activation))));
@@ -142,7 +143,13 @@ fn a_grid_trains_on_vulkan_as_on_the_processor() {
     let architectures = [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp];
     for (architecture, is_soft) in architectures.into_iter().flat_map(|a| [(a, false), (a, true)]) {
         let graph = if is_soft { soft() } else { graph() };
-        let options = NetworkOptions { layers: 2, hidden: 16, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+        let options = NetworkOptions {
+            layers: 2,
+            hidden: 16,
+            sage_norm: SageNorm::Clamp1,
+            gat_double_weight: true,
+            ..NetworkOptions::default()
+        };
         let dataset = Dataset::new(&features, graph, architecture, options, &labels, &training, &validation);
         let dataset = dataset.expect("valid");
         let run = |device| -> Vec<Trained> {

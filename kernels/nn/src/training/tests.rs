@@ -33,7 +33,13 @@ fn graph() -> GraphOperator {
 
 fn dataset(graph: GraphOperator, architecture: Architecture) -> Result<Dataset, Failure> {
     let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
-    let options = NetworkOptions { layers: 2, hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let options = NetworkOptions {
+        layers: 2,
+        hidden: 8,
+        sage_norm: SageNorm::Clamp1,
+        gat_double_weight: true,
+        ..NetworkOptions::default()
+    };
     let training: Vec<u32> = (0..30).collect();
     let validation: Vec<u32> = (30..NODES as u32).collect();
     Dataset::new(&features(), graph, architecture, options, &labels, &training, &validation)
@@ -151,7 +157,13 @@ fn a_training_goes_on_from_its_checkpoint_bit_for_bit() {
 
 #[test]
 fn data_that_admit_no_training_are_refused() {
-    let options = NetworkOptions { layers: 2, hidden: 8, sage_norm: SageNorm::Clamp1, gat_double_weight: true };
+    let options = NetworkOptions {
+        layers: 2,
+        hidden: 8,
+        sage_norm: SageNorm::Clamp1,
+        gat_double_weight: true,
+        ..NetworkOptions::default()
+    };
     let labels = Labels::new(3, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
     let nodes: Vec<u32> = (0..NODES as u32).collect();
     let of = |validation: &[u32]| {

@@ -1,0 +1,48 @@
+//! What a hidden unit makes of its input.
+
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use serde::{Deserialize, Serialize};
+
+use crate::exponential::exp;
+
+/// The function of every hidden unit. Dropout comes after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// `max(x, 0)`.
+    #[default]
+    Relu,
+    /// `λ x` above zero, and `λ α (e^x − 1)` below (Klambauer, Unterthiner, Mayr, Hochreiter 2017, equation 2).
+    Selu,
+}
+
+/// `λ` and `α` of SELU, for which a mean of zero and a variance of one are a fixed point.
+///
+/// # Source
+/// Klambauer et al. (2017), "Self-normalizing neural networks", equation 14.
+pub(crate) const SELU_SCALE: f32 = 1.050_701;
+pub(crate) const SELU_ALPHA: f32 = 1.673_263_2;
+
+/// SELU of `x`, never zero: only a unit that is dropped is zero, so that the gradient sees which ones were.
+///
+/// At zero it is the smallest normal number below, and so has the slope of the negative side.
+#[inline(always)]
+pub(crate) fn selu(x: f32) -> f32 {
+    let y = if x > 0.0 { SELU_SCALE * x } else { SELU_SCALE * SELU_ALPHA * (exp(x) - 1.0) };
+    if y == 0.0 { -f32::MIN_POSITIVE } else { y }
+}
+
+/// Slope of [`selu`] where it is `y`, times `scale`, for a unit that dropout has multiplied by `scale`: `y` is the
+/// output after dropout, zero if it was dropped.
+#[inline(always)]
+pub(crate) fn selu_slope(y: f32, scale: f32) -> f32 {
+    if y > 0.0 {
+        SELU_SCALE * scale
+    } else if y < 0.0 {
+        // λ α e^x, which is the output plus λ α; both are multiplied by the scale of dropout.
+        y + SELU_SCALE * SELU_ALPHA * scale
+    } else {
+        0.0
+    }
+}
