@@ -18,8 +18,8 @@ use anyhow::{Context, ensure};
 use veilgraph_contract::{Randomness, Release};
 use veilgraph_store::{Part, Store};
 
-use charge::spent;
 pub(crate) use budgets::Budgets;
+use charge::spent;
 pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 pub(crate) use earlier::EarlierRelease;

@@ -15,8 +15,11 @@ pub(crate) struct Budgets(BTreeMap<Relation, Epsilon>);
 
 /// Budgets as a config writes them.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a positive number of nats per list bit, or a table of numbers by relation, such as \
-                               { list-bit = 8, node-features = 1, label = 1 }")]
+#[serde(
+    untagged,
+    expecting = "a positive number of nats per list bit, or a table of numbers by relation, such as \
+                               { list-bit = 8, node-features = 1, label = 1 }"
+)]
 enum Written {
     PerListBit(Epsilon),
     ByRelation(BTreeMap<Relation, Epsilon>),
@@ -139,7 +142,9 @@ mod tests {
 
     #[test]
     fn what_is_no_budget_is_refused() {
-        for text in ["budget = 0", "budget = -1", "budget = \"much\"", "budget = { links = 1 }", "budget = { label = 0 }"] {
+        for text in
+            ["budget = 0", "budget = -1", "budget = \"much\"", "budget = { links = 1 }", "budget = { label = 0 }"]
+        {
             let problem = budgets(text).expect_err(text).to_string();
             assert!(problem.contains("nats per list bit"), "{text}: {problem}");
         }

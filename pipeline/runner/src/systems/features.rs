@@ -90,9 +90,11 @@ fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<B
         }
         params.check().map_err(|error| error.to_string())?;
         if params.needs_dimension() {
-            return Err("what all features of a node cost depends on their number, and a release is charged before data \
+            return Err(
+                "what all features of a node cost depends on their number, and a release is charged before data \
                         are read; say it: dimension = NUMBER"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         Ok(())
     };

@@ -2,7 +2,7 @@
 
 use veilgraph_contract::{Artifact, Private};
 use veilgraph_graph::Labels;
-use veilgraph_privatize::labels::{LocalLabels, Params};
+use veilgraph_privatize::labels::LocalLabels;
 
 use super::choice::Choice;
 use crate::config::ConfigError;
@@ -22,8 +22,13 @@ pub(super) const FUNCTIONS: &[Function] = &[function::<LocalLabels>()];
 
 /// The labels of every mechanism that the config names.
 pub(super) fn labels(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let choice =
-        Choice { table: TABLE, field: "mechanism", default: "public", known: MECHANISMS, name: |mechanism| mechanism.0 };
+    let choice = Choice {
+        table: TABLE,
+        field: "mechanism",
+        default: "public",
+        known: MECHANISMS,
+        name: |mechanism| mechanism.0,
+    };
     choice.each(plan, data, |plan, (_, released), data| released(plan, &data))
 }
 

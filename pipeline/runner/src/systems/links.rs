@@ -65,8 +65,13 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
     if !named.is_empty() && named.iter().all(is_reference) {
         pass_over_parameters(plan)?;
     }
-    let choice =
-        Choice { table: TABLE, field: "mechanism", default: "blink", known: MECHANISMS, name: |mechanism| mechanism.name };
+    let choice = Choice {
+        table: TABLE,
+        field: "mechanism",
+        default: "blink",
+        known: MECHANISMS,
+        name: |mechanism| mechanism.name,
+    };
     choice.each(plan, data, |plan, mechanism, mut data| {
         mechanism.name.clone_into(&mut data.mechanism);
         (mechanism.graphs)(plan, &data)
