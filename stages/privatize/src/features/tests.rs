@@ -208,3 +208,16 @@ fn a_budget_by_node_is_shared_by_the_features_that_are_reported() {
     // ⌊3 / 2.5⌋ = 1 feature is reported, with all of the budget.
     costs_by_node::<Piecewise>(3.0);
 }
+
+/// No random word serves at two budgets: nearly equal ones have other noise in nearly every feature.
+#[test]
+fn another_budget_draws_other_noise() {
+    let nodes = features(500, vec![vec![]; 4]);
+    let at = |epsilon: f64| {
+        let params = params(json!({"epsilon": epsilon, "dimension": 500}));
+        run::<Laplace>(&nodes, &params, 5).expect("valid").reports
+    };
+    let (a, b) = (at(1.0), at(1.0 + 1e-9));
+    let equal: usize = (0..4).map(|node| a.row(node).iter().zip(b.row(node)).filter(|(a, b)| **a == *b).count()).sum();
+    assert!(equal < 20, "{equal} of 2000 noisy features are the same");
+}
