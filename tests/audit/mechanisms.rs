@@ -9,6 +9,8 @@ use rand::rngs::ChaCha20Rng;
 use statrs::distribution::{Beta, ChiSquared, ContinuousCDF};
 use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
 use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
+use veilgraph_privacy::generalized_response::GeneralizedResponse;
+use veilgraph_privacy::one_bit::OneBit;
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 
 /// Share of the releases of a full audit; a full one prints its table.
@@ -45,6 +47,8 @@ fn lower_bound(right: u64, releases: u64, confidence: f64) -> f64 {
 fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
     let response = RandomizedResponse::new(flip_of, 64);
     let in_lanes = threshold(flip_of);
+    let bit = OneBit::new(flip_of).expect("representable");
+    let classes = GeneralizedResponse::new(flip_of, 2).expect("two classes");
     vec![
         Channel {
             name: "randomized response, list",
@@ -64,6 +68,15 @@ fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
                 let noisy = noisy_degree(10 + usize::from(secret), epsilon, DegreeNoise::DiscreteLaplace, rng);
                 (noisy.expect("representable") > 10.0) == secret
             }),
+        },
+        Channel {
+            name: "one bit, feature",
+            // The secret is at which end of its range the feature lies.
+            guess: Box::new(move |secret, rng| bit.draw(if secret { 1.0 } else { 0.0 }, rng) == secret),
+        },
+        Channel {
+            name: "randomized response, label",
+            guess: Box::new(move |secret, rng| classes.respond(u16::from(secret), rng) == u16::from(secret)),
         },
     ]
 }
@@ -93,7 +106,8 @@ fn a_halved_flip_probability_is_caught() {
     for epsilon in [0.5, 1.0, 2.0, 4.0] {
         // The budget at which flips are half as likely.
         let weaker = (2.0 / flip_probability(epsilon) - 1.0).ln();
-        for channel in channels(weaker, weaker).into_iter().take(2) {
+        for channel in channels(weaker, weaker).into_iter().filter(|channel| channel.name != "discrete Laplace, degree")
+        {
             let releases = (1e5 * scale().max(0.1)) as u64;
             let mut rng = ChaCha20Rng::seed_from_u64(23);
             let right = (0..releases).filter(|release| (channel.guess)(release % 2 == 0, &mut rng)).count() as u64;

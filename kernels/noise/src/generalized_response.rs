@@ -11,8 +11,7 @@ use crate::uniform::{WORDS, below, bernoulli, threshold_at_least};
 /// `ln((c - 1) · truth / (1 - truth))` never exceeds `ε`. An infinite budget sends the class itself.
 ///
 /// # Source
-/// Kairouz, Oh, Viswanath (2014), Extremal mechanisms for local differential privacy, section 3.2 (k-ary randomized
-/// response).
+/// Kairouz, Oh, Viswanath (2014), Extremal mechanisms for local differential privacy (k-ary randomized response).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeneralizedResponse {
     n_classes: u64,

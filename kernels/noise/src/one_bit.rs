@@ -13,8 +13,8 @@ use crate::uniform::{WORDS, bernoulli};
 /// `1 - t / 2^64` whatever the number is, and `ln((2^64 - t) / t)` never exceeds `ε` (see [`threshold`]).
 ///
 /// # Source
-/// Ding, Kulkarni, Yekhanin (2017), Collecting telemetry data privately, section 3.1; on features: Sajadmanesh,
-/// Gatica-Perez (2020), When differential privacy meets graph neural networks, section 4.
+/// Ding, Kulkarni, Yekhanin (2017), Collecting telemetry data privately; on features: Sajadmanesh,
+/// Gatica-Perez (2020), When differential privacy meets graph neural networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneBit {
     least: u64,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Privacy budget in nats, positive; `inf` means no privacy.
 ///
-/// The unit is one bit of one node's list of neighbours (Blink, definition 3.1). An undirected link
-/// stands in two lists, so it costs twice as much.
+/// For links the unit is one bit of one node's list of neighbours (Blink, definition 3.1). An undirected link
+/// stands in two lists, so it costs twice as much. A mechanism of features or labels says itself what its budget pays for.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Epsilon(f64);

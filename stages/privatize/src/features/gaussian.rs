@@ -26,7 +26,7 @@ use crate::Error;
 ///
 /// # Source
 /// Canonne, Kamath, Steinke (2020), The discrete Gaussian, theorem 14 and proposition 12; on features: Sajadmanesh,
-/// Gatica-Perez (2021), LPGNN, CCS, section 5 (with the analytic calibration of continuous noise instead).
+/// Gatica-Perez (2021), LPGNN, CCS (with the analytic calibration of continuous noise instead).
 pub struct Gaussian;
 
 /// What the Gaussian mechanism reads of `[privatize.features]`.

@@ -124,24 +124,33 @@ impl<M: FeatureMechanism> Stage for LocalFeatures<M> {
         let encoder = M::encoder(params, n_features, range)?;
         let purpose =
             format!("features {} {} of {n_features} in {range:?}, {:?}", M::NAME, encoder.purpose(), declared.message);
-        let stream = |node: usize| rng.stream(&purpose, node as u64);
-        let reports = if encoder.n_reported() == n_features {
-            let mut values = vec![0.0; features.n_rows() * n_features];
-            values.par_chunks_mut(n_features).enumerate().for_each(|(node, row)| {
-                encoder.report(view(node), &mut stream(node), |feature, value| row[feature as usize] = value);
-            });
-            FeatureMatrix::Dense(DenseMatrix::new(features.n_rows(), n_features, values)?)
-        } else {
-            let report = |node: usize| {
-                let mut row = Vec::with_capacity(encoder.n_reported());
-                encoder.report(view(node), &mut stream(node), |feature, value| row.push((feature, value)));
-                row
-            };
-            let rows: Vec<Vec<(u32, f32)>> = (0..features.n_rows()).into_par_iter().map(report).collect();
-            FeatureMatrix::Sparse { fill: 0.0, entries: SparseMatrix::from_rows(n_features, rows)? }
-        };
+        let reports =
+            encoded(&encoder, [features.n_rows(), n_features], view, |node| rng.stream(&purpose, node as u64))?;
         Ok((NoisyFeatures { facts: facts(encoder.rectification()), reports },))
     }
+}
+
+/// What all nodes send: a dense matrix where each reports on every feature.
+fn encoded<'a>(
+    encoder: &impl FeatureEncoder,
+    [n_nodes, n_features]: [usize; 2],
+    view: impl Fn(usize) -> FeatureView<'a> + Sync,
+    stream: impl Fn(usize) -> ChaCha20Rng + Sync,
+) -> Result<FeatureMatrix, Error> {
+    if encoder.n_reported() == n_features {
+        let mut values = vec![0.0; n_nodes * n_features];
+        values.par_chunks_mut(n_features).enumerate().for_each(|(node, row)| {
+            encoder.report(view(node), &mut stream(node), |feature, value| row[feature as usize] = value);
+        });
+        return Ok(FeatureMatrix::Dense(DenseMatrix::new(n_nodes, n_features, values)?));
+    }
+    let report = |node: usize| {
+        let mut row = Vec::with_capacity(encoder.n_reported());
+        encoder.report(view(node), &mut stream(node), |feature, value| row.push((feature, value)));
+        row
+    };
+    let rows: Vec<Vec<(u32, f32)>> = (0..n_nodes).into_par_iter().map(report).collect();
+    Ok(FeatureMatrix::Sparse { fill: 0.0, entries: SparseMatrix::from_rows(n_features, rows)? })
 }
 
 /// What nodes send without noise.

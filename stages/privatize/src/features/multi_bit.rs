@@ -26,7 +26,7 @@ pub use coordinates::{Coordinates, CoordinatesError};
 /// `m` signs costs `epsilon / m`. See [`Bit`] for the sign as executed.
 ///
 /// # Source
-/// Sajadmanesh, Gatica-Perez (2021), Locally private graph neural networks (LPGNN), CCS, algorithm 1 and section 3.1.
+/// Sajadmanesh, Gatica-Perez (2021), Locally private graph neural networks (LPGNN), CCS, algorithm 1.
 pub struct MultiBit;
 
 /// What the multi-bit mechanism reads of `[privatize.features]`.

@@ -17,7 +17,7 @@ use crate::Error;
 /// [`Bit`] for the bit as executed.
 ///
 /// # Source
-/// Sajadmanesh, Gatica-Perez (2020), When differential privacy meets graph neural networks (PGC), section 4.
+/// Sajadmanesh, Gatica-Perez (2020), When differential privacy meets graph neural networks (PGC); the variance is its equation 7.
 pub struct OneBit;
 
 /// The mechanism at one budget.

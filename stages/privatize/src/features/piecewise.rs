@@ -22,7 +22,7 @@ use crate::Error;
 ///
 /// # Source
 /// Wang et al. (2019), Collecting and analyzing multidimensional data with local differential privacy, ICDE, algorithms
-/// 2 and 4; on features: Sajadmanesh, Gatica-Perez (2020), PGC, equations 22 to 25.
+/// 2 and 4; on features: Sajadmanesh, Gatica-Perez (2020), PGC, equations 25 to 27.
 pub struct Piecewise;
 
 /// The mechanism at one budget.

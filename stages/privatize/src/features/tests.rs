@@ -106,6 +106,12 @@ where
     assert_eq!(again, alone, "{}", M::NAME);
     assert_ne!(run::<M>(&nodes, &usual, 6).expect("valid").reports, alone.reports, "{}", M::NAME);
 
+    // A report depends on the features of its own node alone.
+    let mut rows: Vec<Vec<(u32, f32)>> = vec![vec![(0, 2.0)]; 5];
+    rows[0] = vec![(0, 1.0), (1, 2.0)];
+    let others = run::<M>(&features(3, rows), &usual, 5).expect("valid");
+    assert_eq!(others.reports.row(0), alone.reports.row(0), "{}", M::NAME);
+
     // The ledger says what the mechanism costs, and the facts say the same.
     let rows = M::releases(&usual);
     let by_relation = |is_wanted: fn(&Relation) -> bool| -> Vec<(Relation, f64)> {
@@ -145,7 +151,7 @@ where
 
     // Bad inputs are refused with a message that names the remedy, and never the private value.
     let error =
-        |params: &M::Params, features: &Features| run::<M>(features, params, 5).err().expect("refused").to_string();
+        |params: &M::Params, features: &Features| run::<M>(features, params, 5).expect_err("refused").to_string();
     let narrow: M::Params = params(json!({"epsilon": 2.0, "dimension": 3}));
     let message = error(&narrow, &nodes);
     assert!(message.contains("range = [0, 1]") && message.contains("clip = true"), "{message}");
@@ -197,7 +203,7 @@ fn costs_by_node<M: FeatureMechanism>(of_feature: f64) {
     assert!(bare.needs_dimension(), "{}", M::NAME);
     let rows = M::releases(&bare);
     assert!(total_epsilon(&rows, Relation::NodeFeatures).is_infinite(), "nothing is claimed that is not known");
-    let error = run::<M>(&features(4, [vec![]]), &bare, 1).err().expect("refused").to_string();
+    let error = run::<M>(&features(4, [vec![]]), &bare, 1).expect_err("refused").to_string();
     assert!(error.contains("write dimension = 4"), "{error}");
     bare.complete_dimension(4);
     assert_eq!(total_epsilon(&M::releases(&bare), Relation::NodeFeatures), 12.0);
@@ -209,4 +215,17 @@ fn a_budget_by_node_is_shared_by_the_features_that_are_reported() {
     costs_by_node::<Laplace>(0.75);
     // ⌊3 / 2.5⌋ = 1 feature is reported, with all of the budget.
     costs_by_node::<Piecewise>(3.0);
+}
+
+/// No random word serves at two budgets: nearly equal ones have other noise in nearly every feature.
+#[test]
+fn another_budget_draws_other_noise() {
+    let nodes = features(500, vec![vec![]; 4]);
+    let at = |epsilon: f64| {
+        let params = params(json!({"epsilon": epsilon, "dimension": 500}));
+        run::<Laplace>(&nodes, &params, 5).expect("valid").reports
+    };
+    let (a, b) = (at(1.0), at(1.0 + 1e-9));
+    let equal: usize = (0..4).map(|node| a.row(node).iter().zip(b.row(node)).filter(|(a, b)| **a == *b).count()).sum();
+    assert!(equal < 20, "{equal} of 2000 noisy features are the same");
 }

@@ -70,3 +70,6 @@ impl<'a> FeatureView<'a> {
 fn share(value: f64, [lower, upper]: [f64; 2]) -> f64 {
     ((value - lower) / (upper - lower)).clamp(0.0, 1.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use crate::Error;
 /// [`GeneralizedResponse`] for the probabilities as executed.
 ///
 /// # Source
-/// Sajadmanesh, Gatica-Perez (2021), Locally private graph neural networks (LPGNN), CCS, section 3.3.
+/// Sajadmanesh, Gatica-Perez (2021), Locally private graph neural networks (LPGNN), CCS.
 pub struct LocalLabels;
 
 /// The table `[privatize.labels]`.

@@ -75,7 +75,7 @@ fn without_noise_the_classes_are_sent_and_one_class_is_refused() {
     let sent = run(&labels, f64::INFINITY, 1).expect("valid");
     assert_eq!((sent.labels, sent.facts.truth_probability), (labels, 1.0));
     let one = Labels::new(1, vec![(0, 0)]).expect("labels");
-    assert!(run(&one, 1.0, 1).err().expect("refused").to_string().contains("at least 2"));
+    assert!(run(&one, 1.0, 1).expect_err("refused").to_string().contains("at least 2"));
     assert!(serde_json::from_value::<Params>(json!({"epsilon": 1.0, "range": 1})).is_err());
 }
 
