@@ -15,7 +15,7 @@ pub(crate) enum Objective {
     /// Cross-entropy on the labels.
     CrossEntropy,
     /// A loss that knows how the labels were randomized.
-    Noisy(NoisyObjective),
+    Noisy(Box<NoisyObjective>),
 }
 
 /// Which epoch is the best.
@@ -83,7 +83,7 @@ impl Objective {
             let graph = graph.ok_or(Failure::LearnedPropagation(hops))?;
             objective.propagate(PropagationStep::new(graph), hops, validation)?;
         }
-        Ok((Self::Noisy(objective), selection))
+        Ok((Self::Noisy(Box::new(objective)), selection))
     }
 }
 

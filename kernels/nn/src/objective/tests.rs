@@ -17,7 +17,7 @@ fn logits(n: usize) -> Vec<f32> {
     (0..n).map(|k| ((k * 37 % 101) as f32 / 50.5 - 1.0) * 1.5).collect()
 }
 
-fn noisy(correction: Correction, truth_probability: f64) -> NoisyObjective {
+fn noisy(correction: Correction, truth_probability: f64) -> Box<NoisyObjective> {
     let links = vec![(0, 1, 0.9), (0, 2, 0.2), (0, 3, 1.0), (0, 4, 0.6), (1, 2, 0.1), (3, 5, 0.4)];
     let training = [(0, 0), (1, 1), (2, 2), (4, 0), (6, 1)];
     let noise = LabelNoise { truth_probability, correction };
