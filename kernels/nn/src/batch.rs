@@ -17,12 +17,13 @@ use rand::Rng;
 use crate::adam::{Moments, Rates};
 use crate::architecture::{Parameter, named};
 use crate::dataset::Dataset;
-use crate::differentiable::{Tracked, cross_entropy};
+use crate::differentiable::{Tracked, cross_entropy, host_loss};
 use crate::dropout::Dropout;
 use crate::failure::Failure;
 use crate::grid::{EpochRecord, Grid, Schedule, Setting, Trained};
 use crate::layer::Layer;
 use crate::network::Network;
+use crate::objective::{Objective, Selection};
 use crate::ops::{DeviceOps, from_host, to_host};
 use crate::score::softmax;
 use best::Best;
@@ -148,7 +149,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         }
         let Forward { first, layers } = self.forward.take().unwrap_or_else(|| self.begin(network));
         let logits = network.logits(first, &layers, self.dropouts.as_ref(), self.epoch as u32);
-        let losses = cross_entropy::<B>(logits, &self.training);
+        let losses = match &self.dataset.objective {
+            Objective::CrossEntropy => cross_entropy::<B>(logits, &self.training),
+            Objective::Noisy(objective) => host_loss::<B>(logits, |logits| objective.loss(logits)),
+        };
         let train_losses = to_host::<B>(losses.clone().inner().into_primitive().tensor());
         // Models share no parameter, so that the gradient of the sum of losses is that of every model's own loss.
         let mut gradients = losses.sum().backward();
@@ -196,7 +200,19 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// # Shapes
     /// `logits`: `[models, n, classes]`. `train_losses`: one per model.
     fn select(&mut self, logits: FloatTensor<B>, train_losses: &[f32]) {
-        let scores = B::scores(logits.clone(), &self.validation);
+        let scores = match &self.dataset.objective {
+            Objective::CrossEntropy => B::scores(logits.clone(), &self.validation),
+            Objective::Noisy(objective) => {
+                let values = to_host::<B>(logits.clone());
+                let models = values.chunks_exact(values.len() / self.models.len());
+                models.map(|logits| objective.score(logits, &self.dataset.validation)).collect()
+            }
+        };
+        let rule = (self.schedule, self.dataset.selection);
+        let training = match self.dataset.selection {
+            Selection::LowestLoss => None,
+            Selection::Plausible { .. } => Some(B::scores(logits.clone(), &self.training)),
+        };
         let mut is_better = Vec::with_capacity(self.models.len());
         for (at, model) in self.models.iter_mut().enumerate() {
             let record = EpochRecord {
@@ -204,7 +220,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
                 validation_loss: scores[at].loss,
                 validation_accuracy: scores[at].accuracy,
             };
-            is_better.push(model.record(self.epoch, record, self.schedule.patience));
+            let train_accuracy = training.as_ref().map_or(0.0, |scores| scores[at].accuracy);
+            is_better.push(model.record(self.epoch, record, train_accuracy, rule));
         }
         match &mut self.best {
             Some(best) => best.update(is_better, logits, &self.layers, &self.device),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use veilgraph_graph::{Labels, SparseMatrix};
+use veilgraph_graph::SparseMatrix;
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
@@ -13,7 +13,9 @@ use crate::layer::Layer;
 use crate::learned::{ReportedLinks, Rule};
 use crate::map::LinearMap;
 use crate::network::{Aggregation, GraphInput};
+use crate::objective::{Objective, Selection};
 use crate::training_graph::TrainingGraph;
+use crate::training_labels::TrainingLabels;
 use veilgraph_operator::rows::matrix;
 use veilgraph_operator::{GraphOperator, every_entry};
 
@@ -28,39 +30,55 @@ pub struct Dataset {
     pub(crate) training: Vec<(u32, u16)>,
     /// Validation nodes that have a label.
     pub(crate) validation: Vec<(u32, u16)>,
+    pub(crate) objective: Objective,
+    pub(crate) selection: Selection,
 }
 
 impl Dataset {
     /// Prepares the maps that every model of a grid shares.
     ///
     /// # Errors
-    /// When features and graph differ in size, attention would list too many pairs, a class has no training
-    /// node, there is no validation node, or features cannot be propagated over the graph.
-    pub fn new<'a>(
-        features: impl Into<InputFeatures<'a>>,
+    /// When features and graph differ in size, attention would list too many pairs, a class has no training node
+    /// although labels have no noise, there is no training or validation node, or features or labels cannot be
+    /// propagated over the graph.
+    pub fn new<'f, 'l>(
+        features: impl Into<InputFeatures<'f>>,
         graph: impl Into<TrainingGraph>,
         architecture: Architecture,
         options: NetworkOptions,
-        labels: &Labels,
+        labels: impl Into<TrainingLabels<'l>>,
         training: &[u32],
         validation: &[u32],
     ) -> Result<Self, Failure> {
+        let TrainingLabels { labels, noise } = labels.into();
         let labelled =
             |nodes: &[u32]| nodes.iter().filter_map(|&node| Some((node, labels.class(node)?))).collect::<Vec<_>>();
         let (training, validation) = (labelled(training), labelled(validation));
         let missing = (0..labels.n_classes()).find(|&class| training.iter().all(|&(_, own)| usize::from(own) != class));
-        if let Some(class) = missing {
+        // Noise may leave a class without an example.
+        if let (Some(class), None) = (missing, noise) {
             return Err(Failure::NoExample(class, training.len()));
+        }
+        if training.is_empty() {
+            return Err(Failure::NoTraining);
         }
         if validation.is_empty() {
             return Err(Failure::NoValidation);
         }
         let features = features.into();
-        let input = match graph.into() {
-            TrainingGraph::Fixed(graph) => input(features, &Arc::new(graph), architecture, options)?,
-            TrainingGraph::Learned(links) => learned(features, links, architecture, options)?,
+        let (input, graph) = match graph.into() {
+            TrainingGraph::Fixed(graph) => {
+                let graph = Arc::new(graph);
+                (input(features, &graph, architecture, options)?, Some(graph))
+            }
+            TrainingGraph::Learned(links) => (learned(features, links, architecture, options)?, None),
         };
-        Ok(Self { input, architecture, options, n_classes: labels.n_classes(), training, validation })
+        let n_classes = labels.n_classes();
+        let (objective, selection) = match noise {
+            Some(noise) => Objective::new(noise, n_classes, graph.as_ref(), &training, &validation)?,
+            None => (Objective::CrossEntropy, Selection::LowestLoss),
+        };
+        Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection })
     }
 
     /// Whether models learn weights of links beside their parameters.

@@ -15,7 +15,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
 use crate::device_map::DeviceMap;
-use crate::ops::{Activation, AttentionInputs, DeviceOps};
+use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_host};
 
 /// A tensor `[models, rows, width]` whose gradient is tracked.
 pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
@@ -69,6 +69,27 @@ pub(crate) fn cross_entropy<B: DeviceOps>(logits: Tracked<B>, labelled: &B::Labe
     let [logits] = primitives([logits]);
     let (loss, gradient) = B::cross_entropy(logits.primitive.clone(), labelled);
     differentiable([&logits], loss, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+}
+
+/// A loss of every model that is computed on the host: its value in nats, and its gradient by the logits.
+///
+/// # Shapes
+/// `logits`: `[models, n, classes]`; `loss` takes and returns row-major `[n, classes]`. Returns `[models, 1, 1]`.
+pub(crate) fn host_loss<B: DeviceOps>(logits: Tracked<B>, loss: impl Fn(&[f32]) -> (f64, Vec<f32>)) -> Tracked<B> {
+    let [logits] = primitives([logits]);
+    let device = B::float_device(&logits.primitive);
+    let [models, rows, width] = shape::<B>(&logits.primitive);
+    let values = to_host::<B>(logits.primitive.clone());
+    let (losses, gradients): (Vec<f32>, Vec<Vec<f32>>) = values
+        .chunks_exact(rows * width)
+        .map(|logits| {
+            let (loss, gradient) = loss(logits);
+            (loss as f32, gradient)
+        })
+        .unzip();
+    let losses = from_host::<B>(losses, [models, 1, 1], &device);
+    let gradient = from_host::<B>(gradients.concat(), [models, rows, width], &device);
+    differentiable([&logits], losses, move |upstream| [B::float_mul(gradient.clone(), upstream)])
 }
 
 /// A tracked tensor as burn's backend sees it.

@@ -20,8 +20,8 @@ pub enum Failure {
     /// Graph and features differ in their number of nodes; both numbers.
     #[error("{0} nodes in the graph, {1} in the features")]
     Mismatch(usize, usize),
-    /// Features would have to be propagated over links that are learned; how many steps.
-    #[error("features cannot be propagated ({0} hops) over links that solitude learns; set the hops to 0")]
+    /// Features or labels would have to be propagated over links that are learned; how many steps.
+    #[error("nothing can be propagated ({0} hops) over links that solitude learns; set the hops to 0")]
     LearnedPropagation(u32),
     /// A feature overflows when it is propagated or rescaled; which one.
     #[error(
@@ -33,6 +33,15 @@ pub enum Failure {
         "class {0} has no node among the {1} labelled training nodes; choose another split (ingest.split, seed), or remove the class from the labels"
     )]
     NoExample(usize, usize),
+    /// Nothing can be learned from.
+    #[error("no training node has a label; choose a split with training nodes (ingest.split)")]
+    NoTraining,
+    /// Noise needs another class to turn into; how many there are.
+    #[error("noisy labels need at least two classes, not {0}; choose another dataset")]
+    TooFewClasses(usize),
+    /// No training node receives a label in so many steps.
+    #[error("no label reaches a training node in {0} hops; set train.label_hops to 0, or choose a graph with links")]
+    NothingPropagates(u32),
     /// No epoch can be chosen.
     #[error("no validation node has a label; choose a split with validation nodes (ingest.split)")]
     NoValidation,

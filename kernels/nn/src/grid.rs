@@ -37,8 +37,17 @@ impl fmt::Display for Setting {
 pub struct Schedule {
     /// Most steps.
     pub epochs: usize,
-    /// Steps without a lower validation loss after which training stops.
+    /// Steps without a better epoch after which training stops.
     pub patience: Option<usize>,
+    /// Steps before the first that counts as one without a better epoch.
+    pub min_epochs: usize,
+}
+
+impl Default for Schedule {
+    /// 300 steps.
+    fn default() -> Self {
+        Self { epochs: 300, patience: None, min_epochs: 0 }
+    }
 }
 
 /// One epoch of a model. The training loss is measured before the epoch's step, all else after it.
@@ -57,7 +66,7 @@ pub struct EpochRecord {
 pub struct Trained {
     /// Every epoch.
     pub curve: Vec<EpochRecord>,
-    /// Epoch with the lowest validation loss (the first, if several).
+    /// Epoch that was kept: where labels have no noise, the one with the lowest validation loss (the first, if several).
     pub best_epoch: usize,
     /// Class probabilities at that epoch, row-major `[n_nodes, n_classes]`.
     pub probabilities: Vec<f32>,

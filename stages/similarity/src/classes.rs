@@ -41,7 +41,7 @@ impl Classes {
             dropout: 0.5,
             initial_seed: 0,
         });
-        let schedule = Schedule { epochs: 300, patience: Some(30) };
+        let schedule = Schedule { patience: Some(30), ..Schedule::default() };
         let trained = train(&dataset, &settings, schedule, Device::Cpu, rng, progress);
         let mut best: Option<(f64, Vec<f32>)> = None;
         for model in trained {

@@ -5,14 +5,17 @@ mod search;
 
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{
-    Construction, Curves, Features, Labels, ModelPredictions, Nodes, Predictions, Split, WeightedGraph,
+    Construction, Curves, EstimatedFeatures, Features, Labels, ModelPredictions, Nodes, Predictions, Split,
+    WeightedGraph,
 };
 use veilgraph_nn::{
-    Dataset, DeviceError, Failure, GraphOperator, ReportedLinks, Schedule, Trained, TrainingGraph, train,
+    Correction, Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, ReportedLinks, Trained,
+    TrainingGraph, TrainingLabels, train,
 };
 use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privacy::NoisyLabels;
 
-pub use params::{OneOrMany, Params};
+pub use params::{LabelUse, OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
 pub use veilgraph_nn::{
     Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, Unit, predict,
@@ -52,13 +55,24 @@ impl Stage for Train {
     type Params = Params;
     /// The link model and the evidence are given for a soft graph alone: its weights are made of them. A setting is
     /// given where one was chosen in other trials; else the whole grid is trained.
-    type Inputs =
-        (Nodes, Features, Labels, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>, Option<ChosenSetting>);
+    ///
+    /// Features are public or estimated, and labels true or noisy: one of each pair is given.
+    type Inputs = (
+        Nodes,
+        Option<Features>,
+        Option<EstimatedFeatures>,
+        Option<Labels>,
+        Option<NoisyLabels>,
+        WeightedGraph,
+        Option<LinkModel>,
+        Option<LinkEvidence>,
+        Option<ChosenSetting>,
+    );
     type Outputs = (Predictions, Curves, ModelWeights);
     type Error = Error;
 
     fn run(
-        (nodes, features, labels, graph, model, evidence, chosen): Self::Inputs,
+        (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
@@ -74,12 +88,54 @@ impl Stage for Train {
             Construction::Learned => ReportedLinks::new(&graph, params.links.unwrap_or_default()).into(),
             _ => TrainingGraph::from(GraphOperator::of(&graph, model, evidence)?),
         };
+        let features = given_features(public.as_ref(), estimated.as_ref())?;
+        let labels = given_labels(labels.as_ref(), noisy.as_ref(), params)?;
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
-        let dataset = Dataset::new(&features, operator, params.model, options, &labels, &training, &validation)?;
-        let schedule = Schedule { epochs: params.epochs, patience: params.patience };
-        let results = train(&dataset, &settings, schedule, params.device, rng, progress);
-        collect(results, &settings, params, labels.n_classes())
+        let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
+        let results = train(&dataset, &settings, params.schedule(), params.device, rng, progress);
+        collect(results, &settings, params, labels.labels.n_classes())
+    }
+}
+
+/// The features of whichever kind is given.
+///
+/// # Errors
+/// When none or both are.
+fn given_features<'a>(
+    public: Option<&'a Features>,
+    estimated: Option<&'a EstimatedFeatures>,
+) -> Result<InputFeatures<'a>, Invalid> {
+    match (public, estimated) {
+        (Some(public), None) => Ok(public.into()),
+        (None, Some(estimated)) => Ok(estimated.into()),
+        (None, None) => Err(Invalid("training needs features; give public or estimated ones".into())),
+        (Some(_), Some(_)) => Err(Invalid("public and estimated features are given; give one of them".into())),
+    }
+}
+
+/// The labels of whichever kind is given. True ones are noisy ones that are surely true, where a correction is asked
+/// for.
+///
+/// # Errors
+/// When none or both are.
+fn given_labels<'a>(
+    labels: Option<&'a Labels>,
+    noisy: Option<&'a NoisyLabels>,
+    params: &Params,
+) -> Result<TrainingLabels<'a>, Invalid> {
+    let correction = params.correction();
+    match (labels, noisy) {
+        (Some(labels), None) if correction == Correction::Plain => Ok(labels.into()),
+        (Some(labels), None) => {
+            Ok(TrainingLabels { labels, noise: Some(LabelNoise { truth_probability: 1.0, correction }) })
+        }
+        (None, Some(NoisyLabels { facts, labels })) => {
+            let noise = LabelNoise { truth_probability: facts.truth_probability, correction };
+            Ok(TrainingLabels { labels, noise: Some(noise) })
+        }
+        (None, None) => Err(Invalid("training needs labels; give true or noisy ones".into())),
+        (Some(_), Some(_)) => Err(Invalid("true and noisy labels are given; give one of them".into())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `[train]` table.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_nn::{Architecture, Device, LinkLearning, NetworkOptions, SageNorm, Setting, Unit};
+use veilgraph_nn::{Architecture, Correction, Device, LinkLearning, NetworkOptions, SageNorm, Schedule, Setting, Unit};
 
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 ///
@@ -13,8 +13,10 @@ pub struct Params {
     pub model: Architecture,
     /// Most steps of full-batch training.
     pub epochs: usize,
-    /// Steps without a lower validation loss after which training stops; all epochs if absent.
+    /// Steps without a better epoch after which training stops; all epochs if absent.
     pub patience: Option<usize>,
+    /// Steps before the first that the patience counts.
+    pub min_epochs: usize,
     /// Number of layers.
     pub layers: usize,
     /// Width of the hidden layers.
@@ -35,10 +37,28 @@ pub struct Params {
     pub activation: Unit,
     /// Heads of attention in the hidden layers of GAT, each of width `hidden`. Other models do not read it.
     pub heads: usize,
+    /// What training does about the noise of labels. Without noise it makes no difference but for the epoch that is
+    /// kept.
+    pub labels: LabelUse,
+    /// Steps over which `labels = "drop"` propagates labels. Others do not read it.
+    pub label_hops: u32,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
     pub device: Device,
+}
+
+/// What training does about noisy labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelUse {
+    /// Nothing: they are taken for true ones.
+    #[default]
+    Plain,
+    /// The loss compares them with what the model says about noisy labels (Patrini et al. 2017).
+    Forward,
+    /// As `forward`, with both sides propagated over the graph (Sajadmanesh, Gatica-Perez 2021, LPGNN, algorithm 3).
+    Drop,
 }
 
 /// [`Params`] as they are written: field by field, but for those that the model does not read.
@@ -48,6 +68,8 @@ struct Written {
     epochs: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     patience: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_epochs: Option<usize>,
     layers: usize,
     hidden: usize,
     learning_rate: OneOrMany<f64>,
@@ -63,6 +85,10 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     heads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelUse>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_hops: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -74,6 +100,7 @@ impl From<Params> for Written {
             model,
             epochs,
             patience,
+            min_epochs: (params.min_epochs > 0).then_some(params.min_epochs),
             layers,
             hidden,
             learning_rate: params.learning_rate,
@@ -85,6 +112,8 @@ impl From<Params> for Written {
             // What came later is written only where it is not the default, so that older keys stay as they are.
             activation: (params.activation != Unit::default()).then_some(params.activation),
             heads: (model == Architecture::Gat && params.heads != 1).then_some(params.heads),
+            labels: (params.labels != LabelUse::Plain).then_some(params.labels),
+            label_hops: (params.labels == LabelUse::Drop).then_some(params.label_hops),
             links: params.links,
             device: params.device,
         }
@@ -116,6 +145,7 @@ impl Default for Params {
             model: Architecture::Gcn,
             epochs: 300,
             patience: None,
+            min_epochs: 0,
             layers: 2,
             hidden: 16,
             learning_rate: OneOrMany::One(0.01),
@@ -126,6 +156,8 @@ impl Default for Params {
             gat_double_weight: true,
             activation: Unit::Relu,
             heads: 1,
+            labels: LabelUse::Plain,
+            label_hops: 0,
             links: None,
             device: Device::Cpu,
         }
@@ -159,6 +191,22 @@ impl Params {
             gat_double_weight: self.gat_double_weight,
             activation: self.activation,
             heads: if self.model == Architecture::Gat { self.heads } else { 1 },
+        }
+    }
+
+    /// How long to train.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        Schedule { epochs: self.epochs, patience: self.patience, min_epochs: self.min_epochs }
+    }
+
+    /// What training does about the noise of labels.
+    #[must_use]
+    pub fn correction(&self) -> Correction {
+        match self.labels {
+            LabelUse::Plain => Correction::Plain,
+            LabelUse::Forward => Correction::Forward,
+            LabelUse::Drop => Correction::Drop { hops: self.label_hops },
         }
     }
 

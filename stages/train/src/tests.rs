@@ -1,5 +1,6 @@
-use veilgraph_contract::Artifact;
-use veilgraph_graph::SparseMatrix;
+use veilgraph_contract::{Artifact, Randomness};
+use veilgraph_graph::{FeatureMatrix, Propagation, Rescale, SparseMatrix};
+use veilgraph_privacy::LabelReportFacts;
 
 use super::*;
 
@@ -16,7 +17,12 @@ fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
 fn run(params: &Params) -> Result<<Train as Stage>::Outputs, Error> {
     let (nodes, features, labels, graph) = inputs();
     let rng = StageRng::new(1, "train", 0);
-    Train::run((nodes, features, labels, graph, None, None, None), params, &rng, &Progress::none())
+    Train::run(
+        (nodes, Some(features), None, Some(labels), None, graph, None, None, None),
+        params,
+        &rng,
+        &Progress::none(),
+    )
 }
 
 fn grid() -> Params {
@@ -74,7 +80,19 @@ fn parameters_are_written_without_what_the_model_does_not_read() {
         let text = serde_json::to_string(&params).expect("JSON");
         assert_eq!(serde_json::from_str::<Params>(&text).expect("round trip"), params);
     }
-    assert!(written(&Params::default()).get("links").is_none());
+    let later = ["links", "activation", "heads", "labels", "label_hops", "min_epochs"];
+    assert!(later.iter().all(|name| written(&Params::default()).get(name).is_none()));
+    let newer = Params {
+        model: Architecture::Gat,
+        activation: Unit::Selu,
+        heads: 4,
+        labels: LabelUse::Drop,
+        label_hops: 2,
+        min_epochs: 10,
+        ..Params::default()
+    };
+    assert_eq!(written(&newer).try_into::<Params>().expect("round trip"), newer);
+    assert_eq!(written(&newer)["labels"].as_str(), Some("drop"));
 }
 
 #[test]
@@ -110,13 +128,61 @@ fn hyperparameters_out_of_range_are_named() {
     }
 }
 
+/// Labels of which every node kept the truth with probability 0.8, features with a fill, and every new parameter.
+#[test]
+fn private_features_and_labels_train_and_their_model_is_read_back() {
+    let (nodes, features, labels, graph) = inputs();
+    let (nodes, graph) = (|| nodes.clone(), || graph.clone());
+    let values = FeatureMatrix::Sparse { fill: 0.5, entries: features.0.clone() };
+    let propagation = Propagation { hops: 2, rescale: Rescale::RootMeanSquare, ..Propagation::default() };
+    let estimated = EstimatedFeatures { values, propagation };
+    let facts = LabelReportFacts {
+        mechanism: "randomized-response".into(),
+        epsilon: 4.0_f64.ln(),
+        truth_probability: 0.8,
+        randomness: Randomness::Seeded,
+    };
+    let noisy = NoisyLabels { facts, labels: labels.clone() };
+    let rng = StageRng::new(1, "train", 0);
+    for (labels_use, model) in [
+        (LabelUse::Plain, Architecture::GraphSage),
+        (LabelUse::Forward, Architecture::Gat),
+        (LabelUse::Drop, Architecture::Gcn),
+    ] {
+        let params = Params {
+            model,
+            labels: labels_use,
+            label_hops: 2,
+            activation: Unit::Selu,
+            heads: 2,
+            epochs: 20,
+            ..Params::default()
+        };
+        let inputs = (nodes(), None, Some(estimated.clone()), None, Some(noisy.clone()), graph(), None, None, None);
+        let (predictions, _, weights) = Train::run(inputs, &params, &rng, &Progress::none()).expect("trains");
+        let saved = SavedModel::parse(&weights.attachment().expect("a file"), None).expect("valid");
+        let found = predict(&saved, &estimated, &graph(), None, None).expect("the same graph");
+        assert_eq!(found, predictions.models[0], "bit for bit");
+    }
+    for (public, estimated, labels, noisy, word) in [
+        (None, None, Some(labels.clone()), None, "features"),
+        (Some(features.clone()), Some(estimated), Some(labels.clone()), None, "features"),
+        (Some(features.clone()), None, None, None, "labels"),
+        (Some(features), None, Some(labels), Some(noisy), "labels"),
+    ] {
+        let inputs = (nodes(), public, estimated, labels, noisy, graph(), None, None, None);
+        let error = Train::run(inputs, &Params::default(), &rng, &Progress::none()).expect_err(word);
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
 #[test]
 fn a_soft_graph_needs_its_posterior() {
     let (nodes, features, labels, _) = inputs();
     let soft = WeightedGraph::undirected(Construction::Soft, 30, Vec::new());
     let rng = StageRng::new(1, "train", 0);
-    let result =
-        Train::run((nodes, features, labels, soft, None, None, None), &Params::default(), &rng, &Progress::none());
+    let inputs = (nodes, Some(features), None, Some(labels), None, soft, None, None, None);
+    let result = Train::run(inputs, &Params::default(), &rng, &Progress::none());
     assert!(result.expect_err("nothing to train on").to_string().contains("link_model"));
 }
 

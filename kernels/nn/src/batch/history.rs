@@ -3,14 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::grid::EpochRecord;
+use crate::grid::{EpochRecord, Schedule};
+use crate::objective::Selection;
 
 /// The epochs of one model, and which of them is the best so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     pub curve: Vec<EpochRecord>,
-    /// Epoch with the lowest validation loss, if any is recorded.
+    /// The best epoch, if any is recorded.
     best_epoch: Option<usize>,
+    /// Accuracy on the training nodes at that epoch, where the selection asks for it.
+    best_train_accuracy: f64,
     /// Whether later epochs are no longer recorded.
     pub has_stopped: bool,
     /// Epoch whose loss was not finite.
@@ -18,10 +21,18 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Records an epoch and returns whether its validation loss is the lowest so far.
+    /// Records an epoch and returns whether it is the best so far.
     ///
-    /// A model stops when a loss is no finite number, or when `patience` epochs in a row were no better.
-    pub(crate) fn record(&mut self, epoch: usize, record: EpochRecord, patience: Option<usize>) -> bool {
+    /// A model stops when a loss is no finite number, or when as many epochs in a row were no better as the patience
+    /// says; the first epochs of the schedule do not count. `train_accuracy` is that of the evaluated model, where the
+    /// selection asks for it.
+    pub(crate) fn record(
+        &mut self,
+        epoch: usize,
+        record: EpochRecord,
+        train_accuracy: f64,
+        (schedule, selection): (Schedule, Selection),
+    ) -> bool {
         if self.has_stopped {
             return false;
         }
@@ -30,13 +41,26 @@ impl History {
             self.has_stopped = true;
             return false;
         }
-        let is_better = self.best_epoch.is_none_or(|best| record.validation_loss < self.curve[best].validation_loss);
+        let is_better = self.best_epoch.is_none_or(|best| {
+            let best = &self.curve[best];
+            record.validation_loss < best.validation_loss
+                && match selection {
+                    Selection::LowestLoss => true,
+                    Selection::Plausible { truth_probability: most } => {
+                        let (validation, train) = (record.validation_accuracy, train_accuracy);
+                        (best.validation_accuracy < validation && validation <= most)
+                            && (self.best_train_accuracy < train && train <= 1.05 * most)
+                    }
+                }
+        });
         self.curve.push(record);
         if is_better {
             self.best_epoch = Some(epoch);
+            self.best_train_accuracy = train_accuracy;
         }
-        let since = epoch - self.best_epoch.unwrap_or(epoch);
-        self.has_stopped = patience.is_some_and(|patience| since >= patience);
+        let counted_from = self.best_epoch.unwrap_or(epoch).max(schedule.min_epochs.saturating_sub(1));
+        let since = epoch.saturating_sub(counted_from);
+        self.has_stopped = schedule.patience.is_some_and(|patience| since >= patience);
         is_better
     }
 

@@ -33,7 +33,7 @@ fn run<'a>(features: impl Into<InputFeatures<'a>>, architecture: Architecture) -
     let (training, validation): (Vec<u32>, Vec<u32>) = (0..NODES as u32).partition(|node| node % 3 > 0);
     let dataset = Dataset::new(features, graph(), architecture, options, &labels, &training, &validation);
     let setting = Setting { learning_rate: 0.05, weight_decay: 1e-4, dropout: 0.2, initial_seed: 0 };
-    let schedule = Schedule { epochs: 12, patience: None };
+    let schedule = Schedule { epochs: 12, ..Schedule::default() };
     let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
     train(&dataset.expect("valid"), &[setting], schedule, Device::Cpu, &rng, &progress).remove(0).expect("trains")
 }

@@ -153,7 +153,7 @@ fn a_grid_trains_on_vulkan_as_on_the_processor() {
         let dataset = Dataset::new(&features, graph, architecture, options, &labels, &training, &validation);
         let dataset = dataset.expect("valid");
         let run = |device| -> Vec<Trained> {
-            let schedule = Schedule { epochs: 10, patience: None };
+            let schedule = Schedule { epochs: 10, ..Schedule::default() };
             let results =
                 train(&dataset, &settings, schedule, device, &StageRng::new(1, "train", 0), &Progress::none());
             results.into_iter().map(|result| result.expect("trains")).collect()

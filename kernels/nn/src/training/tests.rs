@@ -50,7 +50,7 @@ fn setting() -> Setting {
 }
 
 fn run(dataset: &Dataset, settings: &[Setting], epochs: usize) -> Vec<Result<Trained, Failure>> {
-    let schedule = Schedule { epochs, patience: None };
+    let schedule = Schedule { epochs, ..Schedule::default() };
     train(dataset, settings, schedule, Device::Cpu, &StageRng::new(1, "train", 0), &Progress::none())
 }
 
@@ -94,7 +94,7 @@ fn a_batch_of_models_equals_its_models() {
         let dataset = dataset(graph(), architecture).expect("valid");
         let apart = run(&dataset, &settings(), 12);
         let network = Network::<Flex>::new(&dataset.input, &Default::default());
-        let schedule = Schedule { epochs: 12, patience: None };
+        let schedule = Schedule { epochs: 12, ..Schedule::default() };
         let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
         let settings = settings();
         let grid = Grid::new(&dataset, &settings, schedule, &rng, &progress);
@@ -115,7 +115,7 @@ fn a_loss_that_is_no_number_fails_its_model_alone() {
 fn patience_stops_a_model_and_changes_nothing_before() {
     let dataset = dataset(graph(), Architecture::Mlp).expect("valid");
     let whole = one(&dataset, 200);
-    let schedule = Schedule { epochs: 200, patience: Some(5) };
+    let schedule = Schedule { epochs: 200, patience: Some(5), ..Schedule::default() };
     let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
     let stopped = train(&dataset, &[setting()], schedule, Device::Cpu, &rng, &progress).remove(0).expect("trains");
     assert!(stopped.curve.len() < 200, "an MLP overfits here");
@@ -145,7 +145,7 @@ fn a_training_goes_on_from_its_checkpoint_bit_for_bit() {
     let dataset = dataset(graph(), Architecture::GraphSage).expect("valid");
     let (rng, keeper) = (StageRng::new(1, "train", 0), Keeper::default());
     let until = |epochs| {
-        let schedule = Schedule { epochs, patience: None };
+        let schedule = Schedule { epochs, ..Schedule::default() };
         train(&dataset, &settings(), schedule, Device::Cpu, &rng, &Progress::new(&keeper))
     };
     // Killed after 7 epochs; the checkpoints say no more than that.
@@ -196,7 +196,7 @@ fn no_model_trains_on_the_threads_of_parallel_products() {
         }
     }
     let settings: Vec<Setting> = (0..4).map(|initial_seed| Setting { initial_seed, ..setting() }).collect();
-    let schedule = Schedule { epochs: 5, patience: None };
+    let schedule = Schedule { epochs: 5, ..Schedule::default() };
     let (watcher, rng) = (Where(Mutex::default()), StageRng::new(1, "train", 0));
     let dataset = dataset(soft(), Architecture::Gcn).expect("valid");
     let all = || train(&dataset, &settings, schedule, Device::Cpu, &rng, &Progress::new(&watcher));
