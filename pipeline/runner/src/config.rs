@@ -65,6 +65,7 @@ pub(crate) enum MetricGroup {
     Accuracy,
     LinkError,
     Density,
+    FeatureError,
 }
 
 /// The `[privacy]` table.

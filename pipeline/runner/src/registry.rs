@@ -7,7 +7,7 @@ use veilgraph_construct::{
 };
 use veilgraph_estimate::features::{DegreeFeatures, PropagateFeatures, RectifyFeatures, SubstituteFeatures};
 use veilgraph_estimate::{Estimate, EstimateWithBins, GroupAtRandom, GroupByCounts, PairReports};
-use veilgraph_evaluate::{EvaluateClasses, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks};
+use veilgraph_evaluate::{EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks};
 use veilgraph_ingest::Ingest;
 use veilgraph_similarity::Similarity;
 use veilgraph_train::{ChooseSetting, LinkPrediction, SearchGrid, Train};
@@ -39,6 +39,7 @@ const SHARED: &[Function] = &[
     function::<LinkPrediction>(),
     function::<EvaluateLinks>(),
     function::<EvaluateGraph>(),
+    function::<EvaluateFeatures>(),
     function::<EvaluateClasses>(),
     function::<EvaluateLinkPrediction>(),
 ];

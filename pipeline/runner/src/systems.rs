@@ -36,6 +36,7 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
                 }
             }
             let graphs = features::on_graphs(&mut plan, graphs)?;
+            features::score(&mut plan, &graphs)?;
             learn::learn(&mut plan, &graphs)?;
         }
     }

@@ -2,15 +2,21 @@
 
 mod cell;
 mod classes;
+mod features;
 mod graph;
 mod links;
 pub mod metric;
 mod metrics;
 mod summary;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Auditor, Draws, HeldOut, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Construction, Curves, Labels, Predictions, WeightedGraph};
+use veilgraph_graph::{
+    AdjacencyList, Construction, Curves, EstimatedFeatures, Features, Labels, Predictions, WeightedGraph,
+};
+use veilgraph_operator::GraphOperator;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::NoisyDegrees;
 
@@ -22,6 +28,8 @@ pub use summary::{Summary, log_log_slope};
 pub struct EvaluateLinks;
 /// Scores the links that the graph of one trial keeps.
 pub struct EvaluateGraph;
+/// Scores the features that a server worked out from the reports of one trial.
+pub struct EvaluateFeatures;
 /// Scores the predictions of all trials, after choosing the setting with the lowest mean validation loss.
 pub struct EvaluateClasses;
 
@@ -97,6 +105,32 @@ impl Stage for EvaluateGraph {
             for (metric, value) in graph::graph_scores(&graph, &truth) {
                 metrics.push(params.trial, metric, value);
             }
+        }
+        Ok((metrics,))
+    }
+}
+
+impl Stage for EvaluateFeatures {
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "features";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = Params;
+    /// The graph is the one over which a network averages the features.
+    type Inputs = (EstimatedFeatures, WeightedGraph, Option<LinkModel>, Option<LinkEvidence>, Private<Features>);
+    type Outputs = (Metrics,);
+    type Error = Error;
+
+    fn run(
+        (estimated, graph, model, evidence, Private(truth)): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let graph = Arc::new(GraphOperator::of(&graph, model, evidence)?);
+        let mut metrics = Metrics::about(&params.cell);
+        for (metric, value) in features::feature_error(&estimated, &truth, graph)? {
+            metrics.push(params.trial, metric, value);
         }
         Ok((metrics,))
     }

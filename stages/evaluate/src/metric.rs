@@ -26,6 +26,8 @@ pub enum ScoreTable {
     Links,
     /// The links of a graph against the true links.
     Graph,
+    /// Features that a server worked out against the true ones.
+    Features,
     /// Classes of test nodes.
     Classes,
 }
@@ -67,7 +69,7 @@ pub enum Better {
 
 impl ScoreTable {
     /// All tables, in the order in which they are printed.
-    pub const ALL: [Self; 3] = [Self::Links, Self::Graph, Self::Classes];
+    pub const ALL: [Self; 4] = [Self::Links, Self::Graph, Self::Features, Self::Classes];
 
     /// Title.
     #[must_use]
@@ -75,6 +77,7 @@ impl ScoreTable {
         match self {
             Self::Links => "Links",
             Self::Graph => "Graph",
+            Self::Features => "Features",
             Self::Classes => "Classification of test nodes",
         }
     }
@@ -152,6 +155,10 @@ metrics! {
     GRAPH_RECALL = "graph_recall", "recall", Graph, One, Fixed(3), Higher, true;
     /// Mean absolute error of the weights of the graph over all n² entries.
     GRAPH_MAE = "graph_mae", "MAE", Graph, One, Scientific, Lower, true;
+    /// Mean absolute error of estimated features over all nodes and features.
+    FEATURE_MAE = "feature_mae", "feature MAE", Features, One, Scientific, Lower, true;
+    /// Mean absolute error of the graph convolution of estimated features (PGC, section 5).
+    CONVOLUTION_MAE = "convolution_mae", "convolution MAE", Features, One, Scientific, Lower, true;
     /// Share of test nodes classified correctly (micro-F1).
     ACCURACY = "accuracy", "accuracy %", Classes, Percent, Fixed(1), Higher, true;
     /// Unweighted mean over classes of the harmonic mean of precision and recall.

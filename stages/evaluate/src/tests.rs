@@ -1,5 +1,5 @@
 use veilgraph_contract::{Artifact, Relation};
-use veilgraph_graph::ModelPredictions;
+use veilgraph_graph::{DenseMatrix, FeatureMatrix, ModelPredictions, SparseMatrix};
 use veilgraph_posterior::LinkEvidence;
 
 use super::*;
@@ -188,4 +188,39 @@ fn every_metric_has_a_name_of_its_own() {
 fn a_power_law_has_its_exponent_as_slope() {
     let slope = log_log_slope([1.0, 10.0, 50.0].into_iter().map(|x: f64| (x, 3.0 * x.powf(-0.7))));
     assert!((slope + 0.7).abs() < 1e-12, "{slope}");
+}
+
+/// The convolution is compared with the sum over neighbours as it is printed, node by node.
+#[test]
+fn feature_errors_are_those_of_the_formula() {
+    let links = truth();
+    let features = SparseMatrix::from_rows(3, (0..12_u32).map(|node| vec![(node % 3, 1.0)])).expect("valid");
+    let values: Vec<f32> = (0..36).map(|at| (at * 7 % 11) as f32 - 5.0).collect();
+    let estimated = DenseMatrix::new(12, 3, values.clone()).expect("finite");
+    let graph = WeightedGraph::undirected(Construction::Given, 12, links.links().map(|(i, j)| (i, j, 1.0)).collect());
+    let inputs = (
+        EstimatedFeatures::unpropagated(FeatureMatrix::Dense(estimated)),
+        graph,
+        None,
+        None,
+        Private(Features(features)),
+    );
+    let params = Params { cell: Cell::default(), trial: 0 };
+    let run = EvaluateFeatures::run(inputs, &params, &StageRng::new(0, "evaluate", 0), &Progress::none());
+    let (metrics,) = run.expect("scored");
+    let score = |name: &str| metrics.rows.iter().find(|row| row.metric == name).expect("a score").value;
+    let difference =
+        |node: usize, column: usize| f64::from(values[node * 3 + column]) - if node % 3 == column { 1.0 } else { 0.0 };
+    let degree = |node: usize| (links.degree(node) + 1) as f64;
+    let (mut own, mut convolved) = (0.0, 0.0);
+    for v in 0..12 {
+        for column in 0..3 {
+            own += difference(v, column).abs();
+            let around = (0..12).filter(|&u| u == v || links.contains(u, v as u32));
+            let sum: f64 = around.map(|u| difference(u, column) / (degree(u) * degree(v)).sqrt()).sum();
+            convolved += sum.abs();
+        }
+    }
+    assert!((score("feature_mae") - own / 36.0).abs() < 1e-6);
+    assert!((score("convolution_mae") - convolved / 36.0).abs() < 1e-6);
 }

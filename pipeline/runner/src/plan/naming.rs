@@ -1,6 +1,6 @@
 //! A run becomes a task: named after what it depends on, and merged with an equal one.
 
-use veilgraph_contract::{Draws, Relation, Release, Side, Stage};
+use veilgraph_contract::{Draws, Relation, Release, Side, Stage, Subject};
 use veilgraph_privacy::composition::total_epsilon;
 
 use std::collections::BTreeMap;
@@ -98,12 +98,20 @@ impl Plan<'_> {
     /// Refuses a release that must not leave the laboratory.
     fn check_deployment(&self, releases: &[Release], table: &str) -> Result<(), ConfigError> {
         let per_bit = |release: &Release| total_epsilon([release], Relation::ListBit);
-        let problem = if releases.iter().any(|release| !release.sound) {
-            "degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\""
-        } else if releases.iter().any(|release| release.cost.epsilon().is_infinite()) {
-            "the links themselves are released; choose a finite epsilon and a mechanism that protects"
+        let problem = if let Some(release) = releases.iter().find(|release| !release.sound) {
+            match release.subject {
+                Subject::Links | Subject::Degrees => {
+                    "degree_noise = \"laplace\" leaks through its floating-point bits; use \"discrete-laplace\""
+                        .to_owned()
+                }
+                _ => format!("this release does not protect as executed ({}); declare a range", release.why),
+            }
+        } else if let Some(release) = releases.iter().find(|release| release.cost.epsilon().is_infinite()) {
+            let what = release.subject.name();
+            format!("the {what}s themselves are released; choose a finite epsilon and a mechanism that protects")
         } else if releases.iter().any(|release| per_bit(release) > MOST_NATS_PER_PART) {
             "a part of a report may cost at most 20 nats per list bit, for beyond that hardly a bit is ever flipped"
+                .to_owned()
         } else {
             return Ok(());
         };

@@ -5,12 +5,14 @@ use veilgraph_contract::{Artifact, Private};
 use veilgraph_estimate::features::{
     DegreeFeatures, PropagateFeatures, RectifyFeatures, Substitute, SubstituteFeatures, SubstituteParams,
 };
+use veilgraph_evaluate::EvaluateFeatures;
 use veilgraph_graph::{Features, Propagation};
+use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::features::{FeatureMechanism, FeatureParams, LocalFeatures};
 
 use super::choice::Choice;
 use crate::config::sweep::{SweptCell, fields_of};
-use crate::config::{ConfigError, Holding};
+use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::function::Function;
 use crate::plan::{Branch, Plan, Run};
 
@@ -133,6 +135,16 @@ pub(super) fn on_graphs(plan: &mut Plan, graphs: Vec<Branch>) -> Result<Vec<Bran
         None => Ok(graph),
     };
     graphs.into_iter().map(of).collect()
+}
+
+/// Scores features that were worked out from reports.
+pub(super) fn score(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+    if !plan.wants(MetricGroup::FeatureError) {
+        return Ok(());
+    }
+    let is_reported = |graph: &&Branch| graph.has(NoisyFeatures::NAME, NoisyFeatures::ZONE);
+    let reported: Vec<Branch> = graphs.iter().filter(is_reported).cloned().collect();
+    plan.score::<EvaluateFeatures>(&reported)
 }
 
 /// Features that the server is given, with their propagation where one is asked for.
