@@ -1,6 +1,6 @@
 //! A variational graph auto-encoder: nodes become vectors, and pairs of similar vectors are links.
 //!
-//! The encoder is one graph convolution with batch normalization and ReLU, then one more that gives the mean and the
+//! The encoder is one graph convolution with batch normalization and `ReLU`, then one more that gives the mean and the
 //! logarithm of the standard deviation of every node's vector. The decoder is the inner product. Training sees the links
 //! of the graph alone. It runs on the CPU: the whole network is narrow, and its first product is all that takes time.
 

@@ -111,7 +111,7 @@ fn blocks() -> (Features, WeightedGraph, LinkSample) {
             (false, _) => {}
         }
     }
-    let row = |node: u32| if node % 3 == 0 { vec![(node % 4, 1.0)] } else { vec![(4 + node % 9, 1.0)] };
+    let row = |node: u32| if node.is_multiple_of(3) { vec![(node % 4, 1.0)] } else { vec![(4 + node % 9, 1.0)] };
     let features = Features(matrix(13, (0..NODES).map(row)));
     (features, hard(NODES as usize, &links), LinkSample { n_nodes: NODES as usize, pairs })
 }
