@@ -14,6 +14,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
+use crate::batch_norm::{normalize, normalize_gradient};
 use crate::device_map::DeviceMap;
 use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_host};
 
@@ -90,6 +91,31 @@ pub(crate) fn host_loss<B: DeviceOps>(logits: Tracked<B>, loss: impl Fn(&[f32]) 
     let losses = from_host::<B>(losses, [models, 1, 1], &device);
     let gradient = from_host::<B>(gradients.concat(), [models, rows, width], &device);
     differentiable([&logits], losses, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+}
+
+/// Every column minus its mean, divided by its standard deviation, then times a gain and plus a shift of its own.
+///
+/// # Shapes
+/// `inputs`: `x`, `[models, n, width]`, then gain and shift, `[models, 1, width]` each. Returns `[models, n, width]`.
+///
+/// # Source
+/// Ioffe, Szegedy (2015), algorithm 1.
+pub(crate) fn batch_norm<B: DeviceOps>(inputs: [Tracked<B>; 3]) -> Tracked<B> {
+    let [x, gain, shift] = primitives(inputs);
+    let device = B::float_device(&x.primitive);
+    let size = shape::<B>(&x.primitive);
+    let [models, rows, width] = size;
+    let values = [&x, &gain, &shift].map(|input| to_host::<B>(input.primitive.clone()));
+    let (output, normed) = normalize(&values[0], [&values[1], &values[2]], [rows, width]);
+    let output = from_host::<B>(output, size, &device);
+    let [_, gains, _] = values;
+    differentiable([&x, &gain, &shift], output, move |gradient| {
+        let gradient = to_host::<B>(gradient);
+        let [by_x, by_gain, by_shift] = normalize_gradient(&normed, &gains, &gradient, [rows, width]);
+        let small = [models, 1, width];
+        [(by_x, size), (by_gain, small), (by_shift, small)]
+            .map(|(values, shape)| from_host::<B>(values, shape, &device))
+    })
 }
 
 /// A tracked tensor as burn's backend sees it.

@@ -1,5 +1,7 @@
 //! Why a model cannot be trained or applied.
 
+use veilgraph_graph::Construction;
+
 /// Why a model was not trained.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
@@ -42,6 +44,17 @@ pub enum Failure {
     /// No training node receives a label in so many steps.
     #[error("no label reaches a training node in {0} hops; set train.label_hops to 0, or choose a graph with links")]
     NothingPropagates(u32),
+    /// The links to learn from are not listed; how the graph was built.
+    #[error(
+        "link prediction learns from listed links, and a graph of this kind ({0:?}) lists none that are certain; use construct.variant = \"hard\""
+    )]
+    UnlistedLinks(Construction),
+    /// There are no links, or too few other pairs; links, and all pairs.
+    #[error("{0} of {1} pairs are links; link prediction needs a link, and at least as many other pairs")]
+    NothingToTellApart(usize, usize),
+    /// No evaluation can be done.
+    #[error("the validation pairs lack links or other pairs; choose a split of the links with a validation share")]
+    NoValidationLinks,
     /// No epoch can be chosen.
     #[error("no validation node has a label; choose a split with validation nodes (ingest.split)")]
     NoValidation,

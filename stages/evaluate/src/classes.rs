@@ -12,6 +12,13 @@ pub(crate) struct Scores {
     pub log_loss: f64,
 }
 
+/// Share of the held-out nodes in the most frequent class.
+pub(crate) fn majority(labels: &Labels) -> f64 {
+    let mut counts = vec![0_usize; labels.n_classes()];
+    labels.classes().iter().for_each(|&(_, class)| counts[usize::from(class)] += 1);
+    counts.into_iter().max().unwrap_or_default() as f64 / labels.classes().len() as f64
+}
+
 /// Scores of `model` on the held-out labels.
 pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Scores {
     let n_classes = predicted.n_classes;

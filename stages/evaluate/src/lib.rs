@@ -4,6 +4,7 @@ mod cell;
 mod classes;
 mod features;
 mod graph;
+mod link_prediction;
 mod links;
 pub mod metric;
 mod metrics;
@@ -21,6 +22,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::NoisyDegrees;
 
 pub use cell::{Cell, Choice, RelationCost};
+pub use link_prediction::EvaluateLinkPrediction;
 pub use metrics::{Metrics, Score};
 pub use summary::{Summary, log_log_slope};
 
@@ -163,6 +165,7 @@ impl Stage for EvaluateClasses {
             metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
             metrics.push(trial, &metric::VALIDATION_LOSS, loss);
+            metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
         }
         Ok((metrics,))
     }

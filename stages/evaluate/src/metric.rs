@@ -30,6 +30,8 @@ pub enum ScoreTable {
     Features,
     /// Classes of test nodes.
     Classes,
+    /// Links that were held out, told from other pairs by the vectors of their nodes.
+    LinkPrediction,
 }
 
 /// What one unit of a score is.
@@ -69,7 +71,7 @@ pub enum Better {
 
 impl ScoreTable {
     /// All tables, in the order in which they are printed.
-    pub const ALL: [Self; 4] = [Self::Links, Self::Graph, Self::Features, Self::Classes];
+    pub const ALL: [Self; 5] = [Self::Links, Self::Graph, Self::Features, Self::Classes, Self::LinkPrediction];
 
     /// Title.
     #[must_use]
@@ -79,6 +81,7 @@ impl ScoreTable {
             Self::Graph => "Graph",
             Self::Features => "Features",
             Self::Classes => "Classification of test nodes",
+            Self::LinkPrediction => "Prediction of held-out links",
         }
     }
 
@@ -167,4 +170,10 @@ metrics! {
     LOG_LOSS = "log_loss", "log loss", Classes, Nats, Fixed(3), Lower, false;
     /// Lowest mean cross-entropy of validation nodes, by which the setting was chosen.
     VALIDATION_LOSS = "validation_loss", "validation loss", Classes, Nats, Fixed(3), Lower, true;
+    /// Share of test nodes in their most frequent class: the accuracy of a constant answer.
+    MAJORITY_ACCURACY = "majority_accuracy", "majority %", Classes, Percent, Fixed(1), Neither, false;
+    /// Area under the ROC curve of the inner products of held-out pairs.
+    LINK_PREDICTION_AUC = "link_prediction_auc", "ROC AUC", LinkPrediction, One, Fixed(4), Higher, true;
+    /// Average precision of the inner products of held-out pairs.
+    LINK_PREDICTION_AVERAGE_PRECISION = "link_prediction_average_precision", "average precision", LinkPrediction, One, Fixed(4), Higher, true;
 }

@@ -1,5 +1,5 @@
 use veilgraph_contract::{Artifact, Relation};
-use veilgraph_graph::{DenseMatrix, FeatureMatrix, ModelPredictions, SparseMatrix};
+use veilgraph_graph::{DenseMatrix, Embeddings, FeatureMatrix, LinkSample, ModelPredictions, SparseMatrix};
 use veilgraph_posterior::LinkEvidence;
 
 use super::*;
@@ -110,6 +110,7 @@ fn accuracy_and_macro_f1_are_the_textbook_ones() {
     let labels = Labels::new(2, vec![(0, 0), (1, 0), (2, 0), (3, 1)]).expect("valid");
     let scores = classes::score(&predictions([0.9, 0.1]), 0, &labels);
     assert!((scores.accuracy - 0.75).abs() < 1e-12);
+    assert_eq!(classes::majority(&labels), 0.75);
     // Class 0: precision 1, recall 2/3; class 1: precision 1/2, recall 1.
     assert!((scores.macro_f1 - f64::midpoint(0.8, 2.0 / 3.0)).abs() < 1e-12);
 }
@@ -142,6 +143,27 @@ fn an_interval_is_students() {
     assert!((summary.standard_deviation - 2.5_f64.sqrt()).abs() < 1e-12);
     assert!((summary.half_width - 2.776_445 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-5, "{summary:?}");
     assert!(Summary::of(&[]).is_none() && Summary::of(&[1.0]).expect("one").half_width.is_nan());
+}
+
+/// Two links and two other pairs; one of the other pairs has the score of a link.
+#[test]
+fn held_out_links_are_told_by_inner_products() {
+    let cell: Cell = serde_json::from_value(serde_json::json!({
+        "experiment": "e", "dataset": "d", "alternative": "best", "mechanism": "m", "variant": "v", "model": "vgae",
+        "epsilon": 1.0, "epsilon_edge": 1.0, "degree_fraction": 0.0, "choices": [], "costs": [],
+    }))
+    .expect("a cell");
+    let params = Params { cell, trial: 0 };
+    let run = |pairs: Vec<(u32, u32, bool)>| {
+        let values = DenseMatrix::new(4, 1, vec![3.0, 2.0, 1.0, -1.0]).expect("finite");
+        let inputs = (HeldOut(LinkSample { n_nodes: 4, pairs }), vec![Embeddings(values)]);
+        EvaluateLinkPrediction::run(inputs, &params, &StageRng::new(1, "evaluate", 0), &Progress::none())
+    };
+    let (metrics,) = run(vec![(0, 1, true), (1, 2, true), (1, 2, false), (0, 3, false)]).expect("both kinds");
+    let found: Vec<(&str, f64)> = metrics.rows.iter().map(|row| (row.metric.as_str(), row.value)).collect();
+    let precision = f64::midpoint(1.0, 2.0 / 3.0);
+    assert_eq!(found, [("link_prediction_auc", 0.875), ("link_prediction_average_precision", precision)]);
+    run(vec![(0, 1, true)]).map(|_| ()).expect_err("no other pair");
 }
 
 #[test]

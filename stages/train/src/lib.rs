@@ -1,5 +1,6 @@
 //! The server trains every model of a grid on the graph it built.
 
+mod link_prediction;
 mod params;
 mod search;
 
@@ -15,6 +16,7 @@ use veilgraph_nn::{
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
 
+pub use link_prediction::{LinkPrediction, LinkPredictionParams};
 pub use params::{LabelUse, OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
 pub use veilgraph_nn::{

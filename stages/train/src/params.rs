@@ -131,7 +131,7 @@ pub enum OneOrMany<T> {
 }
 
 impl<T> OneOrMany<T> {
-    fn values(&self) -> &[T] {
+    pub(crate) fn values(&self) -> &[T] {
         match self {
             Self::One(value) => std::slice::from_ref(value),
             Self::Many(values) => values,
@@ -218,17 +218,7 @@ impl Params {
         if self.settings().is_empty() {
             return Err("learning_rate, weight_decay, dropout and initial_seed need at least one value each".into());
         }
-        for Setting { learning_rate, weight_decay, dropout, .. } in self.settings() {
-            if !(learning_rate > 0.0 && learning_rate.is_finite()) {
-                return Err(format!("learning_rate must be positive, not {learning_rate}"));
-            }
-            if !(weight_decay >= 0.0 && weight_decay.is_finite()) {
-                return Err(format!("weight_decay must be at least 0, not {weight_decay}"));
-            }
-            if !(0.0..1.0).contains(&dropout) {
-                return Err(format!("dropout must lie in [0, 1), not {dropout}"));
-            }
-        }
+        self.settings().into_iter().try_for_each(check_setting)?;
         let LinkLearning { learning_rate, deviation, sparsity } = self.links.unwrap_or_default();
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         if !(learning_rate > 0.0 && learning_rate.is_finite() && is_price(deviation) && is_price(sparsity)) {
@@ -239,4 +229,22 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// Whether the hyperparameters of one model make sense.
+///
+/// # Errors
+/// Names the field, its value and its range.
+pub(crate) fn check_setting(setting: Setting) -> Result<(), String> {
+    let Setting { learning_rate, weight_decay, dropout, .. } = setting;
+    if !(learning_rate > 0.0 && learning_rate.is_finite()) {
+        return Err(format!("learning_rate must be positive, not {learning_rate}"));
+    }
+    if !(weight_decay >= 0.0 && weight_decay.is_finite()) {
+        return Err(format!("weight_decay must be at least 0, not {weight_decay}"));
+    }
+    if !(0.0..1.0).contains(&dropout) {
+        return Err(format!("dropout must lie in [0, 1), not {dropout}"));
+    }
+    Ok(())
 }

@@ -12,7 +12,7 @@ use crate::plan::{Branch, Plan, Run};
 
 /// Trains on every graph, and scores the links that were held out of it.
 pub(super) fn predict_links(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
-    let cells = plan.cells::<LinkPredictionParams>(TABLE, &[], |params| params.check())?;
+    let cells = plan.cells::<LinkPredictionParams>(TABLE, &[], |params| params.training().map(|_| ()))?;
     let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
     for trials in by_cell(graphs) {
         if !trials[0].has(LinkSample::NAME, LinkSample::ZONE) {

@@ -1,0 +1,109 @@
+//! The encoder: from features and graph to the mean and spread of every node's vector.
+
+use std::sync::Arc;
+
+use burn::backend::Flex;
+use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
+use veilgraph_operator::GraphOperator;
+
+use super::LinkTraining;
+use crate::activation::Unit;
+use crate::architecture::{Architecture, NetworkOptions};
+use crate::dataset::input;
+use crate::device_map::DeviceMap;
+use crate::differentiable::{Tracked, activate, batch_norm, multiply};
+use crate::failure::Failure;
+use crate::input_features::InputFeatures;
+use crate::network::Aggregation;
+use crate::ops::{Activation, DeviceOps};
+
+/// Features and graph as the encoder applies them, and its sizes.
+pub(super) struct Encoder {
+    /// Features, multiplied by the graph already where this is cheaper.
+    features: DeviceMap<Flex>,
+    is_gathered: bool,
+    /// `D^{-1/2} (W + I) D^{-1/2}`.
+    graph: DeviceMap<Flex>,
+    n_nodes: usize,
+    n_features: usize,
+    hidden: usize,
+    embedding: usize,
+}
+
+impl Encoder {
+    /// Prepares features and graph.
+    ///
+    /// # Errors
+    /// When both differ in size, or a feature overflows.
+    pub(super) fn new(
+        features: InputFeatures,
+        graph: &Arc<GraphOperator>,
+        training: &LinkTraining,
+    ) -> Result<Self, Failure> {
+        let (n_nodes, n_features) = (features.n_nodes(), features.n_features());
+        let input = input(features, graph, Architecture::Gcn, NetworkOptions::default())?;
+        let Aggregation::Propagate(map) = &input.aggregation else { unreachable!("a GCN propagates") };
+        let device = Default::default();
+        Ok(Self {
+            features: DeviceMap::new(input.gathered.as_ref().unwrap_or(&input.features), &device),
+            is_gathered: input.gathered.is_some(),
+            graph: DeviceMap::new(map, &device),
+            n_nodes,
+            n_features,
+            hidden: training.hidden,
+            embedding: training.embedding,
+        })
+    }
+
+    /// Number of nodes.
+    pub(super) fn n_nodes(&self) -> usize {
+        self.n_nodes
+    }
+
+    /// Initial values and shapes of the parameters: first weight, gain and shift of its normalization, second weight
+    /// and bias. The normalization takes the mean off, so that the first layer has no bias.
+    ///
+    /// The second weight holds those of means and of spreads side by side. Weights are uniform within the bound of
+    /// Glorot, Bengio (2010), equation 16, each for its own layer.
+    pub(super) fn initial_values(&self, rng: &mut ChaCha8Rng) -> Vec<(Vec<f32>, [usize; 2])> {
+        let mut weight = |rows: usize, columns: usize, outputs: usize| {
+            let bound = (6.0 / (rows + outputs) as f32).sqrt();
+            let values = (0..rows * columns).map(|_| bound * (2.0 * rng.random::<f32>() - 1.0)).collect();
+            (values, [rows, columns])
+        };
+        let (hidden, both) = (self.hidden, 2 * self.embedding);
+        vec![
+            weight(self.n_features, hidden, hidden),
+            (vec![1.0; hidden], [1, hidden]),
+            (vec![0.0; hidden], [1, hidden]),
+            weight(hidden, both, self.embedding),
+            (vec![0.0; both], [1, both]),
+        ]
+    }
+
+    /// Mean and logarithm of the standard deviation of every node's vector, side by side; `step` chooses the mask of
+    /// dropout.
+    ///
+    /// Normalization always takes the mean and variance over all nodes. In a whole-graph pass these are a function of
+    /// the parameters, so that evaluation needs no running averages.
+    ///
+    /// # Shapes
+    /// Returns `[1, n, 2 embedding]`.
+    pub(super) fn encode(
+        &self,
+        parameters: &[Tracked<Flex>],
+        dropouts: Option<&<Flex as DeviceOps>::Dropouts>,
+        step: u32,
+    ) -> Tracked<Flex> {
+        let [first, gain, shift, second, bias] = parameters else { unreachable!("an encoder has five parameters") };
+        let mut hidden = multiply(&self.features, first.clone());
+        if !self.is_gathered {
+            hidden = multiply(&self.graph, hidden);
+        }
+        let hidden = batch_norm([hidden, gain.clone(), shift.clone()]);
+        let activation = Activation { unit: Unit::Relu, dropouts: dropouts.cloned(), step, layer: 0 };
+        let hidden = activate(hidden, &activation);
+        multiply(&self.graph, hidden.matmul(second.clone())) + bias.clone()
+    }
+}
