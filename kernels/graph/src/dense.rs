@@ -3,6 +3,7 @@
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 
 /// This matrix stores every entry, row by row.
@@ -23,6 +24,8 @@ const MOST_LANES: usize = 16;
 const GROUP: usize = 4;
 /// The adjoint reads this many rows before it takes the next ones, so that they stay in cache.
 const BLOCK: usize = 16;
+/// One thread takes this many rows of a product at a time.
+const ROWS_PER_TASK: usize = 512;
 
 impl DenseMatrix {
     /// Builds the matrix from row-major `values`.
@@ -75,7 +78,10 @@ impl DenseMatrix {
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows * width];
-        Arch::new().dispatch(Product { matrix: self, x, width, out: &mut product, adjoint: false });
+        let rows = self.values.par_chunks((ROWS_PER_TASK * self.n_columns).max(1));
+        product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).zip(rows).for_each(|(out, rows)| {
+            Arch::new().dispatch(Product { rows, n_columns: self.n_columns, x, width, out, adjoint: None });
+        });
         product
     }
 
@@ -90,7 +96,10 @@ impl DenseMatrix {
     pub fn multiply_adjoint(&self, y: &[f32], width: usize) -> Vec<f32> {
         assert_eq!(y.len(), self.n_rows * width, "y must have n_rows rows");
         let mut product = vec![0.0; self.n_columns * width];
-        Arch::new().dispatch(Product { matrix: self, x: y, width, out: &mut product, adjoint: true });
+        product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate().for_each(|(task, out)| {
+            let (rows, adjoint) = (&self.values, Some(task * ROWS_PER_TASK));
+            Arch::new().dispatch(Product { rows, n_columns: self.n_columns, x: y, width, out, adjoint });
+        });
         product
     }
 }
@@ -100,11 +109,14 @@ impl DenseMatrix {
 /// Lanes are independent, and every sum runs in the order of the summed rows of `x`, one term after another, so every
 /// width of vectors gives the same bits.
 struct Product<'a> {
-    matrix: &'a DenseMatrix,
+    /// Row-major, with rows of `n_columns`.
+    rows: &'a [f32],
+    n_columns: usize,
     x: &'a [f32],
     width: usize,
     out: &'a mut [f32],
-    adjoint: bool,
+    /// The column of the matrix that is the first row of this part of the adjoint product, if that is asked for.
+    adjoint: Option<usize>,
 }
 
 impl WithSimd for Product<'_> {
@@ -128,13 +140,17 @@ impl Product<'_> {
     #[inline(always)]
     fn pass<const LANES: usize>(&mut self, start: usize) {
         let width = LANES.min(self.width - start);
-        let rows = self.x.chunks_exact(self.width).map(|row| {
+        let panel = self.x.chunks_exact(self.width).map(|row| {
             let mut lanes = [0.0; LANES];
             lanes[..width].copy_from_slice(&row[start..start + width]);
             lanes
         });
-        let x: Vec<[f32; LANES]> = rows.collect();
-        let sums = if self.adjoint { adjoint(self.matrix, &x) } else { forward(self.matrix, &x) };
+        let x: Vec<[f32; LANES]> = panel.collect();
+        let mut sums = vec![[0.0; LANES]; self.out.len() / self.width];
+        match self.adjoint {
+            None => forward(self.rows, self.n_columns, &x, &mut sums),
+            Some(first_column) => adjoint(self.rows, self.n_columns, &x, first_column, &mut sums),
+        }
         for (row, sums) in self.out.chunks_exact_mut(self.width).zip(&sums) {
             row[start..start + width].copy_from_slice(&sums[..width]);
         }
@@ -143,10 +159,9 @@ impl Product<'_> {
 
 /// Computes `matrix · x`; the sums of a few rows stay in registers.
 #[inline(always)]
-fn forward<const LANES: usize>(matrix: &DenseMatrix, x: &[[f32; LANES]]) -> Vec<[f32; LANES]> {
-    let mut product = vec![[0.0; LANES]; matrix.n_rows];
-    let width = matrix.n_columns.max(1);
-    for (rows, out) in matrix.values.chunks(GROUP * width).zip(product.chunks_mut(GROUP)) {
+fn forward<const LANES: usize>(rows: &[f32], n_columns: usize, x: &[[f32; LANES]], product: &mut [[f32; LANES]]) {
+    let width = n_columns.max(1);
+    for (rows, out) in rows.chunks(GROUP * width).zip(product.chunks_mut(GROUP)) {
         let mut sums = [[0.0; LANES]; GROUP];
         // The last rows may be fewer; a row that is not there repeats the first one, and its sums are not read.
         let row = |at: usize| rows.get(at * width..(at + 1) * width).unwrap_or(&rows[..width]);
@@ -161,23 +176,24 @@ fn forward<const LANES: usize>(matrix: &DenseMatrix, x: &[[f32; LANES]]) -> Vec<
         }
         out.copy_from_slice(&sums[..out.len()]);
     }
-    product
 }
 
 /// Computes `matrixᵀ · y`. Blocks of the matrix are read that stay in cache; the sums of a few of their columns stay in
 /// registers.
 #[inline(always)]
-fn adjoint<const LANES: usize>(matrix: &DenseMatrix, y: &[[f32; LANES]]) -> Vec<[f32; LANES]> {
-    let mut product = vec![[0.0; LANES]; matrix.n_columns];
-    if matrix.n_columns == 0 {
-        return product;
-    }
-    for (rows, y) in matrix.values.chunks(BLOCK * matrix.n_columns).zip(y.chunks(BLOCK)) {
+fn adjoint<const LANES: usize>(
+    rows: &[f32],
+    n_columns: usize,
+    y: &[[f32; LANES]],
+    first_column: usize,
+    product: &mut [[f32; LANES]],
+) {
+    for (rows, y) in rows.chunks(BLOCK * n_columns).zip(y.chunks(BLOCK)) {
         let mut groups = product.chunks_exact_mut(GROUP);
-        for (first, sums) in (0..).step_by(GROUP).zip(&mut groups) {
+        for (first, sums) in (first_column..).step_by(GROUP).zip(&mut groups) {
             let mut own = [[0.0; LANES]; GROUP];
             own.copy_from_slice(sums);
-            for (row, y) in rows.chunks_exact(matrix.n_columns).zip(y) {
+            for (row, y) in rows.chunks_exact(n_columns).zip(y) {
                 if let &[a, b, c, d] = &row[first..first + GROUP] {
                     for lane in 0..LANES {
                         own[0][lane] += a * y[lane];
@@ -189,9 +205,9 @@ fn adjoint<const LANES: usize>(matrix: &DenseMatrix, y: &[[f32; LANES]]) -> Vec<
             }
             sums.copy_from_slice(&own);
         }
-        let rest = groups.into_remainder();
-        let first = matrix.n_columns - rest.len();
-        for (row, y) in rows.chunks_exact(matrix.n_columns).zip(y) {
+        let summed = product.len() / GROUP * GROUP;
+        let (first, rest) = (first_column + summed, &mut product[summed..]);
+        for (row, y) in rows.chunks_exact(n_columns).zip(y) {
             for (own, value) in rest.iter_mut().zip(&row[first..]) {
                 for lane in 0..LANES {
                     own[lane] += value * y[lane];
@@ -199,7 +215,6 @@ fn adjoint<const LANES: usize>(matrix: &DenseMatrix, y: &[[f32; LANES]]) -> Vec<
             }
         }
     }
-    product
 }
 
 #[cfg(test)]

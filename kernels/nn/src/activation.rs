@@ -22,15 +22,21 @@ pub enum Unit {
 /// # Source
 /// Klambauer et al. (2017), "Self-normalizing neural networks", equation 14.
 pub(crate) const SELU_SCALE: f32 = 1.050_701;
-pub(crate) const SELU_ALPHA: f32 = 1.673_263_2;
+const SELU_ALPHA: f32 = 1.673_263_2;
+
+/// How far SELU falls below zero: `λ α`.
+pub(crate) const SELU_DEPTH: f32 = SELU_SCALE * SELU_ALPHA;
+
+/// What a unit gives in place of zero, which is kept for units that are dropped.
+pub(crate) const INSTEAD_OF_ZERO: f32 = -f32::MIN_POSITIVE;
 
 /// SELU of `x`, never zero: only a unit that is dropped is zero, so that the gradient sees which ones were.
 ///
 /// At zero it is the smallest normal number below, and so has the slope of the negative side.
 #[inline(always)]
 pub(crate) fn selu(x: f32) -> f32 {
-    let y = if x > 0.0 { SELU_SCALE * x } else { SELU_SCALE * SELU_ALPHA * (exp(x) - 1.0) };
-    if y == 0.0 { -f32::MIN_POSITIVE } else { y }
+    let y = if x > 0.0 { SELU_SCALE * x } else { SELU_DEPTH * (exp(x) - 1.0) };
+    if y == 0.0 { INSTEAD_OF_ZERO } else { y }
 }
 
 /// Slope of [`selu`] where it is `y`, times `scale`, for a unit that dropout has multiplied by `scale`: `y` is the
@@ -41,7 +47,7 @@ pub(crate) fn selu_slope(y: f32, scale: f32) -> f32 {
         SELU_SCALE * scale
     } else if y < 0.0 {
         // λ α e^x, which is the output plus λ α; both are multiplied by the scale of dropout.
-        y + SELU_SCALE * SELU_ALPHA * scale
+        y + SELU_DEPTH * scale
     } else {
         0.0
     }

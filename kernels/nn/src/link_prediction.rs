@@ -24,6 +24,7 @@ use crate::failure::Failure;
 use crate::grid::Setting;
 use crate::input_features::InputFeatures;
 use crate::ops::{DeviceOps, from_host, to_host};
+use crate::training::on_threads;
 use encoder::Encoder;
 use loss::{Pairs, variational_loss};
 use sampler::Sampler;
@@ -94,11 +95,27 @@ pub fn train_links<'f>(
     }
     let sampler = Sampler::new(graph)?;
     let encoder = Encoder::new(features.into(), &Arc::new(GraphOperator::explicit(graph)), training)?;
-    let stream = Streams { rng, setting: training.setting };
-    let mut model = Model::new(&encoder, training, &stream);
+    // Not on a thread of rayon's, which might take up another model while it waits for a part of a product.
+    let run = |_| fit(&encoder, &sampler, validation, training, &Streams { rng, setting: training.setting }, progress);
+    on_threads(1, run).remove(0)
+}
+
+/// Steps and evaluations of one model.
+///
+/// # Errors
+/// As [`train_links`].
+fn fit(
+    encoder: &Encoder,
+    sampler: &Sampler,
+    validation: &LinkSample,
+    training: &LinkTraining,
+    stream: &Streams,
+    progress: &Progress,
+) -> Result<TrainedLinks, Failure> {
+    let mut model = Model::new(encoder, training, stream);
     let (mut curve, mut best): (Vec<LinkRecord>, Option<(f64, usize, Embeddings)>) = (Vec::new(), None);
     for epoch in 0..training.epochs {
-        let train_loss = model.step(epoch, &sampler, &stream);
+        let train_loss = model.step(epoch, sampler, stream);
         if !train_loss.is_finite() {
             return Err(Failure::Diverged(epoch));
         }

@@ -9,7 +9,7 @@ fn matrix(n_rows: usize, n_columns: usize) -> DenseMatrix {
 #[test]
 fn both_products_are_the_textbook_ones() {
     for (n_rows, n_columns, width) in
-        [(1, 1, 1), (4, 3, 4), (7, 300, 5), (9, 11, 16), (6, 513, 35), (3, 0, 2), (0, 3, 2)]
+        [(1, 1, 1), (4, 3, 4), (7, 300, 5), (9, 11, 16), (6, 1025, 35), (1030, 5, 3), (3, 0, 2), (0, 3, 2)]
     {
         let matrix = matrix(n_rows, n_columns);
         let numbers = |n: usize| -> Vec<f32> { (0..n * width).map(|k| ((k * 13) % 7) as f32 - 3.0).collect() };

@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use crate::activation::{SELU_ALPHA, SELU_SCALE};
+use crate::activation::{INSTEAD_OF_ZERO, SELU_DEPTH, SELU_SCALE};
 use crate::dropout::{LANES, MULTIPLIERS, ROUNDS, WEYL};
 
 /// The function of hidden units, with the dropout of the element's model.
@@ -32,11 +32,11 @@ pub(super) fn activate(
     let kept = select(word < masks[mask + 2], 0.0f32, scale);
     let input = x[ABSOLUTE_POS];
     if comptime!(is_selu) {
-        let below = (input.exp() - 1.0f32) * (SELU_SCALE * SELU_ALPHA);
+        let below = (input.exp() - 1.0f32) * SELU_DEPTH;
         let output = select(input > 0.0f32, input * SELU_SCALE, below);
         // Only a unit that is dropped is zero: the gradient tells by this which ones were.
-        let smallest = 0.0f32 - f32::MIN_POSITIVE;
-        y[ABSOLUTE_POS] = select(output == 0.0f32, smallest, output) * kept;
+        let instead = 0.0f32 + INSTEAD_OF_ZERO;
+        y[ABSOLUTE_POS] = select(output == 0.0f32, instead, output) * kept;
     } else {
         y[ABSOLUTE_POS] = max(input, 0.0f32) * kept;
     }
@@ -61,7 +61,7 @@ pub(super) fn activate_gradient(
     let scale = f32::reinterpret(masks[ABSOLUTE_POS / size * 4 + 3]);
     let output = y[ABSOLUTE_POS];
     if comptime!(is_selu) {
-        let below = select(output < 0.0f32, output + scale * (SELU_SCALE * SELU_ALPHA), 0.0f32);
+        let below = select(output < 0.0f32, output + scale * SELU_DEPTH, 0.0f32);
         out[ABSOLUTE_POS] = upstream[ABSOLUTE_POS] * select(output > 0.0f32, scale * SELU_SCALE, below);
     } else {
         out[ABSOLUTE_POS] = select(output > 0.0f32, upstream[ABSOLUTE_POS] * scale, 0.0f32);
