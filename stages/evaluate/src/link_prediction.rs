@@ -14,18 +14,22 @@ impl Stage for EvaluateLinkPrediction {
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (HeldOut<LinkSample>, Vec<Embeddings>);
+    /// Every trial holds out links of its own.
+    type Inputs = (Vec<HeldOut<LinkSample>>, Vec<Embeddings>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (HeldOut(sample), trials): Self::Inputs,
+        (samples, trials): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let mut metrics = Metrics::about(&params.cell);
-        for (trial, embeddings) in (0..).zip(&trials) {
+        if samples.len() != trials.len() {
+            return Err(Invalid(format!("{} trials and links held out in {}", trials.len(), samples.len())).into());
+        }
+        for (trial, (embeddings, HeldOut(sample))) in (0..).zip(trials.iter().zip(&samples)) {
             same_size(embeddings.0.n_rows(), sample.n_nodes)?;
             let scores: Vec<_> = sample.pairs.iter().map(|&(i, j, is)| (embeddings.score(i, j), is)).collect();
             let ranking = Ranking::of(&scores).ok_or_else(|| {

@@ -156,7 +156,7 @@ fn held_out_links_are_told_by_inner_products() {
     let params = Params { cell, trial: 0 };
     let run = |pairs: Vec<(u32, u32, bool)>| {
         let values = DenseMatrix::new(4, 1, vec![3.0, 2.0, 1.0, -1.0]).expect("finite");
-        let inputs = (HeldOut(LinkSample { n_nodes: 4, pairs }), vec![Embeddings(values)]);
+        let inputs = (vec![HeldOut(LinkSample { n_nodes: 4, pairs })], vec![Embeddings(values)]);
         EvaluateLinkPrediction::run(inputs, &params, &StageRng::new(1, "evaluate", 0), &Progress::none())
     };
     let (metrics,) = run(vec![(0, 1, true), (1, 2, true), (1, 2, false), (0, 3, false)]).expect("both kinds");

@@ -14,6 +14,7 @@ use crate::plan::{Branch, Plan, Run};
 pub(super) fn predict_links(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
     let cells = plan.cells::<LinkPredictionParams>(TABLE, &[], |params| params.training().map(|_| ()))?;
     let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
+    let n_scored = plan.config.trials;
     for trials in by_cell(graphs) {
         if !trials[0].has(LinkSample::NAME, LinkSample::ZONE) {
             let problem = "link prediction is judged on links that the graph does not have; set [privatize.links] \
@@ -26,7 +27,7 @@ pub(super) fn predict_links(plan: &mut Plan, graphs: &[Branch]) -> Result<(), Co
         for cell in &cells {
             let run = Run { table: TABLE, ..Run::default() };
             let mut trained = Vec::new();
-            for branch in trials.iter().filter(|branch| branch.is_scored(plan.config.trials)) {
+            for branch in trials.iter().filter(|branch| branch.is_scored(n_scored)) {
                 let mut branch = branch.with(&cell.choices);
                 "vgae".clone_into(&mut branch.model);
                 trained.push(plan.run::<LinkPrediction>(&[&branch], &cell.params, run)?);
