@@ -520,7 +520,7 @@ fn a_collector_holds_no_links_and_keeps_to_the_budget() {
     let run = lab.call(&["run", "collector.toml"]);
     assert!(run.status == 1 && run.err.contains("veilgraph collect"), "{}", run.err);
     let dear = lab.call(&["parameters", "collector.toml", "--to", "p.toml", "--set", "privatize.links.epsilon=11"]);
-    assert!(dear.status == 1 && dear.err.contains("budget allows 10"), "{}", dear.err);
+    assert!(dear.status == 1 && dear.err.contains("exceed the budget: 0 of 10 nats are spent"), "{}", dear.err);
     let with_links = lab.call(&["parameters", "config.toml", "--to", "p.toml"]);
     assert!(with_links.status == 1 && with_links.err.contains("leave `edges` out"), "{}", with_links.err);
     let several =

@@ -13,6 +13,7 @@ mod mechanisms;
 mod oracle;
 mod own_files;
 mod paper;
+mod private_attributes;
 mod removal;
 mod reports;
 mod scores;

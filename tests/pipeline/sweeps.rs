@@ -5,7 +5,9 @@ use std::fs;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::Table;
-use veilgraph_privatize::links::{blink, dprr, l_dpgcn, ldpgen, rr, symrr};
+use veilgraph_estimate::features::SubstituteParams;
+use veilgraph_privatize::features::{CoordinateParams, gaussian, multi_bit};
+use veilgraph_privatize::links::{blink, dprr, l_dpgcn, ldpgen, public, rr, symrr};
 
 use crate::support::{Lab, TINY, rows};
 
@@ -27,6 +29,11 @@ const fn beside(field: &'static str, values: [&'static str; 2], beside: &'static
 const BEST: &[&str] = &["estimate.method=best"];
 const LDPGEN: &[&str] = &["privatize.links.mechanism=ldpgen"];
 const SOLITUDE: &[&str] = &["privatize.links.mechanism=solitude"];
+const ONE_BIT: &[&str] = &["privatize.features.mechanism=one-bit", "privatize.features.epsilon=3"];
+const MULTI_BIT: &[&str] = &["privatize.features.mechanism=multi-bit", "privatize.features.epsilon=3"];
+const GAUSSIAN: &[&str] = &["privatize.features.mechanism=gaussian", "privatize.features.epsilon=3"];
+const LABELS: &[&str] = &["privatize.labels.mechanism=randomized-response", "privatize.labels.epsilon=3"];
+const RANDOM: &[&str] = &["privatize.features.mechanism=feature-free", "estimate.features.substitute=random"];
 const SAGE: &[&str] = &["train.model=graphsage"];
 
 const SWEEPS: &[Sweep] = &[
@@ -61,6 +68,18 @@ const SWEEPS: &[Sweep] = &[
         &["privatize.links.lying_share=0.1", "estimate.ridge=0.1"],
     ),
     beside("privatize.links.triangle", ["strict", "published-code"], &["privatize.links.mechanism=symrr"]),
+    beside("privatize.features.epsilon", ["1.0", "2.0"], &["privatize.features.mechanism=one-bit"]),
+    beside("privatize.features.budget", ["per-feature", "per-node"], ONE_BIT),
+    beside("privatize.features.message", ["features", "constant"], ONE_BIT),
+    beside("privatize.features.clip", ["false", "true"], ONE_BIT),
+    beside("privatize.features.coordinates", ["1", "2"], MULTI_BIT),
+    beside("privatize.features.dp_delta", ["1e-6", "1e-5"], GAUSSIAN),
+    beside("privatize.labels.epsilon", ["1.0", "2.0"], &["privatize.labels.mechanism=randomized-response"]),
+    beside("estimate.features.hops", ["0", "2"], ONE_BIT),
+    beside("estimate.features.aggregator", ["kprop", "hoa"], &["estimate.features.hops=2"]),
+    beside("estimate.features.rescale", ["none", "root-mean-square"], ONE_BIT),
+    beside("estimate.features.substitute", ["constant", "random"], &["privatize.features.mechanism=feature-free"]),
+    beside("estimate.features.dimension", ["3", "4"], RANDOM),
     beside("similarity.classes", ["false", "true"], BEST),
     beside("similarity.share", ["0.1", "0.2"], BEST),
     beside("similarity.most_pairs", ["100", "1000"], BEST),
@@ -83,13 +102,18 @@ const SWEEPS: &[Sweep] = &[
     sweep("train.hidden", ["4", "8"]),
     beside("train.sage_norm", ["clamp1", "paper"], SAGE),
     beside("train.gat_double_weight", ["false", "true"], &["train.model=gat"]),
+    beside("train.min_epochs", ["0", "2"], &["train.patience=1"]),
+    sweep("train.activation", ["relu", "selu"]),
+    beside("train.heads", ["1", "2"], &["train.model=gat"]),
+    beside("train.labels", ["plain", "forward"], LABELS),
+    beside("train.label_hops", ["1", "2"], &["train.labels=drop"]),
     beside("train.links.learning_rate", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.deviation", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.sparsity", ["1e-3", "1e-2"], SOLITUDE),
 ];
 
 /// Fields that a sweep cannot show on the tiny synthetic graph: they name files, lists of them are the grid to choose
-/// from, or the plan fills them in.
+/// from, the plan fills them in, or they belong to data or to a task that this graph does not have.
 const OTHERS: &[&str] = &[
     "ingest.dataset",
     "ingest.format",
@@ -107,6 +131,12 @@ const OTHERS: &[&str] = &[
     "ingest.label_column",
     "ingest.induced",
     "ingest.withhold_features",
+    "ingest.withhold_labels",
+    "privatize.features.range",
+    "privatize.features.dimension",
+    "privatize.links.hold_out_links",
+    "train.embedding",
+    "train.check_every",
     "train.learning_rate",
     "train.weight_decay",
     "train.dropout",
@@ -134,11 +164,19 @@ fn the_list_of_sweeps_has_every_field_of_every_table() {
         fields_of::<symrr::Params>(links),
         fields_of::<l_dpgcn::Params>(links),
         fields_of::<ldpgen::Params>(links),
+        fields_of::<public::Params>(links),
+        fields_of::<CoordinateParams>("privatize.features"),
+        fields_of::<multi_bit::Params>("privatize.features"),
+        fields_of::<gaussian::Params>("privatize.features"),
+        fields_of::<veilgraph_privatize::labels::Params>("privatize.labels"),
+        fields_of::<veilgraph_graph::Propagation>("estimate.features"),
+        fields_of::<SubstituteParams>("estimate.features"),
         fields_of::<veilgraph_similarity::Params>("similarity"),
         fields_of::<veilgraph_estimate::Params>("estimate"),
         fields_of::<veilgraph_construct::Params>("construct"),
         fields_of::<veilgraph_construct::CountsParams>("construct"),
         fields_of::<veilgraph_train::Params>("train"),
+        fields_of::<veilgraph_train::LinkPredictionParams>("train"),
         fields_of::<veilgraph_train::LinkLearning>("train.links"),
     ];
     for field in all.concat() {

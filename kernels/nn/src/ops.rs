@@ -12,6 +12,8 @@ mod device_attention;
 mod device_code;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_dropout;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_gather;
 mod host;
 #[cfg(all(test, feature = "vulkan"))]
 mod tests;

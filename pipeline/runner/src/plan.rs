@@ -8,19 +8,19 @@ mod branch;
 mod fields;
 mod naming;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veilgraph_contract::{Draws, Inputs, Outputs, Stage};
+use veilgraph_contract::{Draws, Inputs, Outputs, Release, Stage};
 use veilgraph_train::Device;
 
 use crate::config::fields::leaves;
 use crate::config::sweep::SweptCell;
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
-use crate::task::{RawHandle, STAGES, Task, Wire, position};
+use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire, position};
 use binding::{Bound, bind, bug};
 use branch::Made;
 pub(crate) use branch::{Absence, Branch};
@@ -217,17 +217,39 @@ impl<'a> Plan<'a> {
         Ok(branch)
     }
 
-    /// A score of every branch: each trial by itself.
+    /// A score of every branch: each trial by itself. It is named by the choices on which its inputs depend, and states
+    /// what these cost: where features are swept, scores of links are the same and are made once.
     pub(crate) fn score<S>(&mut self, of: &[Branch]) -> Result<(), ConfigError>
     where
         S: Stage<Params = veilgraph_evaluate::Params>,
     {
         let trials = self.config.trials;
         for branch in of.iter().filter(|branch| branch.is_scored(trials)) {
-            let trial = branch.trial.unwrap_or(0);
-            self.run::<S>(&[branch], &self.named(branch, trial), Run::default())?;
+            let mut read = branch.clone();
+            if let Bound::Filled(inputs) = bind::<S>(&S::Inputs::slots(), &[branch], &[])? {
+                read.choices.retain(|choice| inputs.choices.iter().any(|known| known.field == choice.field));
+                read.releases = self.releases_behind(&inputs);
+            }
+            let trial = read.trial.unwrap_or(0);
+            self.run::<S>(&[&read], &self.named(&read, trial), Run::default())?;
         }
         Ok(())
+    }
+
+    /// Everything that was released on the way to these inputs.
+    fn releases_behind(&self, inputs: &binding::Inputs) -> Vec<Release> {
+        let sources = |slots: &[BoundSlot]| -> Vec<usize> {
+            let wires = slots.iter().flat_map(|slot| &slot.wires);
+            wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None }).collect()
+        };
+        let mut open = sources(&inputs.slots);
+        let mut known: BTreeSet<usize> = BTreeSet::new();
+        while let Some(task) = open.pop() {
+            if known.insert(task) {
+                open.extend(sources(&self.tasks[task].slots));
+            }
+        }
+        known.into_iter().flat_map(|task| self.tasks[task].releases.iter().cloned()).collect()
     }
 
     /// One score over all branches: the trials of one cell.

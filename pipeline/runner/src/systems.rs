@@ -57,7 +57,7 @@ fn known_fields() -> KnownFields {
             ("estimate", fields_of::<veilgraph_estimate::Params>()),
             (features::ESTIMATE, fields_of::<veilgraph_estimate::features::SubstituteParams>()),
             ("construct", construct.concat()),
-            ("train", fields_of::<veilgraph_train::Params>()),
+            ("train", [fields_of::<veilgraph_train::Params>(), learn::fields_of_learners()].concat()),
             ("train.links", fields_of::<veilgraph_train::LinkLearning>()),
         ],
     }

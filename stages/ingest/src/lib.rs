@@ -72,6 +72,11 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         Some((width, rows)) => {
             let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong_features)?;
             let matrix = if params.binarize { normalize::binarized(&matrix) } else { matrix };
+            if params.withhold_features && normalize::reads_all_nodes(&matrix, params.normalize) {
+                let problem = "features are private, and this way to scale them looks at those of all nodes";
+                let remedy = "set normalize = \"none\", and declare the range in [privatize.features]";
+                return Err(Error::new("[ingest] normalize", "", problem, remedy));
+            }
             let scaled = normalize::normalized(matrix, params.normalize).map_err(wrong_features)?;
             Some(Features(scaled))
         }

@@ -22,6 +22,17 @@ pub enum Normalize {
 /// Normalizing makes no dense table of more entries; no graph dataset in use needs one.
 const MOST_DENSE: u64 = 1 << 28;
 
+/// Whether the scaled features of a node depend on those of other nodes. A node that keeps its features private cannot
+/// scale them so, because nobody knows those of all nodes.
+pub(crate) fn reads_all_nodes(features: &SparseMatrix, how: Normalize) -> bool {
+    match how {
+        Normalize::None => false,
+        Normalize::MinMax => true,
+        // What is subtracted is the least feature of all nodes; each row is then divided by its own sum.
+        Normalize::Row => minimum(features) != 0.0,
+    }
+}
+
 /// Scales the features as `how` says.
 ///
 /// # Errors

@@ -37,12 +37,12 @@ pub enum Error {
     /// Links cannot be held out as asked for.
     #[error("hold_out_links: the shares validation = {0} and test = {1} must be positive and leave links to train on")]
     HeldOutShares(f64, f64),
-    /// Too few links to hold any out, or too few pairs without one.
-    #[error(
-        "hold_out_links: {0} links among {1} pairs give no sample with as many pairs that are linked as are not; \
-         choose larger shares or another graph"
-    )]
-    TooFewLinks(usize, usize),
+    /// A share of the links comes to none.
+    #[error("hold_out_links: a share of the {0} links comes to no link; choose larger shares or another graph")]
+    TooFewLinks(usize),
+    /// There are not enough pairs without a link to hold out as many of them.
+    #[error("hold_out_links: {0} of {1} pairs are linked, so that too few are left that are not; choose another graph")]
+    TooManyLinks(usize, usize),
     /// There is nothing to report on.
     #[error("the data have no features; leave [privatize.features] out, or give data with features")]
     NoFeatures,

@@ -157,7 +157,7 @@ impl Default for Params {
             activation: Unit::Relu,
             heads: 1,
             labels: LabelUse::Plain,
-            label_hops: 0,
+            label_hops: 8,
             links: None,
             device: Device::Cpu,
         }
@@ -223,6 +223,11 @@ impl Params {
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         if !(learning_rate > 0.0 && learning_rate.is_finite() && is_price(deviation) && is_price(sparsity)) {
             return Err("links: learning_rate must be positive, deviation and sparsity at least 0".into());
+        }
+        if self.labels == LabelUse::Drop && self.label_hops == 0 {
+            return Err(
+                "label_hops must be at least 1 where labels = \"drop\"; labels = \"forward\" averages no label".into(),
+            );
         }
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers, heads and patience must be at least 1".into());

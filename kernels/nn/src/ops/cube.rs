@@ -12,6 +12,7 @@ use cubecl::server::ComputeServer;
 use rayon::prelude::*;
 
 use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
+use super::device_gather::gather;
 use super::{Activation, AttentionInputs, DeviceOps, device_attention, device_code, device_dropout, shape, to_host};
 use crate::activation::Unit;
 use crate::adam::{Corrections, Moments, Rates};
@@ -291,23 +292,4 @@ where
         place(&words, DType::U32, &like.device)
     };
     activation.dropouts.clone().or_else(|| (activation.unit == Unit::Selu).then(nothing))
-}
-
-/// `Σ_e shares[order[e]] factors[e] x[columns[e]]` over the links of every node.
-fn gather<R: CubeRuntime>(
-    graph: &DeviceLinks<R>,
-    order: &CubeTensor<R>,
-    shares: &CubeTensor<R>,
-    x: CubeTensor<R>,
-) -> CubeTensor<R> {
-    let [models, n_nodes, width] = x.meta.shape().dims::<3>();
-    let out = empty(&x, [models, n_nodes, width]);
-    let (client, count, dim) = units(&x, models * n_nodes * width);
-    let Compressed { offsets, columns, .. } = graph.links.clone();
-    let (order, factors, shares) = (order.clone(), graph.factors.clone(), shares.clone());
-    let [offsets, columns, order, factors, shares, x] =
-        [offsets, columns, order, factors, shares, x].map(CubeTensor::into_array_arg);
-    let to = out.clone().into_array_arg();
-    device_attention::gather::launch::<R>(&client, count, dim, offsets, columns, order, factors, shares, x, to, width);
-    out
 }

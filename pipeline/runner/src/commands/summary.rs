@@ -6,6 +6,7 @@ use anyhow::ensure;
 use comfy_table::presets;
 use comfy_table::{CellAlignment, Table as TextTable};
 use serde_json::{Map, Value, json};
+use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
 use veilgraph_evaluate::{Cell, Metrics, Summary};
 
@@ -93,7 +94,8 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
     }
     let fields = swept(&mine);
     let is_one = mine.iter().all(|row| row.cell.experiment == mine[0].cell.experiment);
-    let before = ["experiment", "dataset", "alternative", "mechanism", "epsilon", "per link", "fraction"];
+    let before =
+        ["experiment", "dataset", "alternative", "mechanism", "epsilon", "per link", "fraction", "features", "label"];
     let after = ["graph", "model", "trials"];
     let mut lines = vec![before.map(str::to_owned).to_vec()];
     lines[0].extend(fields.iter().map(|(_, heading)| heading.clone()));
@@ -111,6 +113,8 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
             cell.epsilon.to_string(),
             cell.epsilon_edge.to_string(),
             cell.degree_fraction.to_string(),
+            cost(cell, Relation::NodeFeatures),
+            cost(cell, Relation::Label),
         ];
         line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
@@ -125,6 +129,11 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
     let says = |column: usize| lines[1..].iter().any(|line| line[column] != "-");
     let kept: Vec<usize> = (0..lines[0].len()).filter(|&column| says(column)).collect();
     lines.iter().map(|line| kept.iter().map(|&column| line[column].clone()).collect()).collect()
+}
+
+/// What everything behind a score costs under a relation, in nats; a dash where nothing was released about it.
+fn cost(cell: &Cell, relation: Relation) -> String {
+    cell.costs.iter().find(|cost| cost.relation == relation).map_or("-".to_owned(), |cost| cost.epsilon.to_string())
 }
 
 fn dash(text: &str) -> String {

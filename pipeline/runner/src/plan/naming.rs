@@ -97,7 +97,11 @@ impl Plan<'_> {
 
     /// Refuses a release that must not leave the laboratory.
     fn check_deployment(&self, releases: &[Release], table: &str) -> Result<(), ConfigError> {
-        let per_bit = |release: &Release| total_epsilon([release], Relation::ListBit);
+        // What the smallest thing that a report speaks of costs: a bit, a feature, a class.
+        let per_part = |release: &Release| {
+            let parts = [Relation::ListBit, Relation::FeatureCoord, Relation::Label];
+            parts.into_iter().map(|relation| total_epsilon([release], relation)).fold(0.0, f64::max)
+        };
         let problem = if let Some(release) = releases.iter().find(|release| !release.sound) {
             match release.subject {
                 Subject::Links | Subject::Degrees => {
@@ -109,8 +113,9 @@ impl Plan<'_> {
         } else if let Some(release) = releases.iter().find(|release| release.cost.epsilon().is_infinite()) {
             let what = release.subject.name();
             format!("the {what}s themselves are released; choose a finite epsilon and a mechanism that protects")
-        } else if releases.iter().any(|release| per_bit(release) > MOST_NATS_PER_PART) {
-            "a part of a report may cost at most 20 nats per list bit, for beyond that hardly a bit is ever flipped"
+        } else if releases.iter().any(|release| per_part(release) > MOST_NATS_PER_PART) {
+            "a part of a report may cost at most 20 nats per list bit, feature or label, for beyond that hardly one is ever \
+             changed"
                 .to_owned()
         } else {
             return Ok(());

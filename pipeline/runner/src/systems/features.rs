@@ -1,12 +1,13 @@
 //! How features are protected, or what takes their place: one file for each mechanism, and its name in the list of this
 //! file.
 
+use toml::Value;
 use veilgraph_contract::{Artifact, Private};
 use veilgraph_estimate::features::{
     DegreeFeatures, PropagateFeatures, RectifyFeatures, Substitute, SubstituteFeatures, SubstituteParams,
 };
 use veilgraph_evaluate::EvaluateFeatures;
-use veilgraph_graph::{Features, Propagation};
+use veilgraph_graph::{Aggregator, Features, Propagation};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::features::{FeatureMechanism, FeatureParams, LocalFeatures};
 
@@ -65,6 +66,12 @@ pub(super) fn fields_of_mechanisms() -> Vec<String> {
 
 /// The features of every mechanism that the config names.
 pub(super) fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    // References read no parameter, and can be laid over any config; what no mechanism knows is still a mistake.
+    let is_reference = |name: &Value| matches!(name.as_str(), Some("public" | "non-private" | feature_free::NAME));
+    let named = plan.config.values(TABLE, "mechanism");
+    if !named.is_empty() && named.iter().all(is_reference) {
+        fields_of_mechanisms().iter().for_each(|field| plan.read_field(TABLE, field));
+    }
     let choice = Choice {
         table: TABLE,
         field: "mechanism",
@@ -100,9 +107,24 @@ fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<B
         }
         Ok(())
     };
-    let cells = plan.cells::<M::Params>(TABLE, &[], complete)?;
+    // The two ends of a range belong together: they are no sweep.
+    let cells = plan.cells::<M::Params>(TABLE, &["range"], complete)?;
     let reports = plan.sweep_cells::<LocalFeatures<M>>(std::slice::from_ref(data), TABLE, &cells)?;
-    plan.sweep::<RectifyFeatures>(&reports, ESTIMATE)
+    rectified(plan, &reports)
+}
+
+/// Reports as unbiased estimates, with their propagation.
+fn rectified(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+    let cells = plan.cells::<Propagation>(ESTIMATE, &[], only_what_is_read)?;
+    plan.sweep_cells::<RectifyFeatures>(reports, ESTIMATE, &cells)
+}
+
+/// Without a hop, no aggregator is read.
+fn only_what_is_read(propagation: &mut Propagation) -> Result<(), String> {
+    if propagation.hops == 0 {
+        propagation.aggregator = Aggregator::default();
+    }
+    Ok(())
 }
 
 /// What takes the place of features, as far as it needs no graph.
@@ -150,7 +172,7 @@ pub(super) fn score(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigErro
 /// Features that the server is given, with their propagation where one is asked for.
 fn propagated(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut made = Vec::new();
-    for cell in plan.cells::<Propagation>(ESTIMATE, &[], |_| Ok(()))? {
+    for cell in plan.cells::<Propagation>(ESTIMATE, &[], only_what_is_read)? {
         if cell.params == Propagation::default() {
             made.push(data.with(&cell.choices));
         } else {

@@ -9,10 +9,10 @@ use veilgraph_contract::{Artifact, Private, Zone};
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyLabels;
-use veilgraph_train::{Architecture, ChooseSetting, Device, Params, SearchGrid, Train};
+use veilgraph_train::{Architecture, ChooseSetting, Device, LabelUse, Params, SearchGrid, Train};
 
 use super::choice::Choice;
-use crate::config::sweep::SweptCell;
+use crate::config::sweep::{SweptCell, fields_of};
 use crate::config::{ConfigError, MetricGroup};
 use crate::plan::{Branch, Plan, Run};
 
@@ -24,13 +24,21 @@ const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_se
 /// A value of `[train] task`.
 type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<(), ConfigError>);
 
-const LEARNERS: &[Learner] = &[("classify", classify), ("link-prediction", link_prediction::predict_links)];
+const CLASSIFY: &str = "classify";
+
+const LEARNERS: &[Learner] = &[(CLASSIFY, classify), ("link-prediction", link_prediction::predict_links)];
+
+/// Fields of `[train]` that other learners than the classifier read.
+pub(super) fn fields_of_learners() -> Vec<String> {
+    fields_of::<veilgraph_train::LinkPredictionParams>().into_iter().chain(["task".to_owned()]).collect()
+}
 
 /// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
 pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
     let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
     let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
-    let can_train = has_labels && super::features::are_at_hand(plan, data);
+    let classifies = plan.config.values(TABLE, "task").iter().all(|task| task.as_str() == Some(CLASSIFY));
+    let can_train = classifies && has_labels && super::features::are_at_hand(plan, data);
     let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
     let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
     Ok(if can_train && is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
@@ -39,8 +47,7 @@ pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, Confi
 /// Learns on every graph what `[train] task` names.
 pub(super) fn learn(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
     let graphs: Vec<Branch> = graphs.iter().cloned().map(with_one_kind_of_features).collect();
-    let choice =
-        Choice { table: TABLE, field: "task", default: "classify", known: LEARNERS, name: |learner| learner.0 };
+    let choice = Choice { table: TABLE, field: "task", default: CLASSIFY, known: LEARNERS, name: |learner| learner.0 };
     let named = Branch::default();
     let follow = |plan: &mut Plan, (_, learn): &Learner, named: Branch| {
         let graphs: Vec<Branch> = graphs.iter().map(|graph| graph.with(&named.choices)).collect();
@@ -112,6 +119,10 @@ fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Swe
         // Without links, all networks are the perceptron.
         if is_empty {
             params.model = Architecture::Mlp;
+            params.label_hops = 0;
+            if params.labels == LabelUse::Drop {
+                params.labels = LabelUse::Forward;
+            }
         }
         params.check()?;
         params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };

@@ -77,6 +77,9 @@ impl SubstituteParams {
     pub fn with_what_is_read(mut self) -> Self {
         let is_random = self.substitute == Substitute::Random;
         self.dimension = is_random.then(|| self.dimension.unwrap_or(RANDOM_COLUMNS));
+        if self.hops == 0 {
+            self.aggregator = Aggregator::default();
+        }
         self
     }
 

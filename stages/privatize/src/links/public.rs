@@ -77,8 +77,11 @@ impl Stage for PublishLinks {
             let count = |share: f64| (share * links.n_links() as f64) as usize;
             let (n_validation, n_test) = (count(shares.validation), count(shares.test));
             let pairs = links.n_nodes() * (links.n_nodes() - 1) / 2;
-            if n_validation == 0 || n_test == 0 || 2 * links.n_links() > pairs {
-                return Err(Error::TooFewLinks(links.n_links(), pairs));
+            if n_validation == 0 || n_test == 0 {
+                return Err(Error::TooFewLinks(links.n_links()));
+            }
+            if 2 * links.n_links() > pairs {
+                return Err(Error::TooManyLinks(links.n_links(), pairs));
             }
             shown.shuffle(&mut rng.fast_stream("held-out links", 0));
             let mut held_out = shown.split_off(shown.len() - n_validation - n_test);

@@ -1,10 +1,9 @@
 //! The features themselves: a reference that protected features are compared with.
 
 use veilgraph_contract::NoParams;
-use veilgraph_estimate::features::RectifyFeatures;
 use veilgraph_privatize::features::NonPrivateFeatures;
 
-use super::{ESTIMATE, Mechanism, TABLE};
+use super::{Mechanism, TABLE, rectified};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
@@ -18,5 +17,5 @@ fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> 
     for trial in plan.every_trial(data) {
         sent.push(plan.run::<NonPrivateFeatures>(&[&trial], &NoParams {}, run)?);
     }
-    plan.sweep::<RectifyFeatures>(&sent, ESTIMATE)
+    rectified(plan, &sent)
 }

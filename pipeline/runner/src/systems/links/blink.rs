@@ -6,6 +6,7 @@ use veilgraph_estimate::{Estimate, EstimateWithBins, PairReports, Params as Esti
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::Features;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_similarity::Similarity;
@@ -78,11 +79,15 @@ fn with_similar_pairs(
     if !cell.params.uses_features() {
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
     }
-    if plan.config.privacy.features == Holding::Withheld {
-        let problem = "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
-        return Err(plan.config.error("privacy.features", problem));
-    }
-    if paired.first().is_some_and(|branch| !branch.has(Features::NAME, Features::ZONE)) {
+    let first = paired.first();
+    let are_public = first.is_some_and(|branch| branch.has(Features::NAME, Features::ZONE));
+    // Reports about features tell something; what takes the place of features tells nothing.
+    let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
+    if !are_public && !are_reported {
+        if plan.config.privacy.features == Holding::Withheld {
+            let problem = "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
+            return Err(plan.config.error("privacy.features", problem));
+        }
         tracing::warn!("{}: there are no features, so the prior uses degrees alone", paired[0].dataset);
         plan.pass_over("similarity");
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
