@@ -11,7 +11,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -84,5 +84,12 @@ paper: build              ## Every table and figure of the Blink paper, beside t
 	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)
 paper-quick: build        ## The same on Cora, few trials, in less than half an hour
 	$(VEILGRAPH) run configs/paper-quick/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(PAPER)
+ATTRIBUTES = python3 docs/benchmarks/private_attributes.py $(if $(PUBLISHED),--published $(PUBLISHED))
+pgc: build                ## Private features over public links (PGC): tables, figures, gains over the floor: make pgc DATA_DIR=... PUBLISHED=...
+	$(VEILGRAPH) run configs/pgc/*.toml $(PAPER) && $(VEILGRAPH) report configs/pgc/*.toml --name pgc $(PAPER) && $(ATTRIBUTES) pgc
+lpgnn: build              ## Private features and labels over public links (LPGNN), likewise
+	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
+joint: build              ## Links, features and labels private together, on every combination of budgets
+	$(VEILGRAPH) run configs/joint.toml $(PAPER) && $(VEILGRAPH) report configs/joint.toml $(PAPER) && $(ATTRIBUTES) joint
 clean: build              ## Remove all artifacts but the privacy ledger and releases of deployments
 	$(VEILGRAPH) gc --all

@@ -144,6 +144,92 @@ fn config_cases<'a>() -> Vec<Case<'a>> {
     ]
 }
 
+/// Mistakes about private features and labels, and about what is learned from them.
+fn attribute_cases<'a>() -> Vec<Case<'a>> {
+    let small = "[ingest.synthetic]\nnodes = 60\nclasses = 3\nfeatures = 20\nwords = 4\n[train]\nepochs = 3\n";
+    let of = |what, tables: String, status, words: Vec<&'a str>| (what, synthetic(&tables), vec![], status, words);
+    let features = |what, fields: &str, status, words| {
+        of(what, format!("{small}[privatize.features]\n{fields}\n[privatize.links]\nepsilon = 4"), status, words)
+    };
+    let labels = |what, fields: &str, words| {
+        of(what, format!("{small}[privatize.labels]\n{fields}\n[privatize.links]\nepsilon = 4"), 2, words)
+    };
+    let train = |what, fields: &str, words| of(what, format!("{small}{fields}"), 2, words);
+    let bit = "mechanism = \"one-bit\"\nepsilon = 1\n";
+    let multi = "mechanism = \"multi-bit\"\nepsilon = 1\n";
+    vec![
+        features("an empty range", &format!("{bit}range = [1, 0]"), 2, vec!["range = [1, 0] is empty"]),
+        features("a range of three", &format!("{bit}range = [0, 1, 2]"), 2, vec!["range", "two numbers"]),
+        features("no budget for features", "mechanism = \"one-bit\"\nepsilon = 0", 2, vec!["positive", "not 0"]),
+        features("no coordinate", &format!("{multi}coordinates = 0"), 2, vec!["coordinates = 0"]),
+        features("too many coordinates", &format!("{multi}coordinates = 21"), 2, vec!["at most 20"]),
+        features(
+            "a delta that is none",
+            "mechanism = \"gaussian\"\nepsilon = 1\ndp_delta = 2",
+            2,
+            vec!["dp_delta = 2", "between 0 and 1"],
+        ),
+        features("a slip in a mechanism", "mechanism = \"onebit\"\nepsilon = 1", 2, vec!["did you mean `one-bit`"]),
+        features("a budget without a mechanism", "epsilon = 1", 2, vec!["set `mechanism`"]),
+        features(
+            "a field of another mechanism",
+            &format!("{multi}budget = \"per-node\""),
+            2,
+            vec!["`budget` is not read by the chosen mechanism"],
+        ),
+        labels("labels without a mechanism", "epsilon = 1", vec!["set `mechanism`"]),
+        labels(
+            "a negative budget for labels",
+            "mechanism = \"randomized-response\"\nepsilon = -1",
+            vec!["positive", "-1"],
+        ),
+        of(
+            "a slip in a table",
+            format!("{small}[privatize.label]\nepsilon = 1\n[privatize.links]\nepsilon = 4"),
+            2,
+            vec!["did you mean `privatize.labels`"],
+        ),
+        of(
+            "features that are private in one alternative",
+            format!(
+                "{small}[[compare]]\nname = \"a\"\nprivatize.features.mechanism = \"one-bit\"\n\
+                     privatize.features.epsilon = 1\n[[compare]]\nname = \"b\""
+            ),
+            2,
+            vec!["non-private", "private in another part"],
+        ),
+        of(
+            "a scale that looks at all nodes",
+            format!(
+                "{small}[ingest]\nnormalize = \"min-max\"\n[privatize.features]\n{bit}\n[privatize.links]\nepsilon = 4"
+            ),
+            1,
+            vec!["normalize = \"none\"", "declare the range"],
+        ),
+        of(
+            "a split that the graph does not come with",
+            "[ingest]\nsplit = \"planetoid\"".to_owned(),
+            1,
+            vec!["comes without a split"],
+        ),
+        train("Drop without a hop", "labels = \"drop\"\nlabel_hops = 0", vec!["label_hops must be at least 1"]),
+        train("links to predict that the graph has", "task = \"link-prediction\"", vec!["hold_out_links"]),
+        train("an unknown task", "task = \"links\"", vec!["classify, link-prediction"]),
+        of(
+            "links held out of which none is left",
+            "[privatize.links]\nmechanism = \"public\"\nhold_out_links = { validation = 0.5, test = 0.5 }".to_owned(),
+            2,
+            vec!["validation = 0.5", "leave links to train on"],
+        ),
+        of(
+            "a budget for no relation",
+            "[privacy]\nbudget = { links = 3 }".to_owned(),
+            2,
+            vec!["budget", "node-features = 1"],
+        ),
+    ]
+}
+
 fn synthetic_cases<'a>() -> Vec<Case<'a>> {
     let case = |what, field: &str, words: Vec<&'a str>| {
         (what, synthetic(&format!("[ingest.synthetic]\n{field}")), vec![], 1, words)
@@ -396,8 +482,8 @@ fn cut_gzip() -> Vec<u8> {
 
 #[test]
 fn every_bad_input_has_one_clear_error_and_writes_nothing() {
-    let cases: Vec<Case> = [config_cases(), synthetic_cases(), file_cases()].concat();
-    assert!(cases.len() >= 120, "{} kinds", cases.len());
+    let cases: Vec<Case> = [config_cases(), synthetic_cases(), file_cases(), attribute_cases()].concat();
+    assert!(cases.len() >= 140, "{} kinds", cases.len());
     let mut problems = Vec::new();
     for (what, config, files, status, words) in cases {
         let lab = Lab::with("c.toml", config);

@@ -30,6 +30,12 @@ pub(crate) fn predict(
     arguments.until = Some("construct".to_owned());
     let memory = run::memory_limit(&arguments);
     let (config, tasks) = run::prepare_one(&arguments)?;
+    ensure!(
+        config.values_anywhere("privatize.features", "mechanism").is_empty(),
+        "{} keeps features from the server, and a model is applied to public features alone; read what the run itself \
+         predicted (`veilgraph ls`, artifact `predictions`)",
+        config.name
+    );
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();

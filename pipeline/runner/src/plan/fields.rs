@@ -68,6 +68,22 @@ fn unread(field: &str, all: &KnownFields) -> String {
     if table == "privatize" {
         return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
     }
+    if let Some(inner) = table.strip_prefix("privatize.") {
+        let axes = ["links", "features", "labels"];
+        if !axes.contains(&inner.split('.').next().unwrap_or(inner)) {
+            let hint =
+                nearest(inner, &axes).map_or(String::new(), |hint| format!("; did you mean `privatize.{hint}`?"));
+            return format!("there is no table `{table}`{hint}");
+        }
+    }
+    if ["privatize.features", "privatize.labels"].contains(&table) {
+        let known = || all.tables.iter().filter(|(of, _)| *of == table).flat_map(|(_, fields)| fields);
+        if known().any(|known| known == name) {
+            return format!(
+                "`{name}` is not read by the chosen mechanism; set `mechanism` to one that reads it, or remove it"
+            );
+        }
+    }
     if table == "privatize.links" {
         let readers: Vec<&str> =
             mechanisms.iter().filter(|(_, fields)| fields.iter().any(|known| known == name)).map(|row| row.0).collect();

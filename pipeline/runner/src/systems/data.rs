@@ -16,7 +16,7 @@ use crate::task::RawHandle;
 /// One way for each dataset.
 pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     // An alternative that makes them private decides for all: ingest runs before alternatives differ.
-    let is_private = |table: &str| plan.config.values_anywhere(table, "mechanism").iter().any(|name| protects(name));
+    let is_private = |table: &str| plan.config.values_anywhere(table, "mechanism").iter().any(protects);
     let withholds = plan.config.privacy.features == Holding::Withheld || is_private(features::TABLE);
     let withholds_labels = is_private(labels::TABLE);
     // Only now is every dataset a name of its own: a sweep may list several.

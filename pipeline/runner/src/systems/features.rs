@@ -115,16 +115,18 @@ fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<B
 
 /// Reports as unbiased estimates, with their propagation.
 fn rectified(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let cells = plan.cells::<Propagation>(ESTIMATE, &[], only_what_is_read)?;
+    let cells = propagations(plan)?;
     plan.sweep_cells::<RectifyFeatures>(reports, ESTIMATE, &cells)
 }
 
-/// Without a hop, no aggregator is read.
-fn only_what_is_read(propagation: &mut Propagation) -> Result<(), String> {
-    if propagation.hops == 0 {
-        propagation.aggregator = Aggregator::default();
-    }
-    Ok(())
+/// The cells of `[estimate.features]`. Without a hop, no aggregator is read.
+fn propagations(plan: &mut Plan) -> Result<Vec<SweptCell<Propagation>>, ConfigError> {
+    plan.cells::<Propagation>(ESTIMATE, &[], |propagation| {
+        if propagation.hops == 0 {
+            propagation.aggregator = Aggregator::default();
+        }
+        Ok(())
+    })
 }
 
 /// What takes the place of features, as far as it needs no graph.
@@ -172,7 +174,7 @@ pub(super) fn score(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigErro
 /// Features that the server is given, with their propagation where one is asked for.
 fn propagated(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut made = Vec::new();
-    for cell in plan.cells::<Propagation>(ESTIMATE, &[], only_what_is_read)? {
+    for cell in propagations(plan)? {
         if cell.params == Propagation::default() {
             made.push(data.with(&cell.choices));
         } else {

@@ -30,7 +30,7 @@ pub enum RangeError {
 
 /// A range as a config writes it.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a range is two numbers such as [0, 1], or \"data\"")]
 enum Written {
     Ends([f64; 2]),
     Word(String),
