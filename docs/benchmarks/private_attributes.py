@@ -143,13 +143,14 @@ def lpgnn(options):
     print("## Private features, public labels: accuracy in %\n")
     found = cells(options, "lpgnn-features", "accuracy")
     name, floor = best_floor(found)
-    head("row", "mechanism", "epsilon per node", "hops", "ours", "published", "difference", "gain over feature-free")
+    head("row", "mechanism", "epsilon per node", "ours", "published", "difference", "gain over feature-free")
     for cell, values in found.items():
         mechanism, epsilon = cell[2] or ("multi-bit" if cell[3] else ""), cell[3]
-        is_row = cell[0].startswith("as-published") or cell[0] == "other-mechanisms"
+        is_row = cell[0].startswith(("as-published", "other-mechanisms"))
         value = find(experiment="mechanisms", mechanism=mechanism, eps_features=epsilon) if is_row else None
         note = "the floor" if values is floor else gain(values, floor)
-        line(cell[0], mechanism or cell[6], epsilon, cell[8], summary(values.values()), "" if value is None else value,
+        name = f"{cell[0]}, {cell[8]} hops" if cell[8] else cell[0]
+        line(name, mechanism or cell[6], epsilon, summary(values.values()), "" if value is None else value,
              difference(values, value), note)
     print("\n## Private labels: accuracy in %\n")
     found = cells(options, "lpgnn-labels", "accuracy")
@@ -165,7 +166,9 @@ def lpgnn(options):
         elif alternative == "non-private-features":
             value = find(experiment="both", mechanism="raw")
         else:
-            value = find(experiment="ad-hoc features", mechanism=cell[6].replace("-", " ").replace("one hot", "one-hot"))
+            # The published random features were not propagated, so they are no row of ours.
+            names = {"constant": "constant", "one-hot-degree": "one-hot degree"}
+            value = find(experiment="ad-hoc features", mechanism=names.get(cell[6], "none"))
         epsilon = cell[4] or "1"
         note = "" if epsilon != "1" else "the floor" if values is floor else gain(values, floor)
         features = cell[6] or ("raw" if alternative == "non-private-features" else "multi-bit")

@@ -2,8 +2,8 @@
 //! worth is the difference to this.
 
 use super::{Mechanism, substituted};
-use crate::plan::{Branch, Plan};
 use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
 
 pub(super) const NAME: &str = "feature-free";
 

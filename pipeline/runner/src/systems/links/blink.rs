@@ -85,7 +85,8 @@ fn with_similar_pairs(
     let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
     if !are_public && !are_reported {
         if plan.config.privacy.features == Holding::Withheld {
-            let problem = "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
+            let problem =
+                "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
             return Err(plan.config.error("privacy.features", problem));
         }
         tracing::warn!("{}: there are no features, so the prior uses degrees alone", paired[0].dataset);
