@@ -65,6 +65,8 @@ test-vulkan:              ## The GPU kernels on any Vulkan driver, a software on
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
+	cargo bench --profile release --locked -p veilgraph-operator --bench propagation
+	cargo bench --profile release --locked -p veilgraph-nn --bench link_prediction
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
@@ -90,6 +92,6 @@ pgc: build                ## Private features over public links (PGC): tables, f
 lpgnn: build              ## Private features and labels over public links (LPGNN), likewise
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
-	$(VEILGRAPH) run configs/joint.toml $(PAPER) && $(VEILGRAPH) report configs/joint.toml $(PAPER) && $(ATTRIBUTES) joint
+	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
 clean: build              ## Remove all artifacts but the privacy ledger and releases of deployments
 	$(VEILGRAPH) gc --all

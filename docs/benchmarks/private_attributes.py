@@ -89,8 +89,8 @@ def published(options, name):
 
 
 def best_floor(found, **wanted):
-    """The feature-free row with the highest mean, and what takes the place of features there."""
-    floors = chosen(found, alternative="feature-free", **wanted)
+    """The row without information about features that has the highest mean over the test nodes, and its name."""
+    floors = chosen(found, alternative="feature-free", **wanted) | chosen(found, alternative="random-message", **wanted)
     cell = max(floors, key=lambda cell: statistics.mean(floors[cell].values()))
     return cell[FIELDS.index("substitute")], floors[cell]
 
@@ -142,6 +142,8 @@ def lpgnn(options):
 
     print("## Private features, public labels: accuracy in %\n")
     found = cells(options, "lpgnn-features", "accuracy")
+    alone = cells(options, "lpgnn-no-links", "accuracy")
+    found.update({("no-links", *cell[1:]): values for cell, values in alone.items()})
     name, floor = best_floor(found)
     head("row", "mechanism", "epsilon per node", "ours", "published", "difference", "gain over feature-free")
     for cell, values in found.items():
@@ -174,6 +176,17 @@ def lpgnn(options):
         features = cell[6] or ("raw" if alternative == "non-private-features" else "multi-bit")
         line(alternative, features, cell[3] or ("1" if alternative == "private" else ""), epsilon, use,
              summary(values.values()), "" if value is None else value, difference(values, value), note)
+    print("\n## What features add on other graphs: accuracy in %\n")
+    other = cells(options, "lpgnn-feature-free", "accuracy")
+    free = {(row["dataset"], row["method"]): row["accuracy"] for row in published(options, "published_feature_free.csv")}
+    methods = {"propagation-profile": "propagation profile", "random": "random features + KProp"}
+    head("dataset", "row", "epsilon per node", "ours", "published", "gain over feature-free")
+    for dataset in ("citeseer", "facebook"):
+        name, floor = best_floor(other, dataset=dataset)
+        for cell, values in chosen(other, dataset=dataset).items():
+            note = "the floor" if values is floor else gain(values, floor)
+            line(dataset, cell[6] or cell[0], cell[3], summary(values.values()), free.get((dataset, methods.get(cell[6]))) or "",
+                 note)
     print("\n## What Drop is worth: paired differences in points\n")
     head("epsilon of labels", "Drop − forward", "forward − plain")
     for epsilon in ("0.5", "1", "2"):
@@ -184,22 +197,27 @@ def lpgnn(options):
 
 def joint(options):
     found = cells(options, "joint", "accuracy")
+    found = {cell: values for cell, values in found.items() if cell[0] != "no-links"}
+    found.update(cells(options, "joint-references", "accuracy"))
     for dataset in ("cora", "citeseer"):
         of = lambda **wanted: only(found, dataset=dataset, **wanted)
         print(f"## {dataset}: accuracy in %, everything private\n")
         for labels in ("0.5", "1", "3", "inf"):
             head(f"epsilon of labels {labels}: epsilon of links", "features 0.1", "features 1", "features 3",
-                 "features ∞", "no features", "features 3 against no features", "features 3 against no links")
+                 "features ∞", "random message", "no features", "features 3 against the better of both",
+                 "features 3 against no links")
             for links in ("1", "2", "4", "8"):
                 values = {epsilon: of(alternative="everything-private", links=links, features=epsilon, labels=labels)
                           for epsilon in ("0.1", "1", "3", "inf")}
                 without = of(alternative="no-features", links=links, labels=labels)
+                message = of(alternative="random-message", links=links, labels=labels)
+                floor = max(without, message, key=lambda row: statistics.mean(row.values()))
                 alone = of(alternative="no-links", features="3", labels=labels)
-                line(links, *(summary(value.values()) for value in values.values()), summary(without.values()),
-                     gain(values["3"], without), gain(values["3"], alone))
+                line(links, *(summary(value.values()) for value in values.values()), summary(message.values()),
+                     summary(without.values()), gain(values["3"], floor), gain(values["3"], alone))
             for name in ("no-links", "public-links"):
                 line(name, *(summary(of(alternative=name, features=epsilon, labels=labels).values())
-                             for epsilon in ("0.1", "1", "3", "inf")), "", "", "")
+                             for epsilon in ("0.1", "1", "3", "inf")), "", "", "", "")
             print()
 
 

@@ -159,7 +159,8 @@ fn budgets_bound_every_relation() {
 fn a_deployment_of_everything_is_drawn_once() {
     let deployment = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\n\
                       budget = { list-bit = 6, node-features = 3, label = 2 }\n";
-    let text = format!("{}{deployment}", tiny(EVERYTHING).replace("trials = 2", ""));
+    let clipped = EVERYTHING.replace("epsilon = 3.0", "epsilon = 3.0\nclip = true");
+    let text = format!("{}{deployment}", tiny(&clipped).replace("trials = 2", ""));
     let lab = Lab::with("config.toml", &text);
     let run = |sets: &[&str]| lab.call(&[&["run", "config.toml", "--until", "train"], sets].concat());
     let first = run(&[]);
@@ -170,10 +171,22 @@ fn a_deployment_of_everything_is_drawn_once() {
     assert_eq!(ledger(&lab), charged);
     let second = run(&["--set", "privatize.features.epsilon=1"]);
     assert!(second.status == 1 && second.err.contains("exceed the budget"), "{}", second.err);
+    // Another range is another release, and so is one whose delta protects nobody.
+    let wider = run(&["--set", "privatize.features.range=[0.0, 2.0]"]);
+    assert!(wider.status == 1 && wider.err.contains("exceed the budget"), "{}", wider.err);
+    let gaussian = ["--set", "privatize.features.mechanism=gaussian", "--set", "privatize.features.dp_delta=0.5"];
+    let open =
+        run(&[&gaussian[..], &["--set", "privacy.budget={ list-bit = 9, node-features = 9, label = 9 }"]].concat());
+    assert!(open.status == 1 && open.err.contains("dp_delta of 0.5"), "{}", open.err);
+    // Scores of classes are computed from private labels, so nobody gets them unasked.
+    assert!(!lab.path("artifacts/auditor/runs/tiny/scores.csv").exists());
     for (set, word) in [
         ("privatize.features.epsilon=inf", "choose a finite epsilon"),
         ("privatize.features.range=data", "declare a range"),
         ("privatize.labels.epsilon=inf", "choose a finite epsilon"),
+        ("privatize.labels.epsilon=25", "at most 20 nats"),
+        ("privatize.features.clip=false", "set clip = true"),
+        ("privatize.links.mechanism=[\"blink\", \"public\"]", "either public or protected"),
     ] {
         let answer = run(&["--set", set]);
         assert!(answer.status == 2 && answer.err.contains(word), "{set}: {}", answer.err);

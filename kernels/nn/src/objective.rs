@@ -119,7 +119,8 @@ impl NoisyObjective {
     /// The loss of one model in nats, and its gradient by the logits.
     ///
     /// With `P` the class probabilities of the model, the loss is the mean over training nodes of `−ln (P T)[target]`,
-    /// or of the cross-entropy of `softmax(S^K P T)` where classes are propagated.
+    /// or of the cross-entropy of `softmax(S^K P T)` where classes are propagated. A probability below the smallest
+    /// positive number counts as that number: without noise its logarithm would have no bound.
     ///
     /// # Shapes
     /// `logits` and the gradient: row-major `[n, n_classes]`.
@@ -132,7 +133,7 @@ impl NoisyObjective {
             for &(node, class) in &self.targets {
                 let row = node as usize * width..(node as usize + 1) * width;
                 let probabilities = softmax(&logits[row.clone()]);
-                let own = probabilities[usize::from(class)];
+                let own = probabilities[usize::from(class)].max(f64::MIN_POSITIVE);
                 let sent = self.other + self.excess * own;
                 loss -= libm::log(sent);
                 for (at, (out, probability)) in gradient[row].iter_mut().zip(&probabilities).enumerate() {
@@ -166,7 +167,7 @@ impl NoisyObjective {
         let width = self.n_classes;
         let loss_of = |&(node, class): &(u32, u16)| {
             let probabilities = softmax(&logits[node as usize * width..(node as usize + 1) * width]);
-            -libm::log(self.other + self.excess * probabilities[usize::from(class)])
+            -libm::log(self.other + self.excess * probabilities[usize::from(class)].max(f64::MIN_POSITIVE))
         };
         let loss = labelled.iter().map(loss_of).sum::<f64>() / labelled.len() as f64;
         Score { loss, ..score(logits, width, labelled) }

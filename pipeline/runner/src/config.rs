@@ -124,10 +124,11 @@ struct EvaluateTable {
     metrics: Option<Vec<MetricGroup>>,
 }
 
-/// Scores where none are named. Those of links are computed from the private graph: in a deployment they are a further
-/// release, which somebody has to ask for.
-fn default_metrics(randomness: Randomness) -> Vec<MetricGroup> {
+/// Scores where none are named. Those of links are computed from the private graph, and those of classes from labels: in
+/// a deployment that protects these they are a further release, which somebody has to ask for.
+fn default_metrics(randomness: Randomness, protects_labels: bool) -> Vec<MetricGroup> {
     match randomness {
+        Randomness::Os if protects_labels => Vec::new(),
         Randomness::Seeded => vec![MetricGroup::Accuracy, MetricGroup::LinkError, MetricGroup::Density],
         Randomness::Os => vec![MetricGroup::Accuracy],
     }
@@ -200,7 +201,9 @@ impl Config {
             seed: outline.seed.unwrap_or(DEFAULT_SEED),
             trials: outline.trials,
             search_trials: outline.search_trials,
-            metrics: outline.evaluate.metrics.unwrap_or_else(|| default_metrics(outline.privacy.randomness)),
+            metrics: outline.evaluate.metrics.unwrap_or_else(|| {
+                default_metrics(outline.privacy.randomness, table_at(&tables, "privatize.labels").is_some())
+            }),
             profile: outline.profile,
             privacy: outline.privacy,
             tables,
@@ -234,6 +237,7 @@ impl Config {
         for nested in NESTED {
             if let Some((outer, inner)) = nested.rsplit_once('.')
                 && outer == path
+                && table.get(inner).is_some_and(Value::is_table)
             {
                 table.remove(inner);
             }

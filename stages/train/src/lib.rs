@@ -92,8 +92,10 @@ impl Stage for Train {
         };
         let is_empty = !matches!(graph.construction, Construction::Soft) && graph.links().next().is_none();
         // Over a graph without links, every average is zero; what is known of a node itself is better than that.
-        let estimated =
-            estimated.map(|known| if is_empty { EstimatedFeatures::unpropagated(known.values) } else { known });
+        let estimated = estimated.map(|mut known| {
+            known.propagation.hops = if is_empty { 0 } else { known.propagation.hops };
+            known
+        });
         let features = given_features(public.as_ref(), estimated.as_ref())?;
         let labels = given_labels(labels.as_ref(), noisy.as_ref(), params)?;
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));

@@ -14,6 +14,8 @@ pub(crate) struct History {
     best_epoch: Option<usize>,
     /// Accuracy on the training nodes at that epoch, where the selection asks for it.
     best_train_accuracy: f64,
+    /// Whether its accuracies are ones that noisy labels admit, where the selection asks for it.
+    best_is_plausible: bool,
     /// Whether later epochs are no longer recorded.
     pub has_stopped: bool,
     /// Epoch whose loss was not finite.
@@ -41,22 +43,30 @@ impl History {
             self.has_stopped = true;
             return false;
         }
+        let (validation, train) = (record.validation_accuracy, train_accuracy);
+        let is_plausible = match selection {
+            Selection::LowestLoss => true,
+            // A model that agrees with noisy labels more often than the truth does has learned their noise.
+            Selection::Plausible { truth_probability: most } => validation <= most && train <= 1.05 * most,
+        };
         let is_better = self.best_epoch.is_none_or(|best| {
             let best = &self.curve[best];
-            record.validation_loss < best.validation_loss
-                && match selection {
-                    Selection::LowestLoss => true,
-                    Selection::Plausible { truth_probability: most } => {
-                        let (validation, train) = (record.validation_accuracy, train_accuracy);
-                        (best.validation_accuracy < validation && validation <= most)
-                            && (self.best_train_accuracy < train && train <= 1.05 * most)
-                    }
+            let is_lower = record.validation_loss < best.validation_loss;
+            match selection {
+                Selection::LowestLoss => is_lower,
+                // Until one epoch is plausible, the lowest loss is all there is to go by.
+                Selection::Plausible { .. } if !self.best_is_plausible => is_plausible || is_lower,
+                Selection::Plausible { .. } => {
+                    let is_higher = best.validation_accuracy < validation && self.best_train_accuracy < train;
+                    is_lower && is_plausible && is_higher
                 }
+            }
         });
         self.curve.push(record);
         if is_better {
             self.best_epoch = Some(epoch);
             self.best_train_accuracy = train_accuracy;
+            self.best_is_plausible = is_plausible;
         }
         let counted_from = self.best_epoch.unwrap_or(epoch).max(schedule.min_epochs.saturating_sub(1));
         let since = epoch.saturating_sub(counted_from);

@@ -7,6 +7,7 @@ use comfy_table::presets;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
+use crate::commands::run::at_delta;
 use crate::ledger::{Ledger, LedgerRow};
 use crate::output;
 
@@ -30,6 +31,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         "mechanism",
         "relation",
         "epsilon",
+        "dp_delta",
         "randomness",
         "sound",
     ]);
@@ -43,6 +45,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
             row.release.noise.clone(),
             row.release.relation.words().to_owned(),
             row.release.cost.epsilon().to_string(),
+            row.release.cost.dp_delta().to_string(),
             row.randomness.clone(),
             row.release.sound.to_string(),
         ]);
@@ -55,8 +58,10 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     }
     for ((population, randomness, sound), rows) in groups {
         let totals = totals(rows.iter().map(|row| &row.release));
-        let text: Vec<String> =
-            totals.iter().map(|(of, cost)| format!("{:.4} nats per {}", cost.epsilon(), of.words())).collect();
+        let text: Vec<String> = totals
+            .iter()
+            .map(|(of, cost)| format!("{:.4} nats per {}{}", cost.epsilon(), of.words(), at_delta(cost)))
+            .collect();
         let kind = if randomness == "os" { "released" } else { "simulated (seeded noise), if every release were real" };
         let claim = if sound { "" } else { ", claimed only: its noise is unsound" };
         output::line(&format!("{population}: {} {kind}{claim}", text.join(", ")));

@@ -30,10 +30,13 @@ pub(crate) fn predict(
     arguments.until = Some("construct".to_owned());
     let memory = run::memory_limit(&arguments);
     let (config, tasks) = run::prepare_one(&arguments)?;
+    let mechanisms = config.values_anywhere("privatize.features", "mechanism");
+    let are_as_given =
+        mechanisms.iter().all(|name| name.as_str() == Some("public")) && config.table("estimate.features").is_empty();
     ensure!(
-        config.values_anywhere("privatize.features", "mechanism").is_empty(),
-        "{} keeps features from the server, and a model is applied to public features alone; read what the run itself \
-         predicted (`veilgraph ls`, artifact `predictions`)",
+        are_as_given,
+        "{} estimates or propagates features, and a model is applied to public features as they are; read what the run \
+         itself predicted (`veilgraph ls`, artifact `predictions`)",
         config.name
     );
     let display = Display::new(&tasks, 1, quiet);
@@ -53,6 +56,7 @@ pub(crate) fn predict(
         let text = table(&saved, &names, &predictions)?;
         files.extend(task.labels.iter().map(|label| (to.join(format!("{label}.csv")), text.clone())));
     }
+    ensure!(!files.is_empty(), "{} constructs no graph that a model could be applied to", config.name);
     // Only now, so that a mistake in any graph leaves nothing half-written.
     for (path, text) in &files {
         let wrong = || format!("{}: cannot write the predictions", path.display());

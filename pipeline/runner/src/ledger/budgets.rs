@@ -6,7 +6,6 @@ use anyhow::ensure;
 use serde::Deserialize;
 use veilgraph_contract::{Relation, Release, Subject};
 use veilgraph_privacy::Epsilon;
-use veilgraph_privacy::composition::{total_epsilon, totals};
 
 /// `[privacy] budget`: a number of nats per list bit, or a table with a number of nats for each relation.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -33,6 +32,10 @@ impl From<Written> for Budgets {
         }
     }
 }
+
+/// Most that the deltas of all releases under one relation may add up to. With a larger one, an epsilon says little:
+/// with probability `dp_delta` a release may tell everything.
+pub(crate) const MOST_DP_DELTA: f64 = 1e-5;
 
 /// Under which relations a budget bounds what releases about a subject cost.
 fn bounding(subject: Subject) -> &'static [Relation] {
@@ -75,11 +78,26 @@ impl Budgets {
             );
         }
         for (&relation, &budget) in &self.0 {
-            let cost = total_epsilon(releases.iter().copied(), relation);
-            let so_far = total_epsilon(spent, relation);
+            let [now, before]: [Vec<&Release>; 2] = [
+                releases.iter().copied().filter(|release| release.relation == relation).collect(),
+                spent.iter().filter(|release| release.relation == relation).collect(),
+            ];
             // A relation that the releases do not touch may be overspent from before; that is no reason to refuse them.
+            if now.is_empty() {
+                continue;
+            }
+            // Budgets add up the epsilons as they are stated. The smaller epsilon of a composed curve holds at a larger
+            // delta, and a budget that shrank with every release would be none.
+            let [cost, so_far] = [&now, &before].map(|rows| rows.iter().map(|row| row.cost.epsilon()).sum::<f64>());
+            let dp_delta: f64 = now.iter().chain(&before).map(|release| release.cost.dp_delta()).sum();
             ensure!(
-                cost == 0.0 || fits(cost, so_far, budget),
+                dp_delta <= MOST_DP_DELTA,
+                "{what} a total dp_delta of {dp_delta} per {}, and at most {MOST_DP_DELTA} keeps a budget meaningful; choose a \
+                 smaller dp_delta, release less, or accept the release with --spend",
+                relation.words(),
+            );
+            ensure!(
+                fits(cost, so_far, budget),
                 "{what} {cost} nats per {words} and exceed the budget: {so_far} of {budget} nats are spent on `{population}`, \
                  {left} remain; nothing was released. Lower epsilon, release less, reuse an earlier release, or accept the \
                  overspend with --spend",
@@ -96,9 +114,9 @@ impl Budgets {
         if self.are_empty() {
             return "no budget is set".to_owned();
         }
-        let totals = totals(spent);
-        let one = |(relation, budget): (&Relation, &Epsilon)| {
-            let spent = totals.get(relation).map_or(0.0, veilgraph_contract::Cost::epsilon);
+        let one = |(&relation, budget): (&Relation, &Epsilon)| {
+            let rows = spent.iter().filter(|release| release.relation == relation);
+            let spent: f64 = rows.map(|release| release.cost.epsilon()).sum();
             format!("{spent} of {} nats per {} are spent", budget.nats(), relation.words())
         };
         self.0.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -138,6 +156,21 @@ mod tests {
         let table = budgets("budget = { list-bit = 2, node-features = 1 }").expect("valid");
         let problem = table.check("they cost", "p", &[&links, &features], &[]).expect_err("too much");
         assert!(problem.to_string().contains("2 nats per node's features"), "{problem}");
+    }
+
+    /// Thrice 0.9 nats at a delta of 1e-6 are 2.7 nats, whatever a composed curve would say; and deltas add up too.
+    #[test]
+    fn releases_with_a_delta_add_up_like_others() {
+        let gaussian = |dp_delta: f64| Release {
+            cost: Cost::Approximate { epsilon: 0.9, dp_delta, rdp: vec![(2.0, 0.001), (64.0, 0.03)] },
+            ..release(Subject::Features, Relation::NodeFeatures, 0.9)
+        };
+        let budget = budgets("budget = { node-features = 2 }").expect("valid");
+        let (one, two) = (gaussian(1e-6), vec![gaussian(1e-6), gaussian(1e-6)]);
+        budget.check("it costs", "p", &[&one], &two[..1]).expect("1.8 of 2 nats");
+        budget.check("it costs", "p", &[&one], &two).expect_err("2.7 of 2 nats");
+        let problem = budget.check("it costs", "p", &[&gaussian(0.6)], &[]).expect_err("a delta that protects nobody");
+        assert!(problem.to_string().contains("dp_delta of 0.6"), "{problem}");
     }
 
     #[test]

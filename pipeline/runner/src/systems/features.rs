@@ -92,12 +92,19 @@ pub(super) fn are_at_hand(plan: &Plan, data: &Branch) -> bool {
 
 /// Reports under the mechanism `M`, rectified, with their propagation.
 fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let n_features = data.n_features;
+    let (n_features, is_deployment) = (data.n_features, plan.config.is_deployment());
     let complete = |params: &mut M::Params| {
         if let Some(n_features) = n_features {
             params.complete_dimension(n_features);
         }
         params.check().map_err(|error| error.to_string())?;
+        if is_deployment && !params.declared().clip {
+            return Err(
+                "in a deployment, whether a feature lies outside the range must not show; set clip = true, with which \
+                        every node moves such values to the nearer end by itself"
+                    .to_owned(),
+            );
+        }
         if params.needs_dimension() {
             return Err(
                 "what all features of a node cost depends on their number, and a release is charged before data \

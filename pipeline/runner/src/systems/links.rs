@@ -65,6 +65,12 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
     if !named.is_empty() && named.iter().all(is_reference) {
         pass_over_parameters(plan)?;
     }
+    let everywhere = plan.config.values_anywhere(TABLE, "mechanism");
+    let is_public = |value: &Value| value.as_str() == Some("public");
+    if plan.config.is_deployment() && everywhere.iter().any(is_public) && !everywhere.iter().all(is_public) {
+        let problem = "in a deployment, links are either public or protected; name \"public\" alone, or leave it out";
+        return Err(plan.config.error("privatize.links.mechanism", problem));
+    }
     let choice = Choice {
         table: TABLE,
         field: "mechanism",

@@ -110,7 +110,9 @@ impl FeatureMechanism for Gaussian {
     fn costs(params: &Params) -> Vec<Stated> {
         let rdp = params.rho().map_or_else(Vec::new, curve_of_concentrated);
         let cost = Cost::Approximate { epsilon: params.epsilon.nats(), dp_delta: params.dp_delta, rdp };
-        vec![Stated { relation: Relation::NodeFeatures, cost, why: String::new() }]
+        // One feature never costs more than all of them.
+        let row = |relation| Stated { relation, cost: cost.clone(), why: String::new() };
+        vec![row(Relation::FeatureCoord), row(Relation::NodeFeatures)]
     }
 
     fn encoder(params: &Params, n_features: usize, range: [f64; 2]) -> Result<Encoder, Error> {

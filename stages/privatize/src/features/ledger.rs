@@ -28,17 +28,21 @@ impl Stated {
 /// The rows of a mechanism, with what all mechanisms have in common.
 pub(super) fn rows<M: FeatureMechanism>(params: &M::Params) -> Vec<Release> {
     let declared = params.declared();
-    let mut noise = M::NOISE;
+    // A report on another range is another release, so that the ledger states it.
+    let mut noise = match declared.range {
+        Range::Declared([lower, upper]) => format!("{} in [{lower}, {upper}]", M::NOISE),
+        Range::Data => format!("{} in the range of the data", M::NOISE),
+    };
     let mut costs = M::costs(params);
     if declared.message == Message::Constant {
         let why = "every node encodes the middle of the range in place of its features";
         costs = costs.iter().map(|stated| Stated::pure(stated.relation, 0.0, why)).collect();
     } else if declared.hides_nothing() {
-        noise = "none";
+        "none".clone_into(&mut noise);
         costs = costs.iter().map(|stated| Stated::pure(stated.relation, f64::INFINITY, "")).collect();
     }
     let row = |Stated { relation, cost, why }: Stated| Release {
-        noise: noise.to_owned(),
+        noise: noise.clone(),
         subject: Subject::Features,
         trust: Trust::Local,
         relation,

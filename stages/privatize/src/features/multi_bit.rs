@@ -90,7 +90,13 @@ impl FeatureMechanism for MultiBit {
     type Encoder = Encoder;
 
     fn costs(params: &Params) -> Vec<Stated> {
-        vec![Stated::pure(Relation::NodeFeatures, params.epsilon.nats(), "")]
+        let epsilon = params.epsilon.nats();
+        // Which features are reported does not depend on them; one that is reported has an equal share of the budget.
+        let n_reported = params.dimension.and_then(|n| params.coordinates.resolve(params.epsilon, n).ok()).unwrap_or(1);
+        vec![
+            Stated::pure(Relation::FeatureCoord, epsilon / n_reported as f64, ""),
+            Stated::pure(Relation::NodeFeatures, epsilon, ""),
+        ]
     }
 
     fn encoder(params: &Params, n_features: usize, range: [f64; 2]) -> Result<Encoder, Error> {

@@ -34,7 +34,7 @@ impl Stage for NonPrivateFeatures {
             sound: true,
             why: String::new(),
         };
-        vec![row(Relation::NodeFeatures), row(Relation::NodeAttrs)]
+        vec![row(Relation::FeatureCoord), row(Relation::NodeFeatures), row(Relation::NodeAttrs)]
     }
 
     fn run(

@@ -185,8 +185,9 @@ fn every_mechanism_behaves() {
     behaves::<OneBit>(&by_feature);
     behaves::<Laplace>(&by_feature);
     behaves::<Piecewise>(&by_feature);
-    behaves::<MultiBit>(&[(Relation::NodeFeatures, 2.0)]);
-    behaves::<Gaussian>(&[(Relation::NodeFeatures, 2.0)]);
+    let by_node = [(Relation::FeatureCoord, 2.0), (Relation::NodeFeatures, 2.0)];
+    behaves::<MultiBit>(&by_node);
+    behaves::<Gaussian>(&by_node);
 }
 
 /// What a budget of three nats for a node costs, and what is not known without the number of features.
