@@ -88,7 +88,7 @@ impl Budgets {
             }
             // Budgets add up the epsilons as they are stated. The smaller epsilon of a composed curve holds at a larger
             // delta, and a budget that shrank with every release would be none.
-            let [cost, so_far] = [&now, &before].map(|rows| rows.iter().map(|row| row.cost.epsilon()).sum::<f64>());
+            let [cost, so_far] = [&now, &before].map(|rows| sum(rows.iter().copied()));
             let dp_delta: f64 = now.iter().chain(&before).map(|release| release.cost.dp_delta()).sum();
             ensure!(
                 dp_delta <= MOST_DP_DELTA,
@@ -116,11 +116,17 @@ impl Budgets {
         }
         let one = |(&relation, budget): (&Relation, &Epsilon)| {
             let rows = spent.iter().filter(|release| release.relation == relation);
-            let spent: f64 = rows.map(|release| release.cost.epsilon()).sum();
+            let spent = sum(rows);
             format!("{spent} of {} nats per {} are spent", budget.nats(), relation.words())
         };
         self.0.iter().map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The epsilons of these releases together, in nats.
+fn sum<'a>(releases: impl Iterator<Item = &'a Release>) -> f64 {
+    // Floating-point sums of nothing are negative zero.
+    releases.fold(0.0, |sum, release| sum + release.cost.epsilon())
 }
 
 /// Whether a further cost stays within the budget, in nats. Sums of decimals are off by some 1e-16.
