@@ -34,7 +34,7 @@ def cells(options, name, metric):
         if row["metric"] == metric:
             get = lambda field: row.get(field) or ""
             cell = (get("alternative"), row["dataset"], get("privatize.features.mechanism"),
-                    get("privatize.features.epsilon"), get("privatize.labels.epsilon"), get("privatize.links.epsilon"),
+                    get("privatize.features.epsilon"), get("privatize.labels.epsilon"), get("epsilon"),
                     get("estimate.features.substitute"), get("train.labels"), get("estimate.features.hops"))
             found.setdefault(cell, {})[int(row["trial"])] = float(row["value"])
     return found
@@ -199,7 +199,7 @@ def joint(options):
     found = cells(options, "joint", "accuracy")
     found = {cell: values for cell, values in found.items() if cell[0] != "no-links"}
     found.update(cells(options, "joint-references", "accuracy"))
-    for dataset in ("cora", "citeseer"):
+    for dataset in sorted({cell[1] for cell in found}, reverse=True):
         of = lambda **wanted: only(found, dataset=dataset, **wanted)
         print(f"## {dataset}: accuracy in %, everything private\n")
         for labels in ("0.5", "1", "3", "inf"):
