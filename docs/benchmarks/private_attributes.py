@@ -19,6 +19,10 @@ T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.20
      2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042]
 
 
+def is_there(options, name):
+    return os.path.exists(os.path.join(options.store, "auditor", "runs", name, "scores.csv"))
+
+
 def rows(path):
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
@@ -106,6 +110,9 @@ def pgc(options):
         head("dataset", "mechanism", "epsilon per feature", "per node's features", "ours", "published", "difference",
              "gain over feature-free")
         for dataset in ("cora", "citeseer"):
+            if not is_there(options, f"pgc-{dataset}-{task}"):
+                line(dataset, "was not run", "", "", "", "", "", "")
+                continue
             found = cells(options, f"pgc-{dataset}-{task}", metric)
             name, floor = best_floor(found)
             for cell, values in chosen(found, alternative="private").items():
@@ -176,6 +183,14 @@ def lpgnn(options):
         features = cell[6] or ("raw" if alternative == "non-private-features" else "multi-bit")
         line(alternative, features, cell[3] or ("1" if alternative == "private" else ""), epsilon, use,
              summary(values.values()), "" if value is None else value, difference(values, value), note)
+    print("\n## What Drop is worth: paired differences in points\n")
+    head("epsilon of labels", "Drop − forward", "forward − plain")
+    for epsilon in ("0.5", "1", "2"):
+        drop, forward, plain = (only(found, alternative="private", labels=epsilon, use=use)
+                                for use in ("drop", "forward", "plain"))
+        line(epsilon, gain(drop, forward), gain(forward, plain))
+    if not is_there(options, "lpgnn-feature-free"):
+        return
     print("\n## What features add on other graphs: accuracy in %\n")
     other = cells(options, "lpgnn-feature-free", "accuracy")
     free = {(row["dataset"], row["method"]): row["accuracy"] for row in published(options, "published_feature_free.csv")}
@@ -187,12 +202,6 @@ def lpgnn(options):
             note = "the floor" if values is floor else gain(values, floor)
             line(dataset, cell[6] or cell[0], cell[3], summary(values.values()), free.get((dataset, methods.get(cell[6]))) or "",
                  note)
-    print("\n## What Drop is worth: paired differences in points\n")
-    head("epsilon of labels", "Drop − forward", "forward − plain")
-    for epsilon in ("0.5", "1", "2"):
-        drop, forward, plain = (only(found, alternative="private", labels=epsilon, use=use)
-                                for use in ("drop", "forward", "plain"))
-        line(epsilon, gain(drop, forward), gain(forward, plain))
 
 
 def joint(options):
