@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod collect;
+mod costs;
 mod doctor;
 mod export;
 mod fetch;
@@ -13,7 +14,7 @@ mod show;
 mod store;
 mod summary;
 
-pub(crate) use run::in_words;
+pub(crate) use costs::in_words;
 
 use clap::CommandFactory;
 use veilgraph_store::Store;

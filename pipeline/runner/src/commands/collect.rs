@@ -15,8 +15,9 @@ use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFac
 use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 
 use crate::cli::RunArguments;
+use crate::commands::costs::in_words;
 use crate::commands::export::{draft_beside, write_whole_folder};
-use crate::commands::run::{self, in_words};
+use crate::commands::run;
 use crate::config::Config;
 use crate::engine::recipe_of_release;
 use crate::ledger::statement;

@@ -9,7 +9,8 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, Store};
 
 use crate::cli::RunArguments;
-use crate::commands::run::{self, in_words};
+use crate::commands::costs::in_words;
+use crate::commands::run;
 use crate::engine::SideChoice;
 use crate::output;
 use crate::progress::Display;

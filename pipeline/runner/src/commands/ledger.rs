@@ -7,7 +7,7 @@ use comfy_table::presets;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
-use crate::commands::run::at_delta;
+use crate::commands::costs::at_delta;
 use crate::ledger::{Ledger, LedgerRow};
 use crate::output;
 

@@ -12,6 +12,7 @@ use veilgraph_store::{Kind, MemoryLimit, Store};
 use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
+use crate::commands::costs::in_words;
 use crate::commands::{scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
@@ -246,20 +247,6 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
         ));
     }
     Ok(())
-}
-
-/// The delta of a cost, as text; nothing for a pure one.
-pub(crate) fn at_delta(cost: &Cost) -> String {
-    if cost.dp_delta() > 0.0 { format!(" (at dp_delta {:e})", cost.dp_delta()) } else { String::new() }
-}
-
-/// Costs under each relation, as text.
-pub(crate) fn in_words(totals: &BTreeMap<Relation, Cost>) -> String {
-    let text: Vec<String> = totals
-        .iter()
-        .map(|(relation, cost)| format!("{} per {}{}", cost.epsilon(), relation.words(), at_delta(cost)))
-        .collect();
-    text.join(", ").replacen(" per", " nats per", 1)
 }
 
 fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
