@@ -15,6 +15,7 @@ pub mod one_bit;
 mod params;
 pub mod piecewise;
 mod range;
+mod steps;
 mod view;
 
 pub use ledger::Stated;

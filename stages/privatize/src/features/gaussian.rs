@@ -11,6 +11,7 @@ use super::ledger::Stated;
 use super::local::{FeatureEncoder, FeatureMechanism};
 use super::params::{Declared, FeatureParams, Message};
 use super::range::Range;
+use super::steps::report_in_steps;
 use super::view::FeatureView;
 use crate::Error;
 
@@ -138,12 +139,8 @@ impl FeatureEncoder for Encoder {
         format!("{:?} per node", self.budget)
     }
 
-    fn report(&self, node: FeatureView, rng: &mut ChaCha20Rng, mut send: impl FnMut(u32, f32)) {
-        let [lower, upper] = self.range;
-        for (feature, share) in (0..).zip(node.shares()) {
-            let step = (share * self.steps).round() as i64 + discrete_gaussian(self.sigma, rng);
-            send(feature, (lower + (upper - lower) * (step as f64 / self.steps)) as f32);
-        }
+    fn report(&self, node: FeatureView, rng: &mut ChaCha20Rng, send: impl FnMut(u32, f32)) {
+        report_in_steps(node, self.range, self.steps, || discrete_gaussian(self.sigma, rng), send);
     }
 }
 

@@ -6,6 +6,7 @@ use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
 use super::ledger::{Stated, of_coordinates};
 use super::local::{FeatureEncoder, FeatureMechanism};
 use super::params::CoordinateParams;
+use super::steps::report_in_steps;
 use super::view::FeatureView;
 use crate::Error;
 
@@ -66,12 +67,8 @@ impl FeatureEncoder for Encoder {
         format!("{:?} per feature", self.epsilon)
     }
 
-    fn report(&self, node: FeatureView, rng: &mut ChaCha20Rng, mut send: impl FnMut(u32, f32)) {
-        let [lower, upper] = self.range;
-        for (feature, share) in (0..).zip(node.shares()) {
-            let step = (share * self.steps).round() as i64 + discrete_laplace(self.rate, rng);
-            send(feature, (lower + (upper - lower) * (step as f64 / self.steps)) as f32);
-        }
+    fn report(&self, node: FeatureView, rng: &mut ChaCha20Rng, send: impl FnMut(u32, f32)) {
+        report_in_steps(node, self.range, self.steps, || discrete_laplace(self.rate, rng), send);
     }
 }
 
