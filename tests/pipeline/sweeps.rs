@@ -106,7 +106,7 @@ const SWEEPS: &[Sweep] = &[
     sweep("train.activation", ["relu", "selu"]),
     beside("train.heads", ["1", "2"], &["train.model=gat"]),
     beside("train.labels", ["plain", "forward"], LABELS),
-    beside("train.label_hops", ["1", "2"], &["train.labels=drop"]),
+    beside("train.label_hops", ["1", "2"], &["privatize.labels.mechanism=randomized-response", "train.labels=drop"]),
     beside("train.links.learning_rate", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.deviation", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.sparsity", ["1e-3", "1e-2"], SOLITUDE),

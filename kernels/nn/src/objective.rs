@@ -61,16 +61,15 @@ impl Objective {
         if n_classes < 2 {
             return Err(Failure::TooFewClasses(n_classes));
         }
+        // Classes without noise leave nothing to correct, and no reason to distrust an epoch that fits them well.
+        let is_exact = truth_probability >= 1.0;
         let hops = match correction {
             Correction::Plain => return Ok((Self::CrossEntropy, Selection::LowestLoss)),
+            _ if is_exact => return Ok((Self::CrossEntropy, Selection::LowestLoss)),
             Correction::Forward => 0,
             Correction::Drop { hops } => hops,
         };
         let selection = Selection::Plausible { truth_probability };
-        // Without noise the corrected loss is cross-entropy; computed as such, nothing underflows.
-        if truth_probability >= 1.0 && hops == 0 {
-            return Ok((Self::CrossEntropy, selection));
-        }
         let other = (1.0 - truth_probability) / (n_classes - 1) as f64;
         let mut objective = NoisyObjective {
             n_classes,

@@ -10,8 +10,8 @@ use veilgraph_graph::{
     WeightedGraph,
 };
 use veilgraph_nn::{
-    Correction, Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, ReportedLinks, Trained,
-    TrainingGraph, TrainingLabels, train,
+    Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, ReportedLinks, Trained, TrainingGraph,
+    TrainingLabels, train,
 };
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
@@ -122,8 +122,7 @@ fn given_features<'a>(
     }
 }
 
-/// The labels of whichever kind is given. True ones are noisy ones that are surely true, where a correction is asked
-/// for.
+/// The labels of whichever kind is given. True ones have nothing to correct, whatever correction is asked for.
 ///
 /// # Errors
 /// When none or both are.
@@ -132,14 +131,10 @@ fn given_labels<'a>(
     noisy: Option<&'a NoisyLabels>,
     params: &Params,
 ) -> Result<TrainingLabels<'a>, Invalid> {
-    let correction = params.correction();
     match (labels, noisy) {
-        (Some(labels), None) if correction == Correction::Plain => Ok(labels.into()),
-        (Some(labels), None) => {
-            Ok(TrainingLabels { labels, noise: Some(LabelNoise { truth_probability: 1.0, correction }) })
-        }
+        (Some(labels), None) => Ok(labels.into()),
         (None, Some(NoisyLabels { facts, labels })) => {
-            let noise = LabelNoise { truth_probability: facts.truth_probability, correction };
+            let noise = LabelNoise { truth_probability: facts.truth_probability, correction: params.correction() };
             Ok(TrainingLabels { labels, noise: Some(noise) })
         }
         (None, None) => Err(Invalid("training needs labels; give true or noisy ones".into())),

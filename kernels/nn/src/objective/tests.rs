@@ -138,12 +138,15 @@ fn drop_beats_plain_training_at_epsilon_one() {
 }
 
 #[test]
-fn without_noise_every_correction_has_the_plain_losses() {
+fn without_noise_every_correction_has_the_plain_losses_and_keeps_the_same_epoch() {
     let schedule = Schedule { epochs: 20, ..Schedule::default() };
-    let curve = |correction| run(1, f64::INFINITY, correction, schedule).0.curve;
-    let plain = curve(Correction::Plain);
-    assert_eq!(curve(Correction::Forward), plain);
-    assert_eq!(curve(Correction::Drop { hops: 0 }), plain);
+    let kept = |correction| {
+        let trained = run(1, f64::INFINITY, correction, schedule).0;
+        (trained.curve, trained.best_epoch)
+    };
+    let plain = kept(Correction::Plain);
+    assert_eq!(kept(Correction::Forward), plain);
+    assert_eq!(kept(Correction::Drop { hops: 3 }), plain);
 }
 
 /// At 40 nats the rounding of `T` is all that is left of the noise.
