@@ -11,7 +11,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -37,7 +37,7 @@ test:                     ## All tests; those on real graphs need DATA_DIR
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked --workspace
 check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
-	rustfmt --check --edition 2024 pipeline/runner/src/systems/links/*.rs pipeline/runner/src/systems/features/*.rs
+	rustfmt --check --edition 2024 pipeline/runner/src/systems/{links,features}/*.rs
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
@@ -93,5 +93,11 @@ lpgnn: build              ## Private features and labels over public links (LPGN
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
+audit: CONFIG = configs/audit.toml configs/audit-canaries.toml
+audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)
+	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit
+audit-quick: CONFIG = configs/audit-quick.toml
+audit-quick: build        ## The same for one network and one trial, in less than a minute
+	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS)
 clean: build              ## Remove all artifacts but the privacy ledger and releases of deployments
 	$(VEILGRAPH) gc --all

@@ -106,7 +106,8 @@ impl Lab {
     }
 }
 
-pub(crate) const ORDER: [&str; 7] = ["ingest", "privatize", "similarity", "estimate", "construct", "train", "evaluate"];
+pub(crate) const ORDER: [&str; 8] =
+    ["ingest", "privatize", "similarity", "estimate", "construct", "train", "audit", "evaluate"];
 
 impl Answer {
     pub(crate) fn of(command: &mut Command) -> Self {

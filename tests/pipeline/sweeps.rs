@@ -33,6 +33,8 @@ const ONE_BIT: &[&str] = &["privatize.features.mechanism=one-bit", "privatize.fe
 const MULTI_BIT: &[&str] = &["privatize.features.mechanism=multi-bit", "privatize.features.epsilon=3"];
 const GAUSSIAN: &[&str] = &["privatize.features.mechanism=gaussian", "privatize.features.epsilon=3"];
 const LABELS: &[&str] = &["privatize.labels.mechanism=randomized-response", "privatize.labels.epsilon=3"];
+const ATTACKED: &[&str] = &["audit.attacks=linkteller", "audit.targets=40"];
+const DROP: &[&str] = &[LABELS[0], LABELS[1], "train.labels=drop"];
 const RANDOM: &[&str] = &["privatize.features.mechanism=feature-free", "estimate.features.substitute=random"];
 const SAGE: &[&str] = &["train.model=graphsage"];
 
@@ -61,6 +63,7 @@ const SWEEPS: &[Sweep] = &[
         ["0.0", "0.3"],
         &["estimate.missing_nodes=one-sided", "estimate.ridge=0.1"],
     ),
+    beside("privatize.links.count_share", ["0.01", "0.5"], &["privatize.links.mechanism=lapgraph"]),
     beside("privatize.links.lying_share", ["0.0", "0.1"], &["estimate.ridge=0.1"]),
     beside(
         "privatize.links.lie",
@@ -106,7 +109,13 @@ const SWEEPS: &[Sweep] = &[
     sweep("train.activation", ["relu", "selu"]),
     beside("train.heads", ["1", "2"], &["train.model=gat"]),
     beside("train.labels", ["plain", "forward"], LABELS),
-    beside("train.label_hops", ["1", "2"], &["privatize.labels.mechanism=randomized-response", "train.labels=drop"]),
+    beside("train.label_hops", ["1", "2"], DROP),
+    beside("audit.targets", ["20", "30"], ATTACKED),
+    beside("audit.pool", ["all", "low"], ATTACKED),
+    beside("audit.probe_scale", ["1e-4", "1e-2"], ATTACKED),
+    beside("audit.direction", ["both", "one-way"], ATTACKED),
+    beside("audit.output", ["logits", "probabilities"], ATTACKED),
+    beside("audit.distance", ["cosine", "manhattan"], &["audit.targets=20", "audit.attacks=posterior-similarity"]),
     beside("train.links.learning_rate", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.deviation", ["1e-3", "1e-2"], SOLITUDE),
     beside("train.links.sparsity", ["1e-3", "1e-2"], SOLITUDE),
@@ -135,6 +144,7 @@ const OTHERS: &[&str] = &[
     "privatize.features.range",
     "privatize.features.dimension",
     "privatize.links.hold_out_links",
+    "audit.canaries",
     "train.embedding",
     "train.check_every",
     "train.learning_rate",
@@ -165,6 +175,11 @@ fn the_list_of_sweeps_has_every_field_of_every_table() {
         fields_of::<l_dpgcn::Params>(links),
         fields_of::<ldpgen::Params>(links),
         fields_of::<public::Params>(links),
+        fields_of::<veilgraph_audit::LinkTellerParams>("audit"),
+        fields_of::<veilgraph_audit::PosteriorSimilarityParams>("audit"),
+        fields_of::<veilgraph_audit::PlantParams>("audit"),
+        fields_of::<veilgraph_privatize::central::edgerand::Params>(links),
+        fields_of::<veilgraph_privatize::central::lapgraph::Params>(links),
         fields_of::<CoordinateParams>("privatize.features"),
         fields_of::<multi_bit::Params>("privatize.features"),
         fields_of::<gaussian::Params>("privatize.features"),

@@ -66,7 +66,9 @@ fn the_list_of_public_artifacts_is_pinned() {
 #[test]
 fn make_knows_the_stages_in_their_order() {
     let makefile = fs::read_to_string(root().join("Makefile")).expect("a Makefile");
-    assert!(makefile.contains(&format!("\n{}: build", ORDER.join(" "))), "one target per stage, in order");
+    // `make audit` runs the audit of the repository.
+    let targets: Vec<&str> = ORDER.into_iter().filter(|stage| *stage != "audit").collect();
+    assert!(makefile.contains(&format!("\n{}: build", targets.join(" "))), "one target per stage, in order");
 }
 
 #[test]
@@ -83,13 +85,13 @@ fn dependencies_point_one_way() {
     for stage in ORDER {
         for below in ours(&manifest("stages", stage)) {
             assert!(
-                ["contract", "graph", "privacy", "posterior", "operator", "nn"].contains(&below.as_str()),
+                ["contract", "graph", "privacy", "posterior", "operator", "nn", "attack"].contains(&below.as_str()),
                 "{stage} uses {below}"
             );
         }
     }
     // Each kernel may use those before it.
-    let kernels = ["contract", "noise", "graph", "privacy", "posterior", "operator", "nn"];
+    let kernels = ["contract", "noise", "graph", "privacy", "posterior", "operator", "nn", "attack"];
     for (place, kernel) in kernels.iter().enumerate().skip(1) {
         for below in ours(&manifest("kernels", kernel)) {
             assert!(kernels[..place].contains(&below.as_str()), "{kernel} uses {below}");

@@ -38,6 +38,15 @@ impl ModelWeights {
         Ok(SavedModel { grid: self.description.clone(), model: *model, parameters: parameters.clone() })
     }
 
+    /// The model with the lowest validation loss.
+    ///
+    /// # Errors
+    /// When no model was trained.
+    pub fn best(&self) -> Result<SavedModel, Invalid> {
+        let best = self.description.models.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+        best.map_or_else(|| Err(Invalid("no model was trained".to_owned())), |best| self.model(best.0))
+    }
+
     /// The table of shapes.
     fn rows(&self) -> Vec<Row<'_>> {
         let rows = self.models.iter().flat_map(|(model, parameters)| {

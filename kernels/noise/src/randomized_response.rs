@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use rand_core::Rng;
 
 use self::blocks::Blocks;
+use crate::uniform::{probability, threshold_at_least};
 
 /// Flips up to this probability are drawn block by block, which then takes fewer random words than 64 bits at a time.
 const RARE: f64 = 1.0 / 32.0;
@@ -71,10 +72,19 @@ impl RandomizedResponse {
     /// Randomized response at `epsilon` nats per bit, on lists with a bit for each of `n_nodes`.
     #[must_use]
     pub fn new(epsilon: f64, n_nodes: usize) -> Self {
-        let threshold = threshold(epsilon);
+        Self::with_threshold(threshold(epsilon), n_nodes)
+    }
+
+    /// Flips with a `probability` of at most 1/2 that is rounded up, on lists with a bit for each of `n_nodes`.
+    #[must_use]
+    pub fn with_probability(probability: f64, n_nodes: usize) -> Self {
+        Self::with_threshold(threshold_at_least(probability), n_nodes)
+    }
+
+    fn with_threshold(threshold: u64, n_nodes: usize) -> Self {
         // There are two exact samplers. `flips` decides 64 bits at a time and is cheaper where many bits flip. `Blocks`
         // draws for a block of bits how many of them flip, and then which; it is cheaper where few bits flip.
-        let is_rare = threshold > 0 && flip_probability(epsilon) <= RARE;
+        let is_rare = threshold > 0 && probability(threshold) <= RARE;
         Self { n_nodes, threshold, blocks: is_rare.then(|| Blocks::of(threshold, n_nodes)) }
     }
 

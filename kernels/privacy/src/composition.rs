@@ -119,5 +119,23 @@ pub fn releases_of_lists(
     vec![row(Relation::ListBit, epsilon, ""), row(Relation::Edge, of_group(epsilon, lists_per_link), why)]
 }
 
+/// What a curator releases about the links of all nodes, as the ledger states it.
+///
+/// The curator holds one bit for a link. A bit of one node's list is that bit, so it costs as much, and budgets per list
+/// bit and per link both bound such a release.
+#[must_use]
+pub fn releases_of_graph(noise: &str, epsilon: f64, why: &str) -> Vec<Release> {
+    let row = |relation: Relation| Release {
+        noise: noise.to_owned(),
+        subject: Subject::Links,
+        trust: Trust::Central,
+        relation,
+        cost: Cost::Pure(epsilon),
+        sound: true,
+        why: why.to_owned(),
+    };
+    vec![row(Relation::ListBit), row(Relation::Edge)]
+}
+
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ mod binding;
 mod branch;
 mod fields;
 mod naming;
+mod until;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,15 +18,16 @@ use veilgraph_contract::{Draws, Inputs, Outputs, Release, Stage};
 use veilgraph_train::Device;
 
 use crate::config::fields::leaves;
-use crate::config::sweep::SweptCell;
+use crate::config::sweep::{SweptCell, SweptField};
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
-use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire, position};
+use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire};
 use binding::{Bound, bind, bug};
 use branch::Made;
 pub(crate) use branch::{Absence, Branch};
 use fields::FieldsOfPlan;
 pub(crate) use fields::KnownFields;
+use until::up_to;
 
 /// What to run and with what.
 pub(crate) struct Options<'a> {
@@ -223,6 +225,16 @@ impl<'a> Plan<'a> {
     where
         S: Stage<Params = veilgraph_evaluate::Params>,
     {
+        self.score_under::<S>(of, &[], |params| params)
+    }
+
+    /// The same under further choices, of which the inputs know nothing.
+    pub(crate) fn score_under<S: Stage>(
+        &mut self,
+        of: &[Branch],
+        further: &[SweptField],
+        params: impl Fn(veilgraph_evaluate::Params) -> S::Params,
+    ) -> Result<(), ConfigError> {
         let trials = self.config.trials;
         for branch in of.iter().filter(|branch| branch.is_scored(trials)) {
             let mut read = branch.clone();
@@ -230,8 +242,10 @@ impl<'a> Plan<'a> {
                 read.choices.retain(|choice| inputs.choices.iter().any(|known| known.field == choice.field));
                 read.releases = self.releases_behind(&inputs);
             }
-            let trial = read.trial.unwrap_or(0);
-            self.run::<S>(&[&read], &self.named(&read, trial), Run::default())?;
+            let (read, trial) = (read.with(further), read.trial.unwrap_or(0));
+            let table = further.first().map_or("", SweptField::stage);
+            let params = params(self.named(&read, trial));
+            self.run::<S>(&[&read], &params, Run { table, ..Run::default() })?;
         }
         Ok(())
     }
@@ -267,30 +281,6 @@ impl<'a> Plan<'a> {
     fn named(&self, branch: &Branch, trial: u32) -> veilgraph_evaluate::Params {
         veilgraph_evaluate::Params { cell: branch.cell(&self.config.name), trial }
     }
-}
-
-/// The tasks of the stages up to `until`, and whatever these read from: the server's part between two rounds of reports
-/// belongs to a later stage than the reports.
-fn up_to(tasks: Vec<Task>, until: &str) -> Vec<Task> {
-    let mut is_kept = vec![false; tasks.len()];
-    for (index, task) in tasks.iter().enumerate().rev() {
-        is_kept[index] |= position(task.stage) <= position(until);
-        if is_kept[index] {
-            task.sources().for_each(|source| is_kept[source] = true);
-        }
-    }
-    let mut places = vec![0; tasks.len()];
-    let mut kept: Vec<Task> = Vec::new();
-    for (index, mut task) in tasks.into_iter().enumerate().filter(|(index, _)| is_kept[*index]) {
-        places[index] = kept.len();
-        for wire in task.slots.iter_mut().flat_map(|slot| &mut slot.wires) {
-            if let Wire::Output { task, .. } = wire {
-                *task = places[*task];
-            }
-        }
-        kept.push(task);
-    }
-    kept
 }
 
 #[cfg(test)]

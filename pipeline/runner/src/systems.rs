@@ -1,5 +1,6 @@
-//! What follows what: data, features, labels, links, then learning. Each part asks the plan for the tables that it reads.
+//! What follows what: data, features, labels, links, learning, then attacks. Each part asks the plan for the tables that it reads.
 
+mod audit;
 mod choice;
 mod data;
 mod features;
@@ -13,9 +14,9 @@ use crate::function::Function;
 use crate::plan::{KnownFields, Options, Plan};
 use crate::task::Task;
 
-/// Stage functions that one mechanism alone has.
+/// Stage functions that one mechanism alone has, and those of attacks.
 pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
-    features::functions().chain(labels::FUNCTIONS).chain(links::functions())
+    features::functions().chain(labels::FUNCTIONS).chain(links::functions()).chain(audit::FUNCTIONS)
 }
 
 /// All runs of an experiment; each comes after those that it reads from.
@@ -30,14 +31,17 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
             data.alternative = name;
             data.search_trials = learn::search_trials(&mut plan, &data)?;
             let mut graphs = Vec::new();
-            for features in features::features(&mut plan, &data)? {
-                for labels in labels::labels(&mut plan, &features)? {
-                    graphs.extend(links::graphs(&mut plan, &labels)?);
+            for data in audit::planted(&mut plan, &data)? {
+                for features in features::features(&mut plan, &data)? {
+                    for labels in labels::labels(&mut plan, &features)? {
+                        graphs.extend(links::graphs(&mut plan, &labels)?);
+                    }
                 }
             }
             let graphs = features::on_graphs(&mut plan, graphs)?;
             features::score(&mut plan, &graphs)?;
-            learn::learn(&mut plan, &graphs)?;
+            let networks = learn::learn(&mut plan, &graphs)?;
+            audit::audit(&mut plan, &graphs, &networks)?;
         }
     }
     plan.finish(config, &known_fields())
@@ -58,6 +62,7 @@ fn known_fields() -> KnownFields {
             (features::ESTIMATE, fields_of::<veilgraph_estimate::features::SubstituteParams>()),
             ("construct", construct.concat()),
             ("train", [fields_of::<veilgraph_train::Params>(), learn::fields_of_learners()].concat()),
+            (audit::TABLE, audit::fields_of_attacks()),
             ("train.links", fields_of::<veilgraph_train::LinkLearning>()),
         ],
     }

@@ -12,8 +12,8 @@ use veilgraph_store::Entry;
 use crate::datasets::sha256;
 
 /// The stages, in their order.
-pub(crate) const STAGES: [&str; 7] =
-    ["ingest", "privatize", "similarity", "estimate", "construct", "train", "evaluate"];
+pub(crate) const STAGES: [&str; 8] =
+    ["ingest", "privatize", "similarity", "estimate", "construct", "train", "audit", "evaluate"];
 
 /// Position of a stage among all.
 pub(crate) fn position(stage: &str) -> usize {

@@ -77,6 +77,12 @@ impl Choice {
         WITH_COLUMN.contains(&self.field.as_str())
     }
 
+    /// Name of the stage whose table the field stands in.
+    #[must_use]
+    pub fn stage(&self) -> &str {
+        self.field.split('.').next().unwrap_or_default()
+    }
+
     /// Whether tables need a column for the field. A share of the budget that is decided by a rule needs one beside the
     /// share: two rules may come to the same share.
     #[must_use]

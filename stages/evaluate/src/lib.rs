@@ -1,5 +1,7 @@
 //! An auditor who knows the truth scores links, graphs and predictions.
 
+mod attack;
+mod canaries;
 mod cell;
 mod classes;
 mod features;
@@ -21,6 +23,8 @@ use veilgraph_operator::GraphOperator;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::NoisyDegrees;
 
+pub use attack::{ClaimParams, EvaluateAttack, EvaluateClaims};
+pub use canaries::{EvaluateCanaries, EvaluateRankedCanaries};
 pub use cell::{Cell, Choice, RelationCost};
 pub use link_prediction::EvaluateLinkPrediction;
 pub use metrics::{Metrics, Score};
@@ -51,6 +55,20 @@ pub enum Error {
     /// Artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// More is known of the links than the ledger says.
+    #[error(
+        "an attacker guessed {right} of {made} coins right, so that a link costs at least {sure:.3} nats (one false alarm in a million runs), and the ledger states {claimed}; the guarantee does not hold as executed: do not deploy this mechanism, and report this"
+    )]
+    Violation {
+        /// A lower bound of epsilon.
+        sure: f64,
+        /// What the ledger says.
+        claimed: f64,
+        /// Right guesses.
+        right: u64,
+        /// All guesses.
+        made: u64,
+    },
     /// No setting was trained in every trial.
     #[error("no setting of the grid was trained successfully in every trial; lower the learning rates")]
     NoCommonSetting,

@@ -32,6 +32,12 @@ pub enum ScoreTable {
     Classes,
     /// Links that were held out, told from other pairs by the vectors of their nodes.
     LinkPrediction,
+    /// Links that an attacker tells from other pairs.
+    Attacks,
+    /// Pairs that an attacker claims to be links, who believes in some number of them.
+    Claims,
+    /// Lower bounds of epsilon.
+    Canaries,
 }
 
 /// What one unit of a score is.
@@ -71,7 +77,16 @@ pub enum Better {
 
 impl ScoreTable {
     /// All tables, in the order in which they are printed.
-    pub const ALL: [Self; 5] = [Self::Links, Self::Graph, Self::Features, Self::Classes, Self::LinkPrediction];
+    pub const ALL: [Self; 8] = [
+        Self::Links,
+        Self::Graph,
+        Self::Features,
+        Self::Classes,
+        Self::LinkPrediction,
+        Self::Attacks,
+        Self::Claims,
+        Self::Canaries,
+    ];
 
     /// Title.
     #[must_use]
@@ -82,6 +97,9 @@ impl ScoreTable {
             Self::Features => "Features",
             Self::Classes => "Classification of test nodes",
             Self::LinkPrediction => "Prediction of held-out links",
+            Self::Attacks => "Attacks on links",
+            Self::Claims => "What an attacker claims to be links",
+            Self::Canaries => "Lower bounds of a link's cost from canaries (99 %)",
         }
     }
 
@@ -176,4 +194,48 @@ metrics! {
     LINK_PREDICTION_AUC = "link_prediction_auc", "ROC AUC", LinkPrediction, One, Fixed(4), Higher, true;
     /// Average precision of the inner products of held-out pairs.
     LINK_PREDICTION_AVERAGE_PRECISION = "link_prediction_average_precision", "average precision", LinkPrediction, One, Fixed(4), Higher, true;
+    /// Area under the ROC curve of an attack on links.
+    ATTACK_AUC = "attack_auc", "ROC AUC", Attacks, One, Fixed(4), Lower, true;
+    /// The largest such area that the cost of a link allows an attacker who knows nothing else about a pair.
+    ATTACK_AUC_CAP = "attack_auc_cap", "AUC cap", Attacks, One, Fixed(4), Neither, true;
+    /// Average precision of an attack on links.
+    ATTACK_AVERAGE_PRECISION = "attack_average_precision", "average precision", Attacks, One, Fixed(4), Lower, true;
+    /// Share of links that an attack finds among the one in 10,000 other pairs that it takes for links.
+    ATTACK_TPR_00001 = "attack_tpr_at_fpr_0.0001", "TPR at FPR 0.01 %", Attacks, One, Fixed(4), Lower, false;
+    /// The same for one in 1,000.
+    ATTACK_TPR_0001 = "attack_tpr_at_fpr_0.001", "TPR at FPR 0.1 %", Attacks, One, Fixed(4), Lower, true;
+    /// Lower end of its interval of 95 % (Clopper, Pearson).
+    ATTACK_TPR_0001_LOW = "attack_tpr_at_fpr_0.001_low", "low", Attacks, One, Fixed(4), Neither, false;
+    /// Upper end of its interval.
+    ATTACK_TPR_0001_HIGH = "attack_tpr_at_fpr_0.001_high", "high", Attacks, One, Fixed(4), Neither, false;
+    /// The largest such share that the cost of a link allows an attacker who knows nothing else about a pair.
+    ATTACK_TPR_0001_CAP = "attack_tpr_at_fpr_0.001_cap", "TPR cap", Attacks, One, Fixed(4), Neither, true;
+    /// The same for one in 100.
+    ATTACK_TPR_001 = "attack_tpr_at_fpr_0.01", "TPR at FPR 1 %", Attacks, One, Fixed(4), Lower, true;
+    /// Lower end of its interval of 95 %.
+    ATTACK_TPR_001_LOW = "attack_tpr_at_fpr_0.01_low", "low", Attacks, One, Fixed(4), Neither, false;
+    /// Upper end of its interval.
+    ATTACK_TPR_001_HIGH = "attack_tpr_at_fpr_0.01_high", "high", Attacks, One, Fixed(4), Neither, false;
+    /// The same for one in 10.
+    ATTACK_TPR_01 = "attack_tpr_at_fpr_0.1", "TPR at FPR 10 %", Attacks, One, Fixed(4), Lower, false;
+    /// Links among the pairs that are attacked.
+    ATTACK_LINKS = "attack_links", "links", Attacks, One, Fixed(0), Neither, true;
+    /// Pairs that are attacked.
+    ATTACK_PAIRS = "attack_pairs", "pairs", Attacks, One, Fixed(0), Neither, false;
+    /// Share of the claimed pairs that are links.
+    ATTACK_PRECISION = "attack_precision", "precision", Claims, One, Fixed(3), Lower, true;
+    /// Share of the links that are claimed.
+    ATTACK_RECALL = "attack_recall", "recall", Claims, One, Fixed(3), Lower, true;
+    /// Harmonic mean of both.
+    ATTACK_F1 = "attack_f1", "F1", Claims, One, Fixed(3), Lower, true;
+    /// The least cost of a link that right guesses about canaries leave possible, at 99 %.
+    EPSILON_LOWER_BOUND = "epsilon_lower_bound", "lower bound", Canaries, Nats, Fixed(3), Neither, true;
+    /// The same if all of these guesses had been right.
+    EPSILON_CEILING = "epsilon_lower_bound_ceiling", "ceiling", Canaries, Nats, Fixed(3), Neither, true;
+    /// Pairs that fair coins decided.
+    CANARIES = "canaries", "canaries", Canaries, One, Fixed(0), Neither, true;
+    /// Coins that were guessed.
+    CANARY_GUESSES = "canary_guesses", "guesses", Canaries, One, Fixed(0), Neither, true;
+    /// Coins that were guessed right.
+    CANARY_RIGHT = "canary_right_guesses", "right", Canaries, One, Fixed(0), Neither, true;
 }

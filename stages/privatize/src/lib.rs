@@ -1,9 +1,10 @@
-//! Every node randomizes its own data, and only the noisy report leaves it.
+//! Every node randomizes its own data, and only the noisy report leaves it; or a curator does so with the links of all.
 //!
-//! A mechanism is one file below `links/`, `features/` or `labels/`: its parameters, what a node sends, what that costs,
-//! and tests. A mechanism of links in which every node speaks for itself implements [`LocalMechanism`], and [`Local`]
+//! A mechanism is one file below `links/`, `features/`, `labels/` or `central/`: its parameters, what is sent, what that
+//! costs, and tests. A mechanism of links in which every node speaks for itself implements [`LocalMechanism`], and [`Local`]
 //! makes a stage function of it; [`features::FeatureMechanism`] and [`features::LocalFeatures`] do so for features.
 
+pub mod central;
 pub mod features;
 pub mod labels;
 pub mod links;
@@ -68,6 +69,14 @@ pub enum Error {
     /// A budget is out of reach for exact noise on features.
     #[error("a budget of {0} nats lies outside what exact noise on features can represent; change epsilon")]
     FeatureBudget(f64),
+    /// The number of links costs all or nothing.
+    #[error("count_share = {0} must lie between 0 and 1: it is the share of the budget that the number of links costs")]
+    CountShare(f64),
+    /// A budget is out of reach for integer noise on a graph.
+    #[error(
+        "a budget of {0} nats lies outside what integer noise on links can represent, [2^-20, 2^11]; change epsilon or count_share"
+    )]
+    GraphBudget(f64),
     /// No delta of approximate differential privacy.
     #[error("dp_delta = {0} must lie between 0 and 1, such as 1e-10")]
     DpDelta(f64),

@@ -1,5 +1,6 @@
 //! `report`: one self-contained page with tables and figures, and each figure as files.
 
+mod attacks;
 mod data;
 mod differences;
 mod draw;

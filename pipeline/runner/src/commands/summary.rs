@@ -185,14 +185,20 @@ pub(crate) fn json(rows: &[Row]) -> Value {
             let cell = &row.cell;
             let choices: Map<String, Value> =
                 cell.choices.iter().map(|choice| (choice.field.clone(), choice.value.clone().into())).collect();
-            Some(json!({
+            let mut line = json!({
                 "experiment": cell.experiment, "dataset": cell.dataset, "alternative": cell.alternative,
                 "mechanism": cell.mechanism, "epsilon": cell.epsilon, "epsilon_edge": cell.epsilon_edge,
                 "degree_fraction": cell.degree_fraction, "estimate": cell.estimate(), "variant": cell.variant,
                 "model": cell.model, "choices": choices, "costs": cell.costs, "setting": row.setting,
                 "metric": metric, "better": better(metric), "values": values, "mean": summary.mean,
                 "standard_deviation": summary.standard_deviation, "half_width": half_width,
-            }))
+            });
+            for name in ["attack", "pool", "belief"] {
+                if let Some(value) = cell.choice(&format!("audit.{name}")) {
+                    line[name] = value.into();
+                }
+            }
+            Some(line)
         })
     });
     all.collect()

@@ -29,6 +29,9 @@ pub(crate) struct Branch {
     pub n_features: Option<usize>,
     /// Features that are still to be read off the graph.
     pub degree_features: Option<SweptCell<SubstituteParams>>,
+    /// The same way with the link probabilities from which its graph was built, where there are any: an audit compares
+    /// what follows from the graph with them.
+    pub beliefs: Option<Arc<Branch>>,
     /// What scores are about.
     pub dataset: String,
     pub alternative: String,

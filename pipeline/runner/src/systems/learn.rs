@@ -22,7 +22,7 @@ const TABLE: &str = "train";
 const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
 
 /// A value of `[train] task`.
-type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<(), ConfigError>);
+type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<Vec<Branch>, ConfigError>);
 
 const CLASSIFY: &str = "classify";
 
@@ -44,17 +44,16 @@ pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, Confi
     Ok(if can_train && is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
 }
 
-/// Learns on every graph what `[train] task` names.
-pub(super) fn learn(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+/// Learns on every graph what `[train] task` names; returns the ways to networks that classify.
+pub(super) fn learn(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
     let graphs: Vec<Branch> = graphs.iter().cloned().map(with_one_kind_of_features).collect();
     let choice = Choice { table: TABLE, field: "task", default: CLASSIFY, known: LEARNERS, name: |learner| learner.0 };
     let named = Branch::default();
     let follow = |plan: &mut Plan, (_, learn): &Learner, named: Branch| {
         let graphs: Vec<Branch> = graphs.iter().map(|graph| graph.with(&named.choices)).collect();
-        learn(plan, &graphs)?;
-        Ok(Vec::new())
+        learn(plan, &graphs)
     };
-    choice.each(plan, &named, follow).map(|_| ())
+    choice.each(plan, &named, follow)
 }
 
 /// A network reads the features that were worked out, or else those that everybody knows.
@@ -71,11 +70,12 @@ fn has_features(graph: &Branch) -> bool {
 }
 
 /// Classifies the nodes of every graph.
-fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
+fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
     let has_labels =
         |graph: &Branch| graph.has(Labels::NAME, Labels::ZONE) || graph.has(NoisyLabels::NAME, NoisyLabels::ZONE);
     // The table is read once for each kind of graph, however many graphs there are.
     let mut known: BTreeMap<Kind, Vec<SweptCell<Params>>> = BTreeMap::new();
+    let mut trained = Vec::new();
     for trials in by_cell(graphs) {
         let kind = Kind::of(&trials[0]);
         let cells = match known.entry(kind) {
@@ -83,15 +83,17 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigError> {
             Entry::Vacant(place) => place.insert(cells(plan, kind)?),
         };
         // Networks that nobody scores are not trained, unless training is all that is wanted.
-        let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
+        let is_wanted = plan.wants(MetricGroup::Accuracy)
+            || plan.options.until == Some("train")
+            || super::audit::attacks_networks(plan);
         if !is_wanted || !has_features(&trials[0]) || !has_labels(&trials[0]) {
             continue;
         }
         for cell in cells.iter() {
-            train(plan, &trials, cell)?;
+            trained.extend(train(plan, &trials, cell)?);
         }
     }
-    Ok(())
+    Ok(trained)
 }
 
 /// What `[train]` means for a graph.
@@ -107,6 +109,11 @@ impl Kind {
     fn of(graph: &Branch) -> Self {
         Self { is_learned: graph.variant == "learned", is_empty: graph.mechanism == "no-links" }
     }
+}
+
+/// The cells of `[train]` for networks that read no links.
+pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
+    cells(plan, Kind { is_learned: false, is_empty: true })
 }
 
 /// The cells of `[train]` for networks over graphs of this kind.
@@ -137,7 +144,7 @@ fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Swe
 }
 
 /// Trains one cell in every trial: the grid, or the setting that other trials have chosen from it.
-fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result<(), ConfigError> {
+fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result<Vec<Branch>, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };
     let named = |branch: &Branch| {
         let mut branch = branch.with(&cell.choices);
@@ -162,7 +169,8 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
         }
         trained.push(plan.run::<Train>(&[&branch], &cell.params, run)?);
     }
-    plan.score_together::<EvaluateClasses>(&trained)
+    plan.score_together::<EvaluateClasses>(&trained)?;
+    Ok(trained)
 }
 
 /// Graphs that differ in their trial alone, together.

@@ -40,6 +40,8 @@ mechanisms! {
     dprr,
     ldpgen,
     solitude,
+    edgerand,
+    lapgraph,
     non_private,
     no_links,
     public,

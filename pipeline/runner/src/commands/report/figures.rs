@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, log_log_slope};
 
+use super::attacks;
 use crate::commands::summary::Row;
 use crate::config::fields::plain_text;
 use crate::published::{Published, PublishedCell};
@@ -51,14 +52,14 @@ pub(crate) struct Point {
 }
 
 /// A metric that is drawn, and what its lines are called beside their cell.
-struct Drawn {
-    metric: &'static Metric,
-    suffix: &'static str,
+pub(super) struct Drawn {
+    pub metric: &'static Metric,
+    pub suffix: &'static str,
 }
 
 /// Rows of one experiment on one dataset, and what is swept among them.
-struct Part<'a> {
-    rows: Vec<&'a Row>,
+pub(super) struct Part<'a> {
+    pub rows: Vec<&'a Row>,
     published: Option<&'a Published>,
     sweeps_fraction: bool,
     sweeps_mechanism: bool,
@@ -158,13 +159,14 @@ impl<'a> Part<'a> {
             let title = "Links that the graph keeps, in both directions";
             self.by_budget(&mut figures, &self.rows, ("density", title), &density, self.sweeps_mechanism);
         }
+        figures.extend(attacks::figures(self));
         figures.retain(|figure| !figure.lines.is_empty());
         figures
     }
 
     /// A figure over the budget per list bit; and, where mechanisms differ in who reports a link, one over that per
     /// link.
-    fn by_budget(
+    pub(super) fn by_budget(
         &self,
         figures: &mut Vec<Figure>,
         rows: &[&Row],
@@ -221,7 +223,7 @@ impl<'a> Part<'a> {
     }
 
     /// What a line is called: only what tells it from others.
-    fn line_name(&self, row: &Row, with_fraction: bool) -> String {
+    pub(super) fn line_name(&self, row: &Row, with_fraction: bool) -> String {
         let cell = &row.cell;
         let is_blink = cell.mechanism == "blink";
         let mechanism = if self.sweeps_mechanism { cell.mechanism.as_str() } else { "" };
@@ -239,7 +241,7 @@ impl<'a> Part<'a> {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    fn lines(
+    pub(super) fn lines(
         &self,
         rows: &[&Row],
         drawn: &[Drawn],

@@ -1,5 +1,7 @@
 //! Blink (Zhu, Tan, Xiao 2023): noisy lists and degrees, a posterior, a graph.
 
+use std::sync::Arc;
+
 use veilgraph_construct::{Construct, Params as ConstructParams, Variant};
 use veilgraph_contract::{Artifact, NoParams};
 use veilgraph_estimate::{Estimate, EstimateWithBins, PairReports, Params as EstimateParams};
@@ -108,7 +110,10 @@ fn constructed(plan: &mut Plan, beliefs: &[Branch]) -> Result<Vec<Branch>, Confi
     for cell in plan.cells::<ConstructParams>("construct", &[], check)? {
         let variant = cell.params.variant;
         let mut made = plan.sweep_cells::<Construct>(beliefs, "construct", &[cell])?;
-        made.iter_mut().for_each(|graph| graph.variant = variant.to_string());
+        for graph in &mut made {
+            graph.variant = variant.to_string();
+            graph.beliefs = Some(Arc::new(graph.clone()));
+        }
         if variant != Variant::Soft {
             if plan.wants(MetricGroup::Density) {
                 plan.score::<EvaluateGraph>(&made)?;

@@ -1,0 +1,130 @@
+//! From right guesses to a lower bound of epsilon.
+
+use statrs::distribution::{Beta, ContinuousCDF};
+
+/// Which end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// The lower one.
+    Lower,
+    /// The upper one.
+    Upper,
+}
+
+/// The end of an exact interval for a probability, after `hits` of `draws`; the probability lies beyond it with a
+/// chance of at most `alpha`.
+///
+/// # Source
+/// Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+#[must_use]
+pub fn clopper_pearson(hits: u64, draws: u64, alpha: f64, tail: Tail) -> f64 {
+    let (hits, misses) = (hits as f64, draws.saturating_sub(hits) as f64);
+    let quantile = |a: f64, b: f64, at: f64| {
+        let law = Beta::new(a, b).unwrap_or_else(|error| unreachable!("both parameters are positive: {error}"));
+        law.inverse_cdf(at)
+    };
+    match tail {
+        Tail::Lower if hits == 0.0 => 0.0,
+        Tail::Lower => quantile(hits, misses + 1.0, alpha),
+        Tail::Upper if misses == 0.0 => 1.0,
+        Tail::Upper => quantile(hits + 1.0, misses, 1.0 - alpha),
+    }
+}
+
+/// What guesses about fair coins say about epsilon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guesses {
+    /// Coins that were guessed; the guesser may pass over others, by what was released.
+    pub made: u64,
+    /// Those that were guessed right.
+    pub right: u64,
+}
+
+impl Guesses {
+    /// The least epsilon that these guesses leave possible, in nats: it exceeds the true one with a chance of at most
+    /// `alpha`. 0 where they say nothing.
+    ///
+    /// Every coin decides about one record. If each record has `epsilon`-differential privacy, whatever the guesser knows
+    /// of the other coins, the number of right guesses is no larger in law than a binomial count with probability
+    /// `e^ε / (1 + e^ε)`. This holds for any mechanism and any guesser, from one run.
+    ///
+    /// # Source
+    /// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 2.1 (with a delta of 0).
+    #[must_use]
+    pub fn epsilon_lower_bound(self, alpha: f64) -> f64 {
+        logit(clopper_pearson(self.right, self.made, alpha, Tail::Lower))
+    }
+
+    /// The largest lower bound that as many guesses could give: that of guesses which are all right.
+    #[must_use]
+    pub fn ceiling(self, alpha: f64) -> f64 {
+        Self { right: self.made, ..self }.epsilon_lower_bound(alpha)
+    }
+}
+
+/// The epsilon at which the best guess about a fair coin is right with this probability; 0 at most chance.
+fn logit(probability: f64) -> f64 {
+    if probability <= 0.5 { 0.0 } else { libm::log(probability / (1.0 - probability)) }
+}
+
+/// The largest true positive rate at a false positive rate that `epsilon`-differential privacy allows an attacker who
+/// knows no more about a pair than that it is a link or not, both equally likely.
+///
+/// # Source
+/// Kairouz, Oh, Viswanath (2015), The composition theorem for differential privacy, section 2.
+#[must_use]
+pub fn largest_true_positive_rate(epsilon: f64, false_positive_rate: f64) -> f64 {
+    let steep = if false_positive_rate == 0.0 { 0.0 } else { libm::exp(epsilon) * false_positive_rate };
+    steep.min(1.0 - libm::exp(-epsilon) * (1.0 - false_positive_rate)).min(1.0)
+}
+
+/// Area under [`largest_true_positive_rate`]: `e^ε / (1 + e^ε)`.
+#[must_use]
+pub fn largest_area_under_curve(epsilon: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-epsilon))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exact binomial tails at the ends of the intervals.
+    #[test]
+    fn intervals_invert_the_binomial_law() {
+        let choose = |n: u64, k: u64| (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64);
+        let at_least = |n: u64, k: u64, p: f64| -> f64 {
+            (k..=n).map(|i| choose(n, i) * p.powi(i as i32) * (1.0 - p).powi((n - i) as i32)).sum()
+        };
+        for (hits, draws) in [(1, 10), (7, 10), (10, 10), (33, 40), (60, 80)] {
+            let low = clopper_pearson(hits, draws, 0.01, Tail::Lower);
+            assert!((at_least(draws, hits, low) - 0.01).abs() < 1e-9, "{hits} of {draws}");
+            let high = clopper_pearson(draws - hits, draws, 0.01, Tail::Upper);
+            assert!((high - (1.0 - low)).abs() < 1e-9, "{hits} of {draws}: the law is symmetric");
+        }
+        assert_eq!(clopper_pearson(0, 10, 0.01, Tail::Lower), 0.0);
+        assert_eq!(clopper_pearson(10, 10, 0.01, Tail::Upper), 1.0);
+    }
+
+    /// `m` right guesses bound epsilon by `ln(p / (1 − p))` with `p^m = alpha`: 5.8 for 1,000 and 10.4 for 100,000 at 5 %.
+    #[test]
+    fn ceilings_are_the_known_ones() {
+        for (made, expected) in [(1_000, 5.8), (100_000, 10.4)] {
+            let ceiling = Guesses { made, right: made / 2 }.ceiling(0.05);
+            assert!((ceiling - expected).abs() < 0.05, "{ceiling}");
+        }
+        assert_eq!(Guesses { made: 100, right: 50 }.epsilon_lower_bound(0.01), 0.0);
+        assert_eq!(Guesses { made: 0, right: 0 }.epsilon_lower_bound(0.01), 0.0);
+    }
+
+    #[test]
+    fn caps_are_those_of_the_two_slopes() {
+        assert!((largest_true_positive_rate(1.0, 0.001) - 0.001 * 1.0_f64.exp()).abs() < 1e-12);
+        assert_eq!(largest_true_positive_rate(f64::INFINITY, 0.001), 1.0);
+        assert_eq!((largest_true_positive_rate(0.0, 0.3), largest_area_under_curve(0.0)), (0.3, 0.5));
+        // The area, by trapezoids over a fine grid.
+        let cap = |rate: f64| largest_true_positive_rate(2.0, rate);
+        let area: f64 =
+            (0..10_000).map(|k| f64::midpoint(cap(f64::from(k) / 1e4), cap(f64::from(k + 1) / 1e4)) / 1e4).sum();
+        assert!((area - largest_area_under_curve(2.0)).abs() < 1e-6, "{area}");
+    }
+}

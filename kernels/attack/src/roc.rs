@@ -1,0 +1,162 @@
+//! How well scores tell links from other pairs, at every threshold.
+
+use crate::bound::{Tail, clopper_pearson};
+
+/// The ROC curve of scored pairs: pairs of equal scores come together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roc {
+    n_links: usize,
+    n_others: usize,
+    /// Links and other pairs with at least a score, for every score from the largest down.
+    levels: Vec<Level>,
+}
+
+/// Pairs with at least a certain score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Those that are links.
+    pub links: usize,
+    /// Those that are not.
+    pub others: usize,
+}
+
+/// A share with its interval of 95 % (Clopper, Pearson 1934).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The share.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What an attacker has who takes so many pairs with the largest scores for links. Where several pairs share the last
+/// score, each counts by the chance that it is taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claimed {
+    /// Share of the taken pairs that are links.
+    pub precision: f64,
+    /// Share of the links that are taken.
+    pub recall: f64,
+}
+
+impl Claimed {
+    /// Harmonic mean of both.
+    #[must_use]
+    pub fn f1(self) -> f64 {
+        let sum = self.precision + self.recall;
+        if sum == 0.0 { 0.0 } else { 2.0 * self.precision * self.recall / sum }
+    }
+}
+
+impl Roc {
+    /// Ranks pairs of a score and whether they are a link; none if links or other pairs are missing, or a score is no
+    /// number.
+    #[must_use]
+    pub fn of(mut pairs: Vec<(f64, bool)>) -> Option<Self> {
+        if pairs.iter().any(|pair| pair.0.is_nan()) {
+            return None;
+        }
+        pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut levels: Vec<Level> = Vec::new();
+        let mut at = Level { links: 0, others: 0 };
+        for level in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let links = level.iter().filter(|pair| pair.1).count();
+            at = Level { links: at.links + links, others: at.others + level.len() - links };
+            levels.push(at);
+        }
+        (at.links > 0 && at.others > 0).then_some(Self { n_links: at.links, n_others: at.others, levels })
+    }
+
+    /// Number of links.
+    #[must_use]
+    pub fn n_links(&self) -> usize {
+        self.n_links
+    }
+
+    /// Number of pairs.
+    #[must_use]
+    pub fn n_pairs(&self) -> usize {
+        self.n_links + self.n_others
+    }
+
+    /// Points `(false positive rate, true positive rate)`, one for every distinct score, from (0, 0) to (1, 1).
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let point =
+            |level: &Level| (level.others as f64 / self.n_others as f64, level.links as f64 / self.n_links as f64);
+        std::iter::once((0.0, 0.0)).chain(self.levels.iter().map(point))
+    }
+
+    /// The largest share of links above a score that at most a share `rate` of the other pairs reaches.
+    #[must_use]
+    pub fn true_positive_rate_at(&self, rate: f64) -> Share {
+        let most = rate * self.n_others as f64;
+        let fits = self.levels.iter().take_while(|level| level.others as f64 <= most);
+        let links = fits.last().map_or(0, |level| level.links);
+        Share {
+            value: links as f64 / self.n_links as f64,
+            low: clopper_pearson(links as u64, self.n_links as u64, 0.025, Tail::Lower),
+            high: clopper_pearson(links as u64, self.n_links as u64, 0.025, Tail::Upper),
+        }
+    }
+
+    /// What an attacker has who takes the `n_claimed` pairs with the largest scores for links.
+    #[must_use]
+    pub fn claimed(&self, n_claimed: usize) -> Claimed {
+        let n_claimed = n_claimed.clamp(1, self.n_pairs());
+        let next = self.levels.partition_point(|level| level.links + level.others < n_claimed);
+        let before = if next == 0 { Level { links: 0, others: 0 } } else { self.levels[next - 1] };
+        let level = self.levels[next];
+        let n_before = before.links + before.others;
+        let share = (n_claimed - n_before) as f64 / (level.links + level.others - n_before) as f64;
+        let links = before.links as f64 + share * (level.links - before.links) as f64;
+        Claimed { precision: links / n_claimed as f64, recall: links / self.n_links as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roc() -> Roc {
+        let links = [(9.0, true), (7.0, true), (5.0, true), (1.0, true)];
+        let others = [(8.0, false), (5.0, false), (5.0, false), (3.0, false), (1.0, false)];
+        Roc::of([&links[..], &others].concat()).expect("both kinds")
+    }
+
+    #[test]
+    fn points_go_from_none_to_all() {
+        let points: Vec<(f64, f64)> = roc().points().collect();
+        assert_eq!(points, [(0.0, 0.0), (0.0, 0.25), (0.2, 0.25), (0.2, 0.5), (0.6, 0.75), (0.8, 0.75), (1.0, 1.0)]);
+        assert_eq!((roc().n_links(), roc().n_pairs()), (4, 9));
+    }
+
+    #[test]
+    fn rates_are_those_of_the_best_threshold_that_fits() {
+        for (rate, expected) in [(0.0, 0.25), (0.1, 0.25), (0.2, 0.5), (0.59, 0.5), (0.6, 0.75), (1.0, 1.0)] {
+            let Share { value, low, high } = roc().true_positive_rate_at(rate);
+            assert_eq!(value, expected, "{rate}");
+            assert!(low <= value && value <= high && low >= 0.0 && high <= 1.0, "{rate}: {low} {high}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_equal_scores_count_by_their_chance() {
+        assert_eq!(roc().claimed(1), Claimed { precision: 1.0, recall: 0.25 });
+        assert_eq!(roc().claimed(2), Claimed { precision: 0.5, recall: 0.25 });
+        // One of three pairs at 5, of which one is a link.
+        let four = roc().claimed(4);
+        assert!((four.precision - (2.0 + 1.0 / 3.0) / 4.0).abs() < 1e-12, "{four:?}");
+        assert_eq!(roc().claimed(100), Claimed { precision: 4.0 / 9.0, recall: 1.0 });
+        assert_eq!(Claimed { precision: 0.0, recall: 0.0 }.f1(), 0.0);
+        assert_eq!(Claimed { precision: 1.0, recall: 0.5 }.f1(), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn what_cannot_be_ranked_is_refused() {
+        assert!(Roc::of(vec![(1.0, true)]).is_none());
+        assert!(Roc::of(vec![(1.0, false)]).is_none());
+        assert!(Roc::of(vec![(f64::NAN, true), (0.0, false)]).is_none());
+    }
+}

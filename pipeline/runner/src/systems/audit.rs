@@ -1,0 +1,168 @@
+//! Attacks on graphs and networks: one file for each, and its name in the list of this file. Without the table `[audit]`
+//! nothing is attacked.
+
+mod canaries;
+mod features;
+mod linkteller;
+mod posterior_similarity;
+mod reports;
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+use veilgraph_evaluate::{ClaimParams, EvaluateAttack, EvaluateClaims};
+
+use crate::config::ConfigError;
+use crate::config::sweep::{SweptCell, fields_of};
+use crate::function::{Function, function};
+use crate::plan::{Branch, Plan, Run};
+use crate::systems::choice::Choice;
+
+/// The table of all attacks.
+pub(super) const TABLE: &str = "audit";
+
+/// A value of `[audit] attacks`, and all that the runner has to know about it.
+struct Attack {
+    /// The value.
+    name: &'static str,
+    /// What is attacked.
+    on: On,
+    /// Names of the parameters that the attack reads.
+    fields: fn() -> Vec<String>,
+    /// Attacks each of these, and scores the attack; the numbers are beliefs.
+    run: RunAttack,
+}
+
+pub(super) use canaries::planted;
+
+type RunAttack = fn(&mut Plan, &[Branch], &[f64]) -> Result<(), ConfigError>;
+
+/// What an attack is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// Reports and the graphs that were built from them.
+    Graphs,
+    /// Networks that were trained on the graphs.
+    Networks,
+}
+
+const ATTACKS: &[Attack] = &[
+    linkteller::ATTACK,
+    posterior_similarity::ATTACK,
+    reports::ATTACK,
+    features::ATTACK,
+    canaries::REPORTS,
+    canaries::GRAPH,
+    canaries::NETWORK,
+];
+
+/// Stage functions of the attacks.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    function::<veilgraph_audit::LinkTeller>(),
+    function::<veilgraph_audit::PosteriorSimilarity>(),
+    function::<veilgraph_audit::Reports>(),
+    function::<EvaluateAttack>(),
+    function::<EvaluateClaims>(),
+    function::<veilgraph_audit::PlantCanaries>(),
+    function::<veilgraph_audit::GuessFromGraph>(),
+    function::<veilgraph_audit::GuessFromNetwork>(),
+    function::<veilgraph_evaluate::EvaluateCanaries>(),
+    function::<veilgraph_evaluate::EvaluateRankedCanaries>(),
+];
+
+/// What every attacker believes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Beliefs {
+    /// Numbers of links, as multiples of the true number among the attacked pairs.
+    beliefs: Vec<f64>,
+}
+
+impl Default for Beliefs {
+    /// From a quarter to four times the truth (Wu, Long, Zhang, Li 2022, section VII).
+    fn default() -> Self {
+        Self { beliefs: vec![0.25, 0.5, 1.0, 2.0, 4.0] }
+    }
+}
+
+/// Fields of the table.
+pub(super) fn fields_of_attacks() -> Vec<String> {
+    let own = ["attacks".to_owned()].into_iter().chain(fields_of::<Beliefs>());
+    own.chain(ATTACKS.iter().flat_map(|attack| (attack.fields)())).collect()
+}
+
+/// Whether the config attacks networks, so that they have to be trained although nobody scores their accuracy.
+pub(super) fn attacks_networks(plan: &Plan) -> bool {
+    let named = plan.config.values(TABLE, "attacks");
+    let is_on_networks =
+        |attack: &Attack| attack.on == On::Networks && (named.is_empty() || named.contains(&Value::from(attack.name)));
+    !plan.config.table(TABLE).is_empty() && ATTACKS.iter().any(is_on_networks)
+}
+
+/// Every attack that the config names, on every graph or network.
+pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> Result<(), ConfigError> {
+    if plan.config.table(TABLE).is_empty() {
+        return Ok(());
+    }
+    let cells = plan.cells::<Beliefs>(TABLE, &["beliefs"], check_beliefs)?;
+    let beliefs = cells.into_iter().next().map(|cell| cell.params.beliefs).unwrap_or_default();
+    let choice = Choice {
+        table: TABLE,
+        field: "attacks",
+        default: linkteller::ATTACK.name,
+        known: ATTACKS,
+        name: |attack| attack.name,
+    };
+    let follow = |plan: &mut Plan, attack: &Attack, _: Branch| {
+        let attacked = if attack.on == On::Graphs { graphs } else { networks };
+        let name = plan.config.choice(TABLE, "attack", attack.name.into());
+        let scored = attacked.iter().filter(|branch| branch.is_scored(plan.config.trials));
+        let named: Vec<Branch> = scored.map(|branch| branch.with(std::slice::from_ref(&name))).collect();
+        (attack.run)(plan, &named, &beliefs)?;
+        Ok(Vec::new())
+    };
+    choice.each(plan, &Branch::default(), follow).map(|_| ())
+}
+
+fn check_beliefs(Beliefs { beliefs }: &mut Beliefs) -> Result<(), String> {
+    match beliefs.iter().find(|belief| !(**belief > 0.0 && belief.is_finite())) {
+        Some(wrong) => Err(format!("beliefs are positive multiples of the true number of links, and {wrong} is not")),
+        None => Ok(()),
+    }
+}
+
+/// Scores how an attack ranks pairs, and what attackers of these beliefs claim.
+fn judged(plan: &mut Plan, scores: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
+    plan.score::<EvaluateAttack>(scores)?;
+    for &belief in beliefs {
+        let choice = plan.config.choice(TABLE, "belief", belief.into());
+        let params = |of: veilgraph_evaluate::Params| ClaimParams { cell: of.cell, trial: of.trial, belief };
+        plan.score_under::<EvaluateClaims>(scores, &[choice], params)?;
+    }
+    Ok(())
+}
+
+/// One attack under every cell of its parameters. The pool is part of what a score is about, swept or not.
+fn attacked<S: veilgraph_contract::Stage>(
+    plan: &mut Plan,
+    branches: &[Branch],
+    cells: &[SweptCell<S::Params>],
+    pool: impl Fn(&S::Params) -> veilgraph_audit::Pool,
+) -> Result<Vec<Branch>, ConfigError> {
+    let mut made = Vec::new();
+    for cell in cells {
+        let pool = plan.config.choice(TABLE, "pool", pool(&cell.params).to_string().into());
+        for branch in branches {
+            let branch = branch.with(&cell.choices).with(std::slice::from_ref(&pool));
+            made.push(plan.run::<S>(&[&branch], &cell.params, Run { table: TABLE, ..Run::default() })?);
+        }
+    }
+    Ok(made)
+}
+
+/// The cells of the parameters `P` in the table.
+fn cells<P: Serialize + serde::de::DeserializeOwned>(
+    plan: &mut Plan,
+    check: impl Fn(&P) -> Result<(), veilgraph_audit::Error>,
+) -> Result<Vec<SweptCell<P>>, ConfigError> {
+    plan.cells::<P>(TABLE, &["beliefs"], |params| check(params).map_err(|error| error.to_string()))
+}

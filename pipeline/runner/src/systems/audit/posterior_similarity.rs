@@ -1,0 +1,16 @@
+//! Link stealing by likeness (He et al. 2021): nodes that a network classifies alike are taken for linked.
+
+use veilgraph_audit::{PosteriorSimilarity, PosteriorSimilarityParams};
+
+use super::{Attack, On, attacked, cells, fields_of, judged};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+
+pub(super) const ATTACK: Attack =
+    Attack { name: "posterior-similarity", on: On::Networks, fields: fields_of::<PosteriorSimilarityParams>, run };
+
+pub(super) fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
+    let cells = cells::<PosteriorSimilarityParams>(plan, |_| Ok(()))?;
+    let scores = attacked::<PosteriorSimilarity>(plan, networks, &cells, |params| params.pool)?;
+    judged(plan, &scores, beliefs)
+}

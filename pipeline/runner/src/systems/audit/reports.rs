@@ -1,0 +1,30 @@
+//! The server's own belief about each pair: no attack on what follows from the reports can know more.
+
+use veilgraph_audit::{Reports, ReportsParams};
+use veilgraph_contract::Artifact;
+use veilgraph_graph::WeightedGraph;
+use veilgraph_posterior::{LinkEvidence, LinkModel};
+
+use super::{Attack, On, attacked, cells, fields_of, judged};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+
+pub(super) const ATTACK: Attack = Attack { name: "reports", on: On::Graphs, fields: fields_of::<ReportsParams>, run };
+
+fn run(plan: &mut Plan, graphs: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
+    let cells = cells::<ReportsParams>(plan, |_| Ok(()))?;
+    let graphs: Vec<Branch> = graphs.iter().cloned().map(with_beliefs).collect();
+    let scores = attacked::<Reports>(plan, &graphs, &cells, |params| params.pool)?;
+    judged(plan, &scores, beliefs)
+}
+
+/// The way to the link probabilities where there are any, so that all graphs that were built from them are one.
+pub(super) fn with_beliefs(mut graph: Branch) -> Branch {
+    if let Some(beliefs) = graph.beliefs.clone() {
+        graph.take(LinkModel::NAME, &beliefs);
+        graph.take(LinkEvidence::NAME, &beliefs);
+        graph.mark_absent::<WeightedGraph>();
+        graph.variant.clear();
+    }
+    graph
+}

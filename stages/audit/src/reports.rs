@@ -1,0 +1,94 @@
+//! What the server itself believes about each pair.
+
+use veilgraph_attack::PairScores;
+use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
+use veilgraph_graph::{AdjacencyList, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+
+use crate::Error;
+use crate::targets::{Targets, same_size, scored};
+
+/// Scores pairs by the link probabilities of the server, or by the graph where a mechanism gives no probabilities.
+///
+/// Graph, model and predictions follow from the reports. The server's own belief is therefore what an attack on any of
+/// them is compared with. Without probabilities, a pair's score is the sum of the weights of its two directions. Pairs of
+/// equal sums are told apart by their common neighbours in the same graph: linked nodes often have some.
+///
+/// # Source
+/// The best test of a pair is its likelihood ratio: Neyman, Pearson (1933); for Blink, equation 13 of Zhu, Tan, Xiao
+/// (2023). Common neighbours: Liben-Nowell, Kleinberg (2007), The link prediction problem for social networks.
+pub struct Reports;
+
+/// What the attack reads of `[audit]`.
+pub type Params = Targets;
+
+impl Stage for Reports {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "reports";
+    const DRAWS: Draws = Draws::EveryTrial;
+    type Side = Auditor;
+    type Params = Params;
+    /// Probabilities, or else a graph.
+    type Inputs = (Option<WeightedGraph>, Option<LinkModel>, Option<LinkEvidence>, Private<AdjacencyList>);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn run(
+        (graph, model, evidence, Private(truth)): Self::Inputs,
+        params: &Params,
+        rng: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let targets = params.draw(&truth, rng)?;
+        let scores = match (model, evidence, graph) {
+            (Some(model), Some(evidence), _) => {
+                let posterior = Posterior::new(&model, evidence)?;
+                same_size(posterior.n_nodes(), &truth)?;
+                let logit = |a: usize, b: usize| {
+                    let (i, j) = (targets[a], targets[b]);
+                    posterior.logit(i, j, posterior.evidence().known(i, j))
+                };
+                scored(truth.n_nodes(), &targets, logit)
+            }
+            (.., Some(graph)) => {
+                same_size(graph.n_nodes, &truth)?;
+                let weights = weights_between(&graph, &targets);
+                scored(truth.n_nodes(), &targets, |a, b| weights[a * targets.len() + b])
+            }
+            _ => return Err(Invalid("there are neither link probabilities nor a graph to attack".into()).into()),
+        };
+        Ok((scores,))
+    }
+}
+
+/// The scores of pairs of targets in a graph, row-major `[targets, targets]`: the weights of both directions added up,
+/// and a share below the smallest step between two reported links that grows with the common neighbours.
+fn weights_between(graph: &WeightedGraph, targets: &[u32]) -> Vec<f64> {
+    let n_targets = targets.len();
+    let mut place = vec![usize::MAX; graph.n_nodes];
+    targets.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
+    let mut weights = vec![0.0; n_targets * n_targets];
+    // Neighbours of every target in either direction, as bits.
+    let stride = graph.n_nodes.div_ceil(64);
+    let mut neighbours = vec![0_u64; n_targets * stride];
+    let mut meet = |a: usize, other: u32, weight: f64| {
+        if a != usize::MAX {
+            neighbours[a * stride + other as usize / 64] |= 1 << (other % 64);
+            if place[other as usize] != usize::MAX {
+                weights[a * n_targets + place[other as usize]] += weight;
+            }
+        }
+    };
+    for (source, target, weight) in graph.links() {
+        meet(place[source as usize], target, weight.into());
+        meet(place[target as usize], source, weight.into());
+    }
+    let row = |a: usize| &neighbours[a * stride..(a + 1) * stride];
+    for a in 0..n_targets {
+        for b in 0..n_targets {
+            let both = row(a).iter().zip(row(b)).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
+            weights[a * n_targets + b] += 0.5 * f64::from(both) / f64::from(both + 1);
+        }
+    }
+    weights
+}

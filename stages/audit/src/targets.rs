@@ -1,0 +1,104 @@
+//! The nodes whose links are attacked.
+
+use std::fmt;
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use veilgraph_attack::PairScores;
+use veilgraph_contract::{Invalid, StageRng};
+use veilgraph_graph::AdjacencyList;
+
+use crate::Error;
+
+/// Which nodes are attacked: an attack scores all pairs of them.
+///
+/// They are drawn by the trial alone, so that attacks on several mechanisms and models are about the same pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Targets {
+    /// How many nodes.
+    pub targets: usize,
+    /// Of which nodes.
+    pub pool: Pool,
+}
+
+/// Nodes by their true number of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// Every node.
+    #[default]
+    All,
+    /// Those with at most as many links as the median node.
+    Low,
+    /// The others.
+    High,
+}
+
+impl Default for Targets {
+    /// 500 of all nodes (Wu, Long, Zhang, Li 2022, LinkTeller, section VII).
+    fn default() -> Self {
+        Self { targets: 500, pool: Pool::All }
+    }
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::All => "all",
+            Self::Low => "low",
+            Self::High => "high",
+        })
+    }
+}
+
+impl Pool {
+    /// Its nodes, ascending.
+    fn nodes(self, links: &AdjacencyList) -> Vec<u32> {
+        let mut degrees: Vec<usize> = (0..links.n_nodes()).map(|node| links.degree(node)).collect();
+        degrees.sort_unstable();
+        let median = degrees.get(degrees.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        let is_in = |node: &u32| match self {
+            Self::All => true,
+            Self::Low => links.degree(*node as usize) <= median,
+            Self::High => links.degree(*node as usize) > median,
+        };
+        (0..links.n_nodes() as u32).filter(is_in).collect()
+    }
+}
+
+impl Targets {
+    /// Draws the nodes; ascending.
+    ///
+    /// # Errors
+    /// When the pool has fewer nodes, or one node is no pair.
+    pub(crate) fn draw(self, links: &AdjacencyList, rng: &StageRng) -> Result<Vec<u32>, Error> {
+        let Self { targets, pool } = self;
+        if targets < 2 {
+            return Err(Error::TooFew(targets));
+        }
+        let mut nodes = pool.nodes(links);
+        if targets > nodes.len() {
+            return Err(Error::Pool { pool, wanted: targets, found: nodes.len() });
+        }
+        nodes.shuffle(&mut rng.fast_stream(&format!("targets {pool}"), 0));
+        nodes.truncate(targets);
+        nodes.sort_unstable();
+        Ok(nodes)
+    }
+}
+
+/// All pairs of targets, each with the score of its two places among them.
+pub(crate) fn scored(n_nodes: usize, targets: &[u32], score: impl Fn(usize, usize) -> f64) -> PairScores {
+    let pairs = (0..targets.len()).flat_map(|a| (a + 1..targets.len()).map(move |b| (a, b)));
+    PairScores { n_nodes, pairs: pairs.map(|(a, b)| (targets[a], targets[b], score(a, b))).collect() }
+}
+
+/// Whether artifacts are of the graph that is attacked.
+pub(crate) fn same_size(found: usize, links: &AdjacencyList) -> Result<(), Invalid> {
+    if found == links.n_nodes() {
+        Ok(())
+    } else {
+        Err(Invalid(format!("what is attacked is of {found} nodes, and the true graph has {}", links.n_nodes())))
+    }
+}

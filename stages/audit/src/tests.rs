@@ -1,0 +1,155 @@
+use veilgraph_attack::similarity::Distance;
+use veilgraph_contract::{Artifact, Private, Progress, Stage, StageRng};
+use veilgraph_graph::{
+    AdjacencyList, BitMatrix, Construction, Features, Links, ModelPredictions, Predictions, SparseMatrix, WeightedGraph,
+};
+use veilgraph_nn::{Architecture, GridDescription, ModelWeights, NetworkOptions, Parameter, Setting};
+
+use super::*;
+use crate::targets::Pool;
+
+/// A star of ten nodes beside a path of thirty.
+fn truth() -> AdjacencyList {
+    let star = (1..10).map(|leaf| (0, leaf));
+    AdjacencyList::from_pairs(40, star.chain((10..39).map(|node| (node, node + 1)))).expect("valid")
+}
+
+fn graph() -> WeightedGraph {
+    let links = truth().links().map(|(i, j)| (i, j, 1.0)).collect();
+    WeightedGraph::undirected(Construction::Given, 40, links)
+}
+
+fn rng(trial: u32) -> StageRng {
+    StageRng::new(1, "audit", trial)
+}
+
+/// Two models of one layer, of which the second has the lower loss.
+fn weights() -> ModelWeights {
+    let parameter =
+        |name: &str, shape: [usize; 2], values: &[f32]| Parameter { name: name.into(), shape, values: values.to_vec() };
+    let parameters = |sign: f32| {
+        vec![
+            parameter("layer1.weight", [2, 2], &[sign, 0.0, 0.5, -sign]),
+            parameter("layer1.bias", [1, 2], &[0.1, 0.2]),
+        ]
+    };
+    let setting = Setting { learning_rate: 0.1, weight_decay: 0.0, dropout: 0.0, initial_seed: 0 };
+    let options = NetworkOptions { layers: 1, ..NetworkOptions::default() };
+    let models = vec![(0, setting, 0.9), (1, setting, 0.3)];
+    let description = GridDescription { architecture: Architecture::Gcn, options, n_classes: 2, models };
+    ModelWeights { description, models: vec![(0, parameters(0.0)), (1, parameters(1.0))] }
+}
+
+fn features() -> Features {
+    Features(SparseMatrix::from_rows(2, (0..40).map(|node| vec![(node % 2, 1.0 + node as f32)])).expect("valid"))
+}
+
+fn linkteller(params: &LinkTellerParams) -> Result<<LinkTeller as Stage>::Outputs, Error> {
+    let inputs = (weights(), Some(features()), None, graph(), None, None, Private(truth()));
+    LinkTeller::run(inputs, params, &rng(0), &Progress::none())
+}
+
+fn targets(targets: usize, pool: Pool) -> Targets {
+    Targets { targets, pool }
+}
+
+#[test]
+fn pools_are_of_nodes_by_their_links() {
+    let drawn = |targets: Targets| targets.draw(&truth(), &rng(0)).expect("enough nodes");
+    // The median node has two links: the inner ones of the path.
+    assert_eq!(drawn(targets(39, Pool::Low)), (1..40).collect::<Vec<u32>>());
+    let few = drawn(targets(5, Pool::All));
+    assert!(few.len() == 5 && few.is_sorted());
+    assert_eq!(few, drawn(targets(5, Pool::All)), "drawn by the trial alone");
+    assert_ne!(few, targets(5, Pool::All).draw(&truth(), &rng(1)).expect("enough nodes"));
+    for (wrong, words) in
+        [(targets(2, Pool::High), "1 nodes of the pool `high`"), (targets(1, Pool::All), "at least 2")]
+    {
+        let error = wrong.draw(&truth(), &rng(0)).expect_err("refused").to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_single_layer_gives_all_links_away() {
+    for direction in [Direction::Both, Direction::OneWay] {
+        for output in [linkteller::Seen::Logits, linkteller::Seen::Probabilities] {
+            let params = LinkTellerParams { targets: 40, direction, output, ..LinkTellerParams::default() };
+            let (scores,) = linkteller(&params).expect("attacks");
+            assert_eq!(scores.pairs.len(), 40 * 39 / 2);
+            for &(i, j, score) in &scores.pairs {
+                assert_eq!(score > 0.0, truth().contains(i as usize, j), "{i} {j} {score}");
+            }
+        }
+    }
+}
+
+#[test]
+fn attacks_that_make_no_sense_are_refused() {
+    let default = LinkTellerParams { targets: 10, ..LinkTellerParams::default() };
+    for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = linkteller(&LinkTellerParams { probe_scale: scale, ..default.clone() }).expect_err("refused");
+        assert!(error.to_string().contains("probe_scale"), "{error}");
+    }
+    let error = linkteller(&LinkTellerParams { targets: 41, ..default.clone() }).expect_err("refused");
+    assert!(error.to_string().contains("at most 40"), "{error}");
+    let small = AdjacencyList::from_pairs(30, [(0, 1)]).expect("valid");
+    let inputs = (weights(), Some(features()), None, graph(), None, None, Private(small));
+    let error = LinkTeller::run(inputs, &default, &rng(0), &Progress::none()).expect_err("another graph");
+    assert!(error.to_string().contains("30"), "{error}");
+    let inputs = (weights(), None, None, graph(), None, None, Private(truth()));
+    let error = LinkTeller::run(inputs, &default, &rng(0), &Progress::none()).expect_err("no features");
+    assert!(error.to_string().contains("features"), "{error}");
+}
+
+#[test]
+fn likeness_is_that_of_the_best_model() {
+    let answers = |turn: usize| -> Vec<f32> {
+        (0..40).flat_map(|node| [0.0, 1.0, 0.25, 0.75][(node + turn) % 2 * 2..][..2].to_vec()).collect()
+    };
+    let models = vec![
+        ModelPredictions { model: 0, probabilities: vec![0.5; 80] },
+        ModelPredictions { model: 1, probabilities: answers(0) },
+    ];
+    let predictions = Predictions { n_classes: 2, settings: vec![String::new(); 2], models };
+    for distance in [Distance::Euclidean, Distance::Manhattan] {
+        let name: posterior_similarity::DistanceName = distance.name().to_owned().try_into().expect("a name");
+        let params = PosteriorSimilarityParams { targets: 40, pool: Pool::All, distance: name };
+        let inputs = (predictions.clone(), weights(), Private(truth()));
+        let (scores,) = PosteriorSimilarity::run(inputs, &params, &rng(0), &Progress::none()).expect("attacks");
+        let alike = |&(i, j, score): &(u32, u32, f64)| (score == 0.0) == (i % 2 == j % 2);
+        assert!(scores.pairs.iter().all(alike), "{}", distance.name());
+    }
+}
+
+/// A graph without probabilities: what it has of both directions.
+#[test]
+fn reported_links_are_scored_by_both_directions() {
+    let mut bits = BitMatrix::from_rows(40, |_, _| {});
+    bits.set(3, 7);
+    bits.set(7, 3);
+    bits.set(9, 8);
+    let directed =
+        |links: Links| WeightedGraph { construction: Construction::Given, n_nodes: 40, directed: true, links };
+    bits.set(20, 9);
+    let listed = Links::Listed(vec![(3, 7, 1.0), (7, 3, 1.0), (9, 8, 1.0), (20, 9, 1.0)]);
+    for graph in [directed(Links::Bits(bits)), directed(listed)] {
+        let inputs = (Some(graph), None, None, Private(truth()));
+        let (scores,) = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect("attacks");
+        for &(i, j, score) in &scores.pairs {
+            let expected = match (i, j) {
+                (3, 7) => 2.0,
+                (8, 9) | (9, 20) => 1.0,
+                // Node 9 is a neighbour of both.
+                (8, 20) => 0.25,
+                _ => 0.0,
+            };
+            assert_eq!(score, expected, "{i} {j}");
+        }
+        let again = veilgraph_attack::PairScores::from_blocks(&scores.facts(), &mut scores.blocks());
+        assert_eq!(again.expect("valid"), scores);
+    }
+    let inputs = (None, None, None, Private(truth()));
+    let error = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect_err("nothing to read");
+    assert!(error.to_string().contains("graph"), "{error}");
+}

@@ -1,0 +1,76 @@
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use veilgraph_attack::bound::Tail;
+
+use super::*;
+use crate::Cell;
+
+fn params(epsilon_edge: f64) -> Params {
+    Params { cell: Cell { epsilon_edge, ..Cell::default() }, trial: 0 }
+}
+
+/// `m` coins that are told by two independent bits, each right with probability `e^ε / (1 + e^ε)`: both ends of a link
+/// report it, as in randomized response. A fault flips bits half as often.
+fn reported(seed: u64, m: usize, epsilon: f64, fault: f64) -> (PairScores, Canaries) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let flip = fault / (1.0 + epsilon.exp());
+    let coins: Vec<bool> = (0..m).map(|_| rng.random()).collect();
+    let odds = |coin: bool, rng: &mut ChaCha8Rng| {
+        (0..2).map(|_| if rng.random_bool(flip) == coin { -epsilon } else { epsilon }).sum::<f64>()
+    };
+    let pairs = coins.iter().enumerate().map(|(k, &coin)| (0, k as u32 + 1, odds(coin, &mut rng))).collect();
+    let canaries = coins.iter().enumerate().map(|(k, &coin)| (0, k as u32 + 1, coin)).collect();
+    (PairScores { n_nodes: m + 1, pairs }, Canaries { n_nodes: m + 1, pairs: canaries })
+}
+
+fn run(inputs: (PairScores, Canaries), claimed: f64) -> Result<Metrics, Error> {
+    EvaluateCanaries::run(inputs, &params(claimed), &StageRng::new(1, "evaluate", 0), &Progress::none())
+        .map(|(metrics,)| metrics)
+}
+
+fn bound(metrics: &Metrics) -> f64 {
+    metrics.rows.iter().find(|row| row.metric == metric::EPSILON_LOWER_BOUND.name).expect("a bound").value
+}
+
+/// At 99 %, one bound in a hundred may exceed the true cost; the seeds are fixed.
+#[test]
+fn bounds_are_close_to_the_cost_and_hardly_ever_above_it() {
+    for (epsilon, m, least) in [(0.5, 1_000, 0.75), (1.0, 1_000, 0.85), (2.0, 1_000, 0.85), (2.0, 100_000, 0.95)] {
+        let cost = 2.0 * epsilon;
+        let bounds: Vec<f64> =
+            (0..100).map(|seed| bound(&run(reported(seed, m, epsilon, 1.0), cost).expect("holds"))).collect();
+        let above = bounds.iter().filter(|&&bound| bound > cost).count();
+        let mean = bounds.iter().sum::<f64>() / 100.0;
+        assert!(above <= 3 && mean >= least * cost, "{epsilon} {m}: {above} above, {mean} of {cost}");
+    }
+}
+
+#[test]
+fn flips_that_are_half_as_frequent_are_caught() {
+    for seed in 0..20 {
+        let error = run(reported(seed, 1_000, 1.0, 0.5), 2.0).expect_err("caught").to_string();
+        assert!(error.contains("the ledger states 2") && error.contains("does not hold"), "{error}");
+        assert!(run(reported(seed, 1_000, 1.0, 1.0), 2.0).is_ok());
+    }
+}
+
+#[test]
+fn guesses_that_say_nothing_bound_nothing() {
+    let (scores, canaries) = reported(1, 500, 1.0, 1.0);
+    let silent = PairScores { pairs: scores.pairs.iter().map(|&(i, j, _)| (i, j, 0.0)).collect(), ..scores.clone() };
+    assert_eq!(bound(&run((silent, canaries.clone()), 0.0).expect("nothing is known")), 0.0);
+    let other = PairScores { pairs: scores.pairs.into_iter().rev().collect(), ..scores };
+    assert!(run((other, canaries), 1.0).expect_err("another order").to_string().contains("other pairs"));
+}
+
+#[test]
+fn ranks_above_the_median_are_guessed() {
+    let scores = |values: [(f64, bool); 6]| guesses_by_rank(&values);
+    let told = scores([(0.9, true), (0.8, true), (0.7, true), (0.3, false), (0.2, false), (0.1, false)]);
+    assert_eq!((told.made, told.right), (6, 6));
+    let mostly_none = scores([(0.9, true), (0.0, true), (0.0, true), (0.0, false), (0.0, false), (0.0, false)]);
+    assert_eq!((mostly_none.made, mostly_none.right), (6, 4));
+    let guesses = Guesses { made: 60, right: 60 };
+    let least = veilgraph_attack::bound::clopper_pearson(60, 60, ALPHA, Tail::Lower);
+    assert!((guesses.epsilon_lower_bound(ALPHA) - (least / (1.0 - least)).ln()).abs() < 1e-9);
+}
