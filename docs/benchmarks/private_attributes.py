@@ -29,7 +29,7 @@ def rows(path):
 
 
 def cells(options, name, metric):
-    """Values by trial, of every cell of a run: {(alternative, swept values ...): {trial: value}}."""
+    """Values by repetition, of every cell of a run: {(alternative, swept values ...): {repetition: value}}."""
     path = os.path.join(options.store, "auditor", "runs", name, "scores.csv")
     if not os.path.exists(path):
         sys.exit(f"{path}: there are no scores; run the configs first (see `make help`)")
@@ -40,7 +40,9 @@ def cells(options, name, metric):
             cell = (get("alternative"), row["dataset"], get("privatize.features.mechanism"),
                     get("privatize.features.epsilon"), get("privatize.labels.epsilon"), get("epsilon"),
                     get("estimate.features.substitute"), get("train.labels"), get("estimate.features.hops"))
-            found.setdefault(cell, {})[int(row["trial"])] = float(row["value"])
+            # Where splits are swept, every split is a repetition.
+            repetition = (get("ingest.split.seed"), int(row["trial"]))
+            found.setdefault(cell, {})[repetition] = float(row["value"])
     return found
 
 
@@ -189,19 +191,21 @@ def lpgnn(options):
         drop, forward, plain = (only(found, alternative="private", labels=epsilon, use=use)
                                 for use in ("drop", "forward", "plain"))
         line(epsilon, gain(drop, forward), gain(forward, plain))
-    if not is_there(options, "lpgnn-feature-free"):
-        return
-    print("\n## What features add on other graphs: accuracy in %\n")
-    other = cells(options, "lpgnn-feature-free", "accuracy")
+    print("\n## What features add, on ten splits (Facebook: three trials on one split): accuracy in %\n")
     free = {(row["dataset"], row["method"]): row["accuracy"] for row in published(options, "published_feature_free.csv")}
     methods = {"propagation-profile": "propagation profile", "random": "random features + KProp"}
     head("dataset", "row", "epsilon per node", "ours", "published", "gain over feature-free")
-    for dataset in ("citeseer", "facebook"):
-        name, floor = best_floor(other, dataset=dataset)
-        for cell, values in chosen(other, dataset=dataset).items():
-            note = "the floor" if values is floor else gain(values, floor)
-            line(dataset, cell[6] or cell[0], cell[3], summary(values.values()), free.get((dataset, methods.get(cell[6]))) or "",
-                 note)
+    for study in ("lpgnn-feature-free", "lpgnn-facebook"):
+        if not is_there(options, study):
+            line(study, "was not run", "", "", "", "")
+            continue
+        other = cells(options, study, "accuracy")
+        for dataset in sorted({cell[1] for cell in other}, reverse=True):
+            name, floor = best_floor(other, dataset=dataset)
+            for cell, values in chosen(other, dataset=dataset).items():
+                note = "the floor" if values is floor else gain(values, floor)
+                theirs = free.get((dataset, methods.get(cell[6]))) or ""
+                line(dataset, cell[6] or cell[0], cell[3], summary(values.values()), theirs, note)
 
 
 def joint(options):
