@@ -67,6 +67,8 @@ bench: build              ## Time the algorithms and whole runs (those on real g
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	cargo bench --profile release --locked -p veilgraph-operator --bench propagation
 	cargo bench --profile release --locked -p veilgraph-nn --bench link_prediction
+	cargo bench --profile release --locked -p veilgraph-attack --bench influence
+	cargo bench --profile release --locked -p veilgraph --bench central
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
@@ -95,7 +97,7 @@ joint: build              ## Links, features and labels private together, on eve
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
 audit: CONFIG = configs/audit.toml configs/audit-canaries.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)
-	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit
+	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit && python3 docs/benchmarks/audit.py
 audit-quick: CONFIG = configs/audit-quick.toml
 audit-quick: build        ## The same for one network and one trial, in less than a minute
 	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS)

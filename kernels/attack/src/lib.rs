@@ -1,7 +1,7 @@
 //! What does an attacker learn about links from what was released, and how sure is that?
 //!
-//! *Invariant:* an attack knows what was released and nothing of the true links; scoring it, which asks for the truth,
-//! and bounding epsilon by it are apart from it. All arithmetic is in double precision.
+//! *Invariant:* an attack reads what was released, and of the truth no more than which pairs it is about; scoring it, which
+//! asks for the truth, and bounding epsilon by it are apart from it. All arithmetic is in double precision.
 //!
 //! Where to begin: [`influence::Influence`] attacks a trained network, [`similarity::Distance`] compares what a network
 //! says about two nodes, [`roc::Roc`] scores a ranking of pairs, and [`bound`] turns right guesses into a lower bound of

@@ -240,7 +240,7 @@ impl<'a> Plan<'a> {
             let mut read = branch.clone();
             if let Bound::Filled(inputs) = bind::<S>(&S::Inputs::slots(), &[branch], &[])? {
                 read.choices.retain(|choice| inputs.choices.iter().any(|known| known.field == choice.field));
-                read.releases = self.releases_behind(&inputs);
+                read.releases = self.releases_behind(&inputs, branch.trial);
             }
             let (read, trial) = (read.with(further), read.trial.unwrap_or(0));
             let table = further.first().map_or("", SweptField::stage);
@@ -250,8 +250,9 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Everything that was released on the way to these inputs.
-    fn releases_behind(&self, inputs: &binding::Inputs) -> Vec<Release> {
+    /// Everything that was released on the way to these inputs, in this trial: other trials that chose a setting are
+    /// repetitions, of which every score states one.
+    fn releases_behind(&self, inputs: &binding::Inputs, trial: Option<u32>) -> Vec<Release> {
         let sources = |slots: &[BoundSlot]| -> Vec<usize> {
             let wires = slots.iter().flat_map(|slot| &slot.wires);
             wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None }).collect()
@@ -259,7 +260,8 @@ impl<'a> Plan<'a> {
         let mut open = sources(&inputs.slots);
         let mut known: BTreeSet<usize> = BTreeSet::new();
         while let Some(task) = open.pop() {
-            if known.insert(task) {
+            let is_of_trial = trial.is_none() || self.tasks[task].trial.is_none_or(|other| Some(other) == trial);
+            if is_of_trial && known.insert(task) {
                 open.extend(sources(&self.tasks[task].slots));
             }
         }

@@ -6,7 +6,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use veilgraph_attack::{Canaries, PairScores};
 use veilgraph_contract::{Auditor, Draws, Invalid, Owner, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, EstimatedFeatures, Features, WeightedGraph};
+use veilgraph_graph::{AdjacencyList, EstimatedFeatures, Features, Links, WeightedGraph};
 use veilgraph_nn::ModelWeights;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
@@ -66,8 +66,7 @@ impl Stage for PlantCanaries {
     }
 }
 
-/// What the reports, or the graph built from them, say about each coin, as log odds of a link where the mechanism is
-/// known.
+/// What the reports, or the graph built from them, say about each coin, as log odds of a link.
 pub struct GuessFromGraph;
 
 /// What [`GuessFromGraph`] reads; the plan fills it in.
@@ -100,18 +99,14 @@ impl Stage for GuessFromGraph {
             (Some(model), Some(evidence), _) => {
                 let posterior = Posterior::new(&model, evidence)?;
                 same_size(posterior.n_nodes(), &canaries)?;
-                // The coin decides whatever the prior says, so the reports alone count.
+                // The coin decides whatever degrees say, so what the reports and features say about the pair counts.
                 let odds = |i: u32, j: u32| posterior.evidence_logit(posterior.evidence().known(i, j));
                 canaries.pairs.iter().map(|&(i, j, _)| (i, j, odds(i, j))).collect()
             }
             (.., Some(graph)) => {
                 same_size(graph.n_nodes, &canaries)?;
-                let whole = if graph.directed { 2.0 } else { 1.0 };
-                // All of a link's weight is as much evidence as the release may give, and half of it is none.
-                let cost = params.epsilon.min(f64::from(f32::MAX));
-                let odds = |weight: f64| (2.0 * weight / whole - 1.0) * cost;
-                let weights = weights_of(&graph, &canaries);
-                canaries.pairs.iter().zip(weights).map(|(&(i, j, _), weight)| (i, j, odds(weight))).collect()
+                let odds = odds_by_directions(&graph, &canaries, params.epsilon);
+                canaries.pairs.iter().map(|&(i, j, _)| (i, j, odds[directions(&graph, i, j)])).collect()
             }
             _ => return Err(Invalid("there are neither link probabilities nor a graph to guess from".into()).into()),
         };
@@ -121,6 +116,9 @@ impl Stage for GuessFromGraph {
 
 /// What a trained network says about each coin: the influence of both nodes on each other.
 pub struct GuessFromNetwork;
+
+/// Most ends of canaries whose influence on each other is kept: a number for each two takes 3 gibibytes.
+const MOST_ENDS: usize = 20_000;
 
 impl Stage for GuessFromNetwork {
     const STAGE: &'static str = "audit";
@@ -150,6 +148,9 @@ impl Stage for GuessFromNetwork {
         same_size(graph.n_nodes, &canaries)?;
         let ends = canaries.pairs.iter().flat_map(|&(i, j, _)| [i, j]);
         let nodes: Vec<u32> = ends.collect::<BTreeSet<u32>>().into_iter().collect();
+        if nodes.len() > MOST_ENDS {
+            return Err(Error::Ends(nodes.len(), MOST_ENDS));
+        }
         let influence = attacked(&weights, features.as_ref(), estimated.as_ref(), &graph, model, evidence)?;
         let moved = influence.of(&nodes, params.probe_scale, params.output.into());
         let place = |node: u32| nodes.binary_search(&node).unwrap_or_default();
@@ -159,16 +160,45 @@ impl Stage for GuessFromNetwork {
     }
 }
 
-/// The weights of the canaries in a graph, both directions added up.
-fn weights_of(graph: &WeightedGraph, canaries: &Canaries) -> Vec<f64> {
-    let mut weights = vec![0.0; canaries.pairs.len()];
-    for (source, target, weight) in graph.links() {
-        let pair = (source.min(target), source.max(target));
-        if let Ok(at) = canaries.pairs.binary_search_by_key(&pair, |&(i, j, _)| (i, j)) {
-            weights[at] += f64::from(weight);
+/// Log odds of a link for pairs that a graph links in no direction, in one, and in both.
+///
+/// Nearly all pairs of a graph are no links, so the share of all pairs with so many directions is that of a pair without
+/// a link. Half of the canaries are links, so twice their share less that one is the share of a link. No coin is read.
+/// No odds exceed the claimed cost, in nats.
+fn odds_by_directions(graph: &WeightedGraph, canaries: &Canaries, cost: f64) -> [f64; 3] {
+    /// Less than the share of one pair, where there is none.
+    const LEAST: f64 = 1e-9;
+    let n_pairs = graph.n_nodes as f64 * (graph.n_nodes as f64 - 1.0) / 2.0;
+    let mut of_pairs = [0.0; 3];
+    for (source, target, _) in graph.links() {
+        match directions(graph, source, target) {
+            // Such a pair comes twice, but for an undirected link, which comes once.
+            2 if graph.directed => of_pairs[2] += 0.5,
+            found => of_pairs[found] += 1.0,
         }
     }
-    weights
+    of_pairs[0] = n_pairs - of_pairs[1] - of_pairs[2];
+    let mut of_canaries = [0.0; 3];
+    canaries.pairs.iter().for_each(|&(i, j, _)| of_canaries[directions(graph, i, j)] += 1.0);
+    let cost = cost.min(f64::from(f32::MAX));
+    [0, 1, 2].map(|number| {
+        let other = (of_pairs[number] / n_pairs).max(LEAST);
+        let link = (2.0 * of_canaries[number] / canaries.pairs.len() as f64 - other).max(LEAST);
+        libm::log(link / other).clamp(-cost, cost)
+    })
+}
+
+/// In how many directions a graph links two nodes; an undirected link counts as both.
+fn directions(graph: &WeightedGraph, i: u32, j: u32) -> usize {
+    let has = |source: u32, target: u32| match &graph.links {
+        Links::Bits(bits) => bits.contains(source as usize, target),
+        Links::Listed(links) => links.binary_search_by_key(&(source, target), |&(i, j, _)| (i, j)).is_ok(),
+    };
+    if graph.directed {
+        usize::from(has(i, j)) + usize::from(has(j, i))
+    } else {
+        2 * usize::from(has(i.min(j), i.max(j)))
+    }
 }
 
 fn same_size(found: usize, canaries: &Canaries) -> Result<(), Invalid> {

@@ -42,6 +42,9 @@ pub enum Error {
     /// There is nothing to plant, or too much.
     #[error("canaries = {0} must be at least 1 and at most half of the {1} pairs of nodes")]
     Canaries(usize, usize),
+    /// The influence of too many nodes would be kept.
+    #[error("canary-network asks about {0} ends of canaries, and at most {1} fit; plant fewer canaries")]
+    Ends(usize, usize),
     /// The perturbation makes no sense.
     #[error("probe_scale = {0} must be a positive number, such as 1e-4")]
     ProbeScale(f64),

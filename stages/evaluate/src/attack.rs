@@ -37,20 +37,20 @@ struct At {
 }
 
 const RATES: [At; 4] = [
-    At { rate: 1e-4, found: &metric::ATTACK_TPR_00001, ends: None, cap: None },
+    At { rate: 1e-4, found: &metric::ATTACK_TPR_AT_1E_4, ends: None, cap: None },
     At {
         rate: 1e-3,
-        found: &metric::ATTACK_TPR_0001,
-        ends: Some([&metric::ATTACK_TPR_0001_LOW, &metric::ATTACK_TPR_0001_HIGH]),
-        cap: Some(&metric::ATTACK_TPR_0001_CAP),
+        found: &metric::ATTACK_TPR_AT_1E_3,
+        ends: Some([&metric::ATTACK_TPR_AT_1E_3_LOW, &metric::ATTACK_TPR_AT_1E_3_HIGH]),
+        cap: Some(&metric::ATTACK_TPR_AT_1E_3_CAP),
     },
     At {
         rate: 1e-2,
-        found: &metric::ATTACK_TPR_001,
-        ends: Some([&metric::ATTACK_TPR_001_LOW, &metric::ATTACK_TPR_001_HIGH]),
+        found: &metric::ATTACK_TPR_AT_1E_2,
+        ends: Some([&metric::ATTACK_TPR_AT_1E_2_LOW, &metric::ATTACK_TPR_AT_1E_2_HIGH]),
         cap: None,
     },
-    At { rate: 1e-1, found: &metric::ATTACK_TPR_01, ends: None, cap: None },
+    At { rate: 1e-1, found: &metric::ATTACK_TPR_AT_1E_1, ends: None, cap: None },
 ];
 
 impl Stage for EvaluateAttack {
@@ -70,14 +70,14 @@ impl Stage for EvaluateAttack {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let pairs = with_truth(&scores, &truth)?;
-        let ranking = Ranking::of(&pairs).ok_or_else(|| no_links(&pairs))?;
-        let roc = Roc::of(pairs.clone()).ok_or_else(|| no_links(&pairs))?;
         let mut metrics = Metrics::about(&params.cell);
         let mut push = |metric: &Metric, value: f64| metrics.push(params.trial, metric, value);
+        push(&metric::ATTACK_LINKS, pairs.iter().filter(|pair| pair.1).count() as f64);
+        push(&metric::ATTACK_PAIRS, pairs.len() as f64);
+        // Targets without a link among them leave nothing to find.
+        let (Some(ranking), Some(roc)) = (Ranking::of(&pairs), Roc::of(pairs)) else { return Ok((metrics,)) };
         push(&metric::ATTACK_AUC, ranking.area_under_curve);
         push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);
-        push(&metric::ATTACK_LINKS, roc.n_links() as f64);
-        push(&metric::ATTACK_PAIRS, roc.n_pairs() as f64);
         let cost = params.cell.epsilon_edge;
         push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost));
         for At { rate, found, ends, cap } in RATES {
@@ -112,7 +112,8 @@ impl Stage for EvaluateClaims {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let pairs = with_truth(&scores, &truth)?;
-        let roc = Roc::of(pairs.clone()).ok_or_else(|| no_links(&pairs))?;
+        let mut metrics = Metrics::about(&params.cell);
+        let Some(roc) = Roc::of(pairs) else { return Ok((metrics,)) };
         let n_claimed = params.belief * roc.n_links() as f64;
         if !(n_claimed > 0.0 && n_claimed <= roc.n_pairs() as f64) {
             return Err(Invalid(format!(
@@ -124,7 +125,6 @@ impl Stage for EvaluateClaims {
             .into());
         }
         let claimed = roc.claimed(n_claimed.ceil() as usize);
-        let mut metrics = Metrics::about(&params.cell);
         metrics.push(params.trial, &metric::ATTACK_PRECISION, claimed.precision);
         metrics.push(params.trial, &metric::ATTACK_RECALL, claimed.recall);
         metrics.push(params.trial, &metric::ATTACK_F1, claimed.f1());
@@ -136,12 +136,4 @@ impl Stage for EvaluateClaims {
 fn with_truth(scores: &PairScores, truth: &AdjacencyList) -> Result<Vec<(f64, bool)>, Invalid> {
     same_size(scores.n_nodes, truth.n_nodes())?;
     Ok(scores.pairs.iter().map(|&(i, j, score)| (score, truth.contains(i as usize, j))).collect())
-}
-
-fn no_links(pairs: &[(f64, bool)]) -> Invalid {
-    let links = pairs.iter().filter(|pair| pair.1).count();
-    Invalid(format!(
-        "{links} of the {} attacked pairs are links; both kinds are needed: choose more targets, or another pool",
-        pairs.len()
-    ))
 }

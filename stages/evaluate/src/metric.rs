@@ -201,23 +201,23 @@ metrics! {
     /// Average precision of an attack on links.
     ATTACK_AVERAGE_PRECISION = "attack_average_precision", "average precision", Attacks, One, Fixed(4), Lower, true;
     /// Share of links that an attack finds among the one in 10,000 other pairs that it takes for links.
-    ATTACK_TPR_00001 = "attack_tpr_at_fpr_0.0001", "TPR at FPR 0.01 %", Attacks, One, Fixed(4), Lower, false;
-    /// The same for one in 1,000.
-    ATTACK_TPR_0001 = "attack_tpr_at_fpr_0.001", "TPR at FPR 0.1 %", Attacks, One, Fixed(4), Lower, true;
-    /// Lower end of its interval of 95 % (Clopper, Pearson).
-    ATTACK_TPR_0001_LOW = "attack_tpr_at_fpr_0.001_low", "low", Attacks, One, Fixed(4), Neither, false;
+    ATTACK_TPR_AT_1E_4 = "attack_tpr_at_fpr_0.0001", "TPR at FPR 0.01 %", Attacks, One, Fixed(4), Lower, false;
+    /// Share of links that an attack finds among the one in 1,000 other pairs that it takes for links.
+    ATTACK_TPR_AT_1E_3 = "attack_tpr_at_fpr_0.001", "TPR at FPR 0.1 %", Attacks, One, Fixed(4), Lower, true;
+    /// Lower end of its interval of 95 % (Clopper, Pearson), as if links were independent of each other.
+    ATTACK_TPR_AT_1E_3_LOW = "attack_tpr_at_fpr_0.001_low", "low", Attacks, One, Fixed(4), Neither, false;
     /// Upper end of its interval.
-    ATTACK_TPR_0001_HIGH = "attack_tpr_at_fpr_0.001_high", "high", Attacks, One, Fixed(4), Neither, false;
+    ATTACK_TPR_AT_1E_3_HIGH = "attack_tpr_at_fpr_0.001_high", "high", Attacks, One, Fixed(4), Neither, false;
     /// The largest such share that the cost of a link allows an attacker who knows nothing else about a pair.
-    ATTACK_TPR_0001_CAP = "attack_tpr_at_fpr_0.001_cap", "TPR cap", Attacks, One, Fixed(4), Neither, true;
-    /// The same for one in 100.
-    ATTACK_TPR_001 = "attack_tpr_at_fpr_0.01", "TPR at FPR 1 %", Attacks, One, Fixed(4), Lower, true;
+    ATTACK_TPR_AT_1E_3_CAP = "attack_tpr_at_fpr_0.001_cap", "TPR cap", Attacks, One, Fixed(4), Neither, true;
+    /// Share of links that an attack finds among the one in 100 other pairs that it takes for links.
+    ATTACK_TPR_AT_1E_2 = "attack_tpr_at_fpr_0.01", "TPR at FPR 1 %", Attacks, One, Fixed(4), Lower, true;
     /// Lower end of its interval of 95 %.
-    ATTACK_TPR_001_LOW = "attack_tpr_at_fpr_0.01_low", "low", Attacks, One, Fixed(4), Neither, false;
+    ATTACK_TPR_AT_1E_2_LOW = "attack_tpr_at_fpr_0.01_low", "low", Attacks, One, Fixed(4), Neither, false;
     /// Upper end of its interval.
-    ATTACK_TPR_001_HIGH = "attack_tpr_at_fpr_0.01_high", "high", Attacks, One, Fixed(4), Neither, false;
-    /// The same for one in 10.
-    ATTACK_TPR_01 = "attack_tpr_at_fpr_0.1", "TPR at FPR 10 %", Attacks, One, Fixed(4), Lower, false;
+    ATTACK_TPR_AT_1E_2_HIGH = "attack_tpr_at_fpr_0.01_high", "high", Attacks, One, Fixed(4), Neither, false;
+    /// Share of links that an attack finds among the one in 10 other pairs that it takes for links.
+    ATTACK_TPR_AT_1E_1 = "attack_tpr_at_fpr_0.1", "TPR at FPR 10 %", Attacks, One, Fixed(4), Lower, false;
     /// Links among the pairs that are attacked.
     ATTACK_LINKS = "attack_links", "links", Attacks, One, Fixed(0), Neither, true;
     /// Pairs that are attacked.

@@ -74,7 +74,7 @@ pub enum Error {
     CountShare(f64),
     /// A budget is out of reach for integer noise on a graph.
     #[error(
-        "a budget of {0} nats lies outside what integer noise on links can represent, [2^-20, 2^11]; change epsilon or count_share"
+        "a budget of {0} nats lies outside what integer noise on links can represent, [2^-16, 2^11]; change epsilon or count_share"
     )]
     GraphBudget(f64),
     /// No delta of approximate differential privacy.

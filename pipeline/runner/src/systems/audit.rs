@@ -95,13 +95,19 @@ pub(super) fn attacks_networks(plan: &Plan) -> bool {
     let named = plan.config.values(TABLE, "attacks");
     let is_on_networks =
         |attack: &Attack| attack.on == On::Networks && (named.is_empty() || named.contains(&Value::from(attack.name)));
-    !plan.config.table(TABLE).is_empty() && ATTACKS.iter().any(is_on_networks)
+    plan.config.tables.contains_key(TABLE) && ATTACKS.iter().any(is_on_networks)
 }
 
 /// Every attack that the config names, on every graph or network.
 pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> Result<(), ConfigError> {
-    if plan.config.table(TABLE).is_empty() {
+    if !plan.config.tables.contains_key(TABLE) {
         return Ok(());
+    }
+    let field = format!("{TABLE}.attacks");
+    if graphs.iter().any(|graph| graph.mechanism == "public") {
+        let problem = "links that a config declares public are no secret to attack; write mechanism = \"non-private\" for \
+                       private links that are given away";
+        return Err(plan.config.error(&field, problem));
     }
     let cells = plan.cells::<Beliefs>(TABLE, &["beliefs"], check_beliefs)?;
     let beliefs = cells.into_iter().next().map(|cell| cell.params.beliefs).unwrap_or_default();
@@ -114,6 +120,14 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
     };
     let follow = |plan: &mut Plan, attack: &Attack, _: Branch| {
         let attacked = if attack.on == On::Graphs { graphs } else { networks };
+        if attacked.is_empty() {
+            let problem = format!(
+                "`{}` attacks networks that classify nodes, and none is trained here: data with features and labels, and \
+                 [train] task = \"classify\", train one",
+                attack.name
+            );
+            return Err(plan.config.error(&field, &problem));
+        }
         let name = plan.config.choice(TABLE, "attack", attack.name.into());
         let scored = attacked.iter().filter(|branch| branch.is_scored(plan.config.trials));
         let named: Vec<Branch> = scored.map(|branch| branch.with(std::slice::from_ref(&name))).collect();
@@ -139,6 +153,16 @@ fn judged(plan: &mut Plan, scores: &[Branch], beliefs: &[f64]) -> Result<(), Con
         plan.score_under::<EvaluateClaims>(scores, &[choice], params)?;
     }
     Ok(())
+}
+
+/// Refuses networks whose graph nobody else holds.
+fn refuse_learned_links(plan: &Plan, networks: &[Branch]) -> Result<(), ConfigError> {
+    if networks.iter().all(|network| network.variant != "learned") {
+        return Ok(());
+    }
+    let problem = "linkteller and canary-network need the weights of links, and solitude learns them with the model, which \
+                   does not hold them; leave solitude or these attacks out";
+    Err(plan.config.error(&format!("{TABLE}.attacks"), problem))
 }
 
 /// One attack under every cell of its parameters. The pool is part of what a score is about, swept or not.

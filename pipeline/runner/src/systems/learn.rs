@@ -82,7 +82,7 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
             Entry::Occupied(cells) => cells.into_mut(),
             Entry::Vacant(place) => place.insert(cells(plan, kind)?),
         };
-        // Networks that nobody scores are not trained, unless training is all that is wanted.
+        // Networks that nobody scores or attacks are not trained, unless training is all that is wanted.
         let is_wanted = plan.wants(MetricGroup::Accuracy)
             || plan.options.until == Some("train")
             || super::audit::attacks_networks(plan);
@@ -169,7 +169,9 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
         }
         trained.push(plan.run::<Train>(&[&branch], &cell.params, run)?);
     }
-    plan.score_together::<EvaluateClasses>(&trained)?;
+    if plan.wants(MetricGroup::Accuracy) {
+        plan.score_together::<EvaluateClasses>(&trained)?;
+    }
     Ok(trained)
 }
 

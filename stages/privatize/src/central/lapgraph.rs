@@ -92,7 +92,7 @@ impl Stage for LapGraph {
             let rate = Rate::at_most(count).ok_or(Error::GraphBudget(count))?;
             let noise = discrete_laplace(rate, &mut rng.stream(&format!("lapgraph count {count:?}"), 0));
             let pairs = Pairs::new(&links, pairs)?;
-            // Beyond the number of links or pairs the sum cannot overflow: noise of 2^62 has a probability of e^-4e12.
+            // Fewer pairs than none, or more than all, cannot be kept.
             let n_kept = (links.n_links() as i64).saturating_add(noise).clamp(0, pairs.count as i64) as usize;
             pairs.largest(n_kept, pairs.threshold(n_kept), rng)
         };
@@ -104,19 +104,21 @@ impl Stage for LapGraph {
 /// Steps of the noise to one.
 const STEPS: i64 = 1024;
 
-/// Least budget of the pairs, in nats, far above what the rounding of [`Pairs`] could cost.
-const LEAST: f64 = 1.0 / 1_048_576.0;
+/// Least budget of the pairs, in nats, and the share of it that is left for the rounding of [`Pairs`].
+const LEAST: f64 = 1.0 / 65_536.0;
+const SLACK: f64 = 1.0 / 8_192.0;
 
 /// All pairs of nodes with the noise that they get.
 ///
 /// # Privacy
-/// A pair's sum is `STEPS` times its bit, plus integer noise `x` with `P(x) ∝ exp(-|x| rate)`. A link's noise is drawn as
-/// such. Of the pairs without a link only those with noise of at least a threshold are drawn, as long as they are
-/// enough: each is one with the probability of that event, and its noise above the threshold is drawn by the same
-/// sampler. That probability is rounded up by a factor below `1 + 2^-30`. A link reaches each sum above the
-/// threshold more often than a pair without one does, so rounding up brings both closer. Below the threshold it takes
-/// away a share that is far smaller than `rate` leaves. No ratio of probabilities exceeds `exp(STEPS rate)`, and
-/// `STEPS rate` is at most the budget.
+/// A pair's sum is `STEPS` times its bit, plus integer noise `x` with `P(x) ∝ exp(-|x| rate)`. Whatever the sum, it is at
+/// most `exp(STEPS rate)` times as likely with one bit as with the other.
+///
+/// A link's noise is drawn as such. Of the pairs without a link only those whose noise reaches a threshold are drawn, as
+/// long as they are enough: each is one with the probability of that event, and its noise above the threshold is drawn
+/// by the same sampler. That probability is rounded up by a factor below `1 + 2^-30`, so that a sum may be likelier, or
+/// less likely, by so much. The rate is therefore that of a budget which is smaller by a factor of `1 - 2^-13`: this
+/// leaves at least `2^-29` nats for the rounding.
 struct Pairs<'a> {
     links: &'a AdjacencyList,
     /// Number of pairs.
@@ -134,7 +136,7 @@ struct Sum {
 
 impl<'a> Pairs<'a> {
     fn new(links: &'a AdjacencyList, epsilon: f64) -> Result<Self, Error> {
-        let rate = Rate::finely_at_most(epsilon / STEPS as f64).filter(|_| epsilon >= LEAST);
+        let rate = Rate::finely_at_most(epsilon * (1.0 - SLACK) / STEPS as f64).filter(|_| epsilon >= LEAST);
         let rate = rate.ok_or(Error::GraphBudget(epsilon))?;
         let n = links.n_nodes() as u64;
         Ok(Self { links, count: n * n.saturating_sub(1) / 2, epsilon, rate })

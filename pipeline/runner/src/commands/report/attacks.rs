@@ -10,35 +10,41 @@ use crate::commands::summary::Row;
 
 /// Shares of other pairs at which a ROC curve is drawn, each with the share of links found there.
 const RATES: [(f64, &Metric); 4] = [
-    (1e-4, &metric::ATTACK_TPR_00001),
-    (1e-3, &metric::ATTACK_TPR_0001),
-    (1e-2, &metric::ATTACK_TPR_001),
-    (1e-1, &metric::ATTACK_TPR_01),
+    (1e-4, &metric::ATTACK_TPR_AT_1E_4),
+    (1e-3, &metric::ATTACK_TPR_AT_1E_3),
+    (1e-2, &metric::ATTACK_TPR_AT_1E_2),
+    (1e-1, &metric::ATTACK_TPR_AT_1E_1),
 ];
 
 /// Every figure about attacks; none where nothing was attacked.
 pub(super) fn figures(part: &Part) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let attacked: Vec<&Row> = part.rows.iter().copied().filter(|row| !attack(&row.cell).is_empty()).collect();
+    let attacked = &part.attacked;
     let drawn = |metric: &'static Metric| [Drawn { metric, suffix: "" }];
-    let title = "Links that an attacker tells from other pairs, area under the ROC curve";
-    part.by_budget(&mut figures, &attacked, ("attack-auc", title), &drawn(&metric::ATTACK_AUC), false);
-    let title = "Lower bounds of a link's cost from canaries";
-    part.by_budget(
-        &mut figures,
-        &attacked,
-        ("epsilon-lower-bound", title),
-        &drawn(&metric::EPSILON_LOWER_BOUND),
-        false,
-    );
+    // Reports are attacked before there is a network.
+    for model in attacked.iter().map(|row| row.cell.model.as_str()).collect::<BTreeSet<_>>() {
+        let rows: Vec<&Row> = attacked.iter().copied().filter(|row| row.cell.model == model).collect();
+        let (end, on) = if model.is_empty() { ("reports", "reports") } else { (model, model) };
+        let title = format!("Links that an attacker on {on} tells from other pairs, area under the ROC curve");
+        let name = format!("attack-auc-{end}");
+        part.by_budget(&mut figures, &rows, (&name, &title), &drawn(&metric::ATTACK_AUC), false);
+        let title = format!("Lower bounds of a link's cost from canaries, {on}");
+        let name = format!("epsilon-lower-bound-{end}");
+        part.by_budget(&mut figures, &rows, (&name, &title), &drawn(&metric::EPSILON_LOWER_BOUND), false);
+    }
     for attack_and_pool in attacked.iter().map(|row| attack_and_pool(&row.cell)).collect::<BTreeSet<_>>() {
         let rows: Vec<&Row> =
             attacked.iter().copied().filter(|row| attack_and_pool == self::attack_and_pool(&row.cell)).collect();
         let named = |kind: &str| (format!("{kind}-{attack_and_pool}"), attack_and_pool.clone());
         figures.extend([roc(part, &rows, named("roc")), by_belief(part, &rows, named("claims"))]);
     }
-    figures.push(frontier(part, &attacked));
+    figures.push(frontier(part, attacked));
     figures
+}
+
+/// Whether a score is about an attack.
+pub(super) fn is_about(cell: &Cell) -> bool {
+    !attack(cell).is_empty()
 }
 
 fn attack(cell: &Cell) -> &str {

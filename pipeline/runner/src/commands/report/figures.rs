@@ -60,6 +60,8 @@ pub(super) struct Drawn {
 /// Rows of one experiment on one dataset, and what is swept among them.
 pub(super) struct Part<'a> {
     pub rows: Vec<&'a Row>,
+    /// Rows about attacks, which are drawn apart from the others.
+    pub attacked: Vec<&'a Row>,
     published: Option<&'a Published>,
     sweeps_fraction: bool,
     sweeps_mechanism: bool,
@@ -90,6 +92,7 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
 
 impl<'a> Part<'a> {
     fn new(rows: Vec<&'a Row>, published: Option<&'a Published>) -> Self {
+        let (attacked, rows): (Vec<&Row>, Vec<&Row>) = rows.into_iter().partition(|row| attacks::is_about(&row.cell));
         // A fraction that follows from the rest need not be said.
         let rest = |row: &Row| {
             let Cell { mechanism, variant, model, .. } = &row.cell;
@@ -102,7 +105,7 @@ impl<'a> Part<'a> {
             .any(|row| *fractions.entry(rest(row)).or_insert(row.cell.degree_fraction) != row.cell.degree_fraction);
         let sweeps_mechanism = rows.iter().any(|row| row.cell.mechanism != rows[0].cell.mechanism);
         let nodes: BTreeSet<u64> = rows.iter().filter_map(|row| n_nodes(row)).map(f64::to_bits).collect();
-        Self { rows, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
+        Self { rows, attacked, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
     }
 
     fn figures(&self) -> Vec<Figure> {

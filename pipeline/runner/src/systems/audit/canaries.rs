@@ -7,7 +7,7 @@ use veilgraph_evaluate::{EvaluateCanaries, EvaluateRankedCanaries};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::composition::total_epsilon;
 
-use super::{Attack, On, TABLE, cells, fields_of, reports};
+use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links, reports};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
@@ -80,10 +80,11 @@ fn guessed(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErro
 }
 
 fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
+    refuse_learned_links(plan, networks)?;
     let run = Run { table: TABLE, ..Run::default() };
     let mut guessed = Vec::new();
     for cell in cells::<LinkTellerParams>(plan, LinkTellerParams::check)? {
-        for network in networks.iter().filter(|network| network.variant != "learned") {
+        for network in networks {
             let network = network.with(&cell.choices);
             guessed.push(plan.run::<GuessFromNetwork>(&[&network], &cell.params, run)?);
         }

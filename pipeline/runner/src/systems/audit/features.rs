@@ -1,4 +1,4 @@
-//! The floor of every attack on a network: the same likeness, of a network that never saw a link.
+//! The floor of likeness: the same attack, on a network that never saw a link.
 
 use veilgraph_audit::PosteriorSimilarityParams;
 use veilgraph_construct::ConstructWithoutLinks;

@@ -1,4 +1,4 @@
-//! The server's own belief about each pair: no attack on what follows from the reports can know more.
+//! The server's own belief about each pair, with which attacks on what follows from the reports are compared.
 
 use veilgraph_audit::{Reports, ReportsParams};
 use veilgraph_contract::Artifact;
