@@ -9,6 +9,7 @@ use veilgraph_contract::{Auditor, Draws, Invalid, Owner, Private, Progress, Stag
 use veilgraph_graph::{AdjacencyList, EstimatedFeatures, Features, Links, WeightedGraph};
 use veilgraph_nn::ModelWeights;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+use veilgraph_privacy::NoisyLinks;
 
 use crate::Error;
 use crate::linkteller::attacked;
@@ -84,31 +85,39 @@ impl Stage for GuessFromGraph {
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = GuessParams;
-    /// Probabilities, or else a graph.
-    type Inputs = (Canaries, Option<WeightedGraph>, Option<LinkModel>, Option<LinkEvidence>);
+    /// The first of probabilities, lists and graph counts.
+    type Inputs = (Canaries, Option<WeightedGraph>, Option<NoisyLinks>, Option<LinkModel>, Option<LinkEvidence>);
     type Outputs = (PairScores,);
     type Error = Error;
 
     fn run(
-        (canaries, graph, model, evidence): Self::Inputs,
+        (canaries, graph, lists, model, evidence): Self::Inputs,
         params: &GuessParams,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let pairs = match (model, evidence, graph) {
-            (Some(model), Some(evidence), _) => {
+        let pairs = match (model, evidence, lists, graph) {
+            (Some(model), Some(evidence), ..) => {
                 let posterior = Posterior::new(&model, evidence)?;
                 same_size(posterior.n_nodes(), &canaries)?;
                 // The coin decides whatever degrees say, so what the reports and features say about the pair counts.
                 let odds = |i: u32, j: u32| posterior.evidence_logit(posterior.evidence().known(i, j));
                 canaries.pairs.iter().map(|&(i, j, _)| (i, j, odds(i, j))).collect()
             }
+            (.., Some(lists), _) => {
+                same_size(lists.n_nodes(), &canaries)?;
+                canaries.pairs.iter().map(|&(i, j, _)| (i, j, odds_of_lists(&lists, i, j))).collect()
+            }
             (.., Some(graph)) => {
                 same_size(graph.n_nodes, &canaries)?;
                 let odds = odds_by_directions(&graph, &canaries, params.epsilon);
                 canaries.pairs.iter().map(|&(i, j, _)| (i, j, odds[directions(&graph, i, j)])).collect()
             }
-            _ => return Err(Invalid("there are neither link probabilities nor a graph to guess from".into()).into()),
+            _ => {
+                return Err(
+                    Invalid("there are neither link probabilities nor lists nor a graph to guess from".into()).into()
+                );
+            }
         };
         Ok((PairScores { n_nodes: canaries.n_nodes, pairs },))
     }
@@ -158,6 +167,16 @@ impl Stage for GuessFromNetwork {
         let pairs = canaries.pairs.iter().map(|&(i, j, _)| (i, j, score(i, j))).collect();
         Ok((PairScores { n_nodes: canaries.n_nodes, pairs },))
     }
+}
+
+/// Log odds of a link by what its ends report: each bit under randomized response is worth its budget, for or against.
+/// Where a link stands in one list, it is that of the node with the larger number.
+fn odds_of_lists(lists: &NoisyLinks, i: u32, j: u32) -> f64 {
+    let facts = &lists.facts;
+    let worth = facts.budget.links.min(f64::from(f32::MAX));
+    let says = |node: u32, other: u32| if lists.ones(node as usize).any(|one| one == other) { worth } else { -worth };
+    let is_in_both = facts.epsilon_edge > facts.epsilon || facts.epsilon.is_infinite();
+    if is_in_both { says(i, j) + says(j, i) } else { says(i.max(j), i.min(j)) }
 }
 
 /// Log odds of a link for pairs that a graph links in no direction, in one, and in both.

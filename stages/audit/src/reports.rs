@@ -4,15 +4,17 @@ use veilgraph_attack::PairScores;
 use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+use veilgraph_privacy::NoisyLinks;
 
 use crate::Error;
 use crate::targets::{Targets, same_size, scored};
 
-/// Scores pairs by the link probabilities of the server, or by the graph where a mechanism gives no probabilities.
+/// Scores pairs by the link probabilities of the server; where there are none, by the reported lists; and where there are
+/// none either, by the released graph.
 ///
 /// Graph, model and predictions follow from the reports. The server's own belief is therefore what an attack on any of
-/// them is compared with. Without probabilities, a pair's score is the sum of the weights of its two directions. Pairs of
-/// equal sums are told apart by their common neighbours in the same graph: linked nodes often have some.
+/// them is compared with. Without probabilities, a pair's score is how many of its ends report the link, or the weight of
+/// both its directions. Pairs of equal sums are told apart by their common neighbours: linked nodes often have some.
 ///
 /// # Source
 /// The best test of a pair is its likelihood ratio: Neyman, Pearson (1933); for Blink, equation 13 of Zhu, Tan, Xiao
@@ -28,20 +30,21 @@ impl Stage for Reports {
     const DRAWS: Draws = Draws::EveryTrial;
     type Side = Auditor;
     type Params = Params;
-    /// Probabilities, or else a graph.
-    type Inputs = (Option<WeightedGraph>, Option<LinkModel>, Option<LinkEvidence>, Private<AdjacencyList>);
+    /// The first of probabilities, lists and graph counts.
+    type Inputs =
+        (Option<WeightedGraph>, Option<NoisyLinks>, Option<LinkModel>, Option<LinkEvidence>, Private<AdjacencyList>);
     type Outputs = (PairScores,);
     type Error = Error;
 
     fn run(
-        (graph, model, evidence, Private(truth)): Self::Inputs,
+        (graph, lists, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let targets = params.draw(&truth, rng)?;
-        let scores = match (model, evidence, graph) {
-            (Some(model), Some(evidence), _) => {
+        let scores = match (model, evidence, lists, graph) {
+            (Some(model), Some(evidence), ..) => {
                 let posterior = Posterior::new(&model, evidence)?;
                 same_size(posterior.n_nodes(), &truth)?;
                 let logit = |a: usize, b: usize| {
@@ -50,26 +53,37 @@ impl Stage for Reports {
                 };
                 scored(truth.n_nodes(), &targets, logit)
             }
-            (.., Some(graph)) => {
-                same_size(graph.n_nodes, &truth)?;
-                let weights = weights_between(&graph, &targets);
+            (.., Some(lists), _) => {
+                same_size(lists.n_nodes(), &truth)?;
+                let nodes = 0..lists.n_nodes() as u32;
+                let reported = nodes.flat_map(|node| lists.ones(node as usize).map(move |one| (node, one, 1.0)));
+                let weights = weights_between(lists.n_nodes(), reported, &targets);
                 scored(truth.n_nodes(), &targets, |a, b| weights[a * targets.len() + b])
             }
-            _ => return Err(Invalid("there are neither link probabilities nor a graph to attack".into()).into()),
+            (.., Some(graph)) => {
+                same_size(graph.n_nodes, &truth)?;
+                let weights = weights_between(graph.n_nodes, graph.links(), &targets);
+                scored(truth.n_nodes(), &targets, |a, b| weights[a * targets.len() + b])
+            }
+            _ => {
+                return Err(
+                    Invalid("there are neither link probabilities nor lists nor a graph to attack".into()).into()
+                );
+            }
         };
         Ok((scores,))
     }
 }
 
-/// The scores of pairs of targets in a graph, row-major `[targets, targets]`: the weights of both directions added up,
+/// The scores of pairs of targets by these links, row-major `[targets, targets]`: the weights of both directions added up,
 /// and a share below the smallest step between two reported links that grows with the common neighbours.
-fn weights_between(graph: &WeightedGraph, targets: &[u32]) -> Vec<f64> {
+fn weights_between(n_nodes: usize, links: impl Iterator<Item = (u32, u32, f32)>, targets: &[u32]) -> Vec<f64> {
     let n_targets = targets.len();
-    let mut place = vec![usize::MAX; graph.n_nodes];
+    let mut place = vec![usize::MAX; n_nodes];
     targets.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
     let mut weights = vec![0.0; n_targets * n_targets];
     // Neighbours of every target in either direction, as bits.
-    let stride = graph.n_nodes.div_ceil(64);
+    let stride = n_nodes.div_ceil(64);
     let mut neighbours = vec![0_u64; n_targets * stride];
     let mut meet = |a: usize, other: u32, weight: f64| {
         if a != usize::MAX {
@@ -79,7 +93,7 @@ fn weights_between(graph: &WeightedGraph, targets: &[u32]) -> Vec<f64> {
             }
         }
     };
-    for (source, target, weight) in graph.links() {
+    for (source, target, weight) in links {
         meet(place[source as usize], target, weight.into());
         meet(place[target as usize], source, weight.into());
     }

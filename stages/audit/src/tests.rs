@@ -134,7 +134,7 @@ fn reported_links_are_scored_by_both_directions() {
     bits.set(20, 9);
     let listed = Links::Listed(vec![(3, 7, 1.0), (7, 3, 1.0), (9, 8, 1.0), (20, 9, 1.0)]);
     for graph in [directed(Links::Bits(bits)), directed(listed)] {
-        let inputs = (Some(graph), None, None, Private(truth()));
+        let inputs = (Some(graph), None, None, None, Private(truth()));
         let (scores,) = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect("attacks");
         for &(i, j, score) in &scores.pairs {
             let expected = match (i, j) {
@@ -149,7 +149,7 @@ fn reported_links_are_scored_by_both_directions() {
         let again = veilgraph_attack::PairScores::from_blocks(&scores.facts(), &mut scores.blocks());
         assert_eq!(again.expect("valid"), scores);
     }
-    let inputs = (None, None, None, Private(truth()));
+    let inputs = (None, None, None, None, Private(truth()));
     let error = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect_err("nothing to read");
     assert!(error.to_string().contains("graph"), "{error}");
 }

@@ -16,72 +16,115 @@ const RATES: [(f64, &Metric); 4] = [
     (1e-1, &metric::ATTACK_TPR_AT_1E_1),
 ];
 
-/// Every figure about attacks; none where nothing was attacked.
-pub(super) fn figures(part: &Part) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    let attacked = &part.attacked;
-    let drawn = |metric: &'static Metric| [Drawn { metric, suffix: "" }];
-    // Reports are attacked before there is a network.
-    for model in attacked.iter().map(|row| row.cell.model.as_str()).collect::<BTreeSet<_>>() {
-        let rows: Vec<&Row> = attacked.iter().copied().filter(|row| row.cell.model == model).collect();
-        let (end, on) = if model.is_empty() { ("reports", "reports") } else { (model, model) };
-        let title = format!("Links that an attacker on {on} tells from other pairs, area under the ROC curve");
-        let name = format!("attack-auc-{end}");
-        part.by_budget(&mut figures, &rows, (&name, &title), &drawn(&metric::ATTACK_AUC), false);
-        let title = format!("Lower bounds of a link's cost from canaries, {on}");
-        let name = format!("epsilon-lower-bound-{end}");
-        part.by_budget(&mut figures, &rows, (&name, &title), &drawn(&metric::EPSILON_LOWER_BOUND), false);
+/// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Topic {
+    attack: String,
+    pool: String,
+    model: String,
+}
+
+impl Topic {
+    fn of(cell: &Cell) -> Self {
+        let choice = |field: &str| cell.choice(field).unwrap_or_default().to_owned();
+        // References without a network stand beside every network.
+        Self { attack: choice("audit.attack"), pool: choice("audit.pool"), model: cell.model.clone() }
     }
-    for attack_and_pool in attacked.iter().map(|row| attack_and_pool(&row.cell)).collect::<BTreeSet<_>>() {
-        let rows: Vec<&Row> =
-            attacked.iter().copied().filter(|row| attack_and_pool == self::attack_and_pool(&row.cell)).collect();
-        let named = |kind: &str| (format!("{kind}-{attack_and_pool}"), attack_and_pool.clone());
-        figures.extend([roc(part, &rows, named("roc")), by_belief(part, &rows, named("claims"))]);
+
+    /// Whether a row belongs into the figure: the perceptron, which reads no link, belongs beside every network.
+    fn has(&self, cell: &Cell) -> bool {
+        let other = Self::of(cell);
+        other == *self || (other.model == "mlp" && Self { model: self.model.clone(), ..other } == *self)
     }
-    figures.push(frontier(part, attacked));
-    figures
+
+    /// Whether figures of this topic show the perceptron's rows of another.
+    fn has_mlp(&self, other: &Self) -> bool {
+        self.model != "mlp" && Self { model: self.model.clone(), ..other.clone() } == *self
+    }
+
+    fn words(&self) -> String {
+        let parts = [&self.attack, &self.pool, &self.model];
+        parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("-")
+    }
 }
 
 /// Whether a score is about an attack.
 pub(super) fn is_about(cell: &Cell) -> bool {
-    !attack(cell).is_empty()
+    cell.choice("audit.attack").is_some()
 }
 
-fn attack(cell: &Cell) -> &str {
-    cell.choice("audit.attack").unwrap_or_default()
+/// Every figure about attacks; none where nothing was attacked.
+pub(super) fn figures(part: &Part) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let topics: BTreeSet<Topic> = part.attacked.iter().map(|row| Topic::of(&row.cell)).collect();
+    for topic in &topics {
+        let is_reference = topic.model == "mlp" && topics.iter().any(|other| *other != *topic && other.has_mlp(topic));
+        if is_reference {
+            continue;
+        }
+        let rows: Vec<&Row> = part.attacked.iter().copied().filter(|row| topic.has(&row.cell)).collect();
+        let named = |row: &Row| name(&rows, row);
+        let words = topic.words();
+        for (kind, title, metric) in [
+            ("attack-auc", "Links told from other pairs, area under the ROC curve", &metric::ATTACK_AUC),
+            ("epsilon-lower-bound", "Lower bounds of a link's cost from canaries", &metric::EPSILON_LOWER_BOUND),
+        ] {
+            let drawn = [Drawn { metric, suffix: "" }];
+            let (name, title) = (format!("{kind}-{words}"), format!("{title}, {words}"));
+            part.by_budget(&mut figures, &rows, (&name, &title), &drawn, false, &named);
+        }
+        let budgets: BTreeSet<u64> =
+            rows.iter().filter(|row| !is_level(row)).map(|row| row.cell.epsilon.to_bits()).collect();
+        for budget in budgets.into_iter().map(f64::from_bits) {
+            let at: Vec<&Row> =
+                rows.iter().copied().filter(|row| is_level(row) || row.cell.epsilon == budget).collect();
+            let end = format!("{words}-epsilon-{budget}");
+            figures.extend([roc(part, &at, &end), by_belief(part, &at, &end)]);
+        }
+        if topic.attack == "linkteller" {
+            figures.push(frontier(part, &rows, &words));
+        }
+    }
+    figures
 }
 
-fn attack_and_pool(cell: &Cell) -> String {
-    let parts = [attack(cell), cell.choice("audit.pool").unwrap_or_default()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+/// Whether a row stands for all budgets.
+fn is_level(row: &Row) -> bool {
+    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links")
 }
 
-/// What tells a row from others of one attack.
-fn name(part: &Part, row: &Row) -> String {
-    let of_attack = ["audit.attack", "audit.pool", "audit.belief"];
-    let mut row = row.clone();
-    row.cell.choices.retain(|choice| !of_attack.contains(&choice.field.as_str()));
-    let model = row.cell.model.clone();
-    let parts = [part.line_name(&row, true), model, format!("epsilon {}", row.cell.epsilon)];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+/// What tells a row from the others of a figure: the mechanism, and all that differs where that is not enough.
+fn name(rows: &[&Row], row: &Row) -> String {
+    let short = |cell: &Cell| {
+        let variant = if cell.mechanism == "blink" { cell.variant.as_str() } else { "" };
+        [cell.mechanism.as_str(), variant].join(" ").trim().to_owned()
+    };
+    let told = |cell: &Cell| {
+        let rest = cell
+            .told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()));
+        format!("{rest} fraction {}", cell.degree_fraction)
+    };
+    let own = short(&row.cell);
+    let clashes = rows.iter().any(|other| short(&other.cell) == own && told(&other.cell) != told(&row.cell));
+    if clashes { format!("{own}, {}", told(&row.cell)) } else { own }
 }
 
 /// Links found over false alarms, on logarithmic axes: an attack that matters finds links where few others are taken.
-fn roc(part: &Part, rows: &[&Row], (name, attack): (String, String)) -> Figure {
+fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
     let mut lines = Vec::new();
     for row in rows {
         let drawn = |(rate, metric): (f64, &'static Metric)| {
-            let found = part.lines(&[*row], &[Drawn { metric, suffix: "" }], &|_| rate, &|row| self::name(part, row));
+            let found = part.lines(&[*row], &[Drawn { metric, suffix: "" }], &|_| rate, &|row| name(rows, row));
             found.into_iter().flat_map(|line| line.points).find(|point| point.mean > 0.0)
         };
         let points: Vec<Point> = RATES.into_iter().filter_map(drawn).collect();
         if !points.is_empty() {
-            lines.push(Line { name: self::name(part, row), points, is_level: false });
+            lines.push(Line { name: name(rows, row), points, is_level: false });
         }
     }
     Figure {
-        name,
-        title: format!("Links found over other pairs taken for links, {attack}"),
+        name: format!("roc-{end}"),
+        title: format!("Links found over other pairs taken for links, {end}"),
         x: Axis { label: "false positive rate".to_owned(), is_log: true },
         y: Axis { label: "true positive rate".to_owned(), is_log: true },
         lines,
@@ -89,32 +132,28 @@ fn roc(part: &Part, rows: &[&Row], (name, attack): (String, String)) -> Figure {
 }
 
 /// Precision over the number of links that the attacker believes in.
-fn by_belief(part: &Part, rows: &[&Row], (name, attack): (String, String)) -> Figure {
+fn by_belief(part: &Part, rows: &[&Row], end: &str) -> Figure {
     let belief = |row: &Row| row.cell.choice("audit.belief").and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
     let believing: Vec<&Row> = rows.iter().copied().filter(|row| row.cell.choice("audit.belief").is_some()).collect();
     let drawn = [Drawn { metric: &metric::ATTACK_PRECISION, suffix: "" }];
     Figure {
-        name,
-        title: format!("Share of claimed pairs that are links, by belief, {attack}"),
+        name: format!("claims-{end}"),
+        title: format!("Share of claimed pairs that are links, by belief, {end}"),
         x: Axis { label: "believed links / true links".to_owned(), is_log: true },
         y: Axis { label: metric::ATTACK_PRECISION.heading.to_owned(), is_log: false },
-        lines: part.lines(&believing, &drawn, &belief, &|row| self::name(part, row)),
+        lines: part.lines(&believing, &drawn, &belief, &|row| name(&believing, row)),
     }
 }
 
-/// Accuracy over what an attacker on the network finds: one line for each mechanism and network.
-fn frontier(part: &Part, attacked: &[&Row]) -> Figure {
-    let is_first =
-        |row: &&&Row| attack(&row.cell) == "linkteller" && matches!(row.cell.choice("audit.pool"), None | Some("all"));
+/// Accuracy over what an attacker on the network finds: one line for each mechanism, one point for each budget.
+fn frontier(part: &Part, attacked: &[&Row], words: &str) -> Figure {
     let mut lines: Vec<Line> = Vec::new();
-    for row in attacked.iter().filter(is_first) {
+    for row in attacked {
         let (Some(area), Some(accuracy)) = (row.summary(metric::ATTACK_AUC.name), accurate(part, row)) else {
             continue;
         };
         let drawn = [Drawn { metric: &metric::ACCURACY, suffix: "" }];
-        let mut named = row.cell.clone();
-        named.choices.retain(|choice| choice.stage() != "audit");
-        let name = [named.mechanism.as_str(), &named.model, &named.estimate(), &named.variant].join(" ");
+        let name = name(attacked, row);
         let found = part.lines(&[accuracy], &drawn, &|_| area.mean, &|_| name.clone());
         for point in found.into_iter().flat_map(|line| line.points) {
             match lines.iter_mut().find(|line| line.name == name) {
@@ -127,8 +166,8 @@ fn frontier(part: &Part, attacked: &[&Row]) -> Figure {
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
     Figure {
-        name: "accuracy-and-attack".to_owned(),
-        title: "Accuracy over what linkteller finds: up and to the left is better".to_owned(),
+        name: format!("accuracy-and-{words}"),
+        title: format!("Accuracy over what {words} finds: up and to the left is better"),
         x: Axis { label: "ROC AUC of the attack".to_owned(), is_log: false },
         y: Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false },
         lines,

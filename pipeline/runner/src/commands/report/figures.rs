@@ -110,6 +110,7 @@ impl<'a> Part<'a> {
 
     fn figures(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
+        let named = |row: &Row| self.line_name(row, self.sweeps_fraction);
         let models: BTreeSet<&str> = self
             .rows
             .iter()
@@ -125,7 +126,7 @@ impl<'a> Part<'a> {
             if self.sweeps_fraction {
                 figures.push(self.by_fraction(&rows, &format!("fraction-{model}"), &title, &accuracy));
             }
-            self.by_budget(&mut figures, &rows, (&format!("accuracy-{model}"), &title), &accuracy, false);
+            self.by_budget(&mut figures, &rows, (&format!("accuracy-{model}"), &title), &accuracy, false, &named);
         }
         let is_compared = self.sweeps_mechanism
             || self.sweeps_fraction
@@ -150,7 +151,7 @@ impl<'a> Part<'a> {
         if self.sweeps_nodes {
             figures.push(self.by_nodes(&posterior));
         }
-        self.by_budget(&mut figures, &posterior, ("mae", title), &errors, true);
+        self.by_budget(&mut figures, &posterior, ("mae", title), &errors, true, &named);
         let density = [
             Drawn { metric: &metric::GRAPH_ENTRIES, suffix: "entries" },
             Drawn { metric: &metric::GRAPH_TRUE_POSITIVES, suffix: "true positives" },
@@ -158,9 +159,9 @@ impl<'a> Part<'a> {
         {
             let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
             let title = "Average precision of link probabilities";
-            self.by_budget(&mut figures, &posterior, ("precision", title), &precision, false);
+            self.by_budget(&mut figures, &posterior, ("precision", title), &precision, false, &named);
             let title = "Links that the graph keeps, in both directions";
-            self.by_budget(&mut figures, &self.rows, ("density", title), &density, self.sweeps_mechanism);
+            self.by_budget(&mut figures, &self.rows, ("density", title), &density, self.sweeps_mechanism, &named);
         }
         figures.extend(attacks::figures(self));
         figures.retain(|figure| !figure.lines.is_empty());
@@ -176,10 +177,10 @@ impl<'a> Part<'a> {
         (name, title): (&str, &str),
         drawn: &[Drawn],
         is_log: bool,
+        named: &dyn Fn(&Row) -> String,
     ) {
         let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log };
-        let lines =
-            |x: &dyn Fn(&Row) -> f64| self.lines(rows, drawn, x, &|row| self.line_name(row, self.sweeps_fraction));
+        let lines = |x: &dyn Fn(&Row) -> f64| self.lines(rows, drawn, x, named);
         let figure = |name: String, title: String, label: &str, lines| {
             let x = Axis { label: label.to_owned(), is_log: false };
             Figure { name, title, x, y: y.clone(), lines }

@@ -5,13 +5,14 @@ use veilgraph_audit::{GuessFromGraph, GuessFromNetwork, GuessParams, LinkTellerP
 use veilgraph_contract::Relation;
 use veilgraph_evaluate::{EvaluateCanaries, EvaluateRankedCanaries};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privacy::NoisyLinks;
 use veilgraph_privacy::composition::total_epsilon;
 
 use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links, reports};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
-/// Guesses from the server's own belief, or from a released graph.
+/// Guesses from the server's own belief, from reported lists, or from a released graph.
 pub(super) const REPORTS: Attack =
     Attack { name: "canary-reports", on: On::Graphs, fields: fields_of::<PlantParams>, run: guess_from_reports };
 
@@ -62,6 +63,7 @@ fn guess_from_graph(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(),
         .map(|mut graph| {
             graph.mark_absent::<LinkModel>();
             graph.mark_absent::<LinkEvidence>();
+            graph.mark_absent::<NoisyLinks>();
             graph
         })
         .collect();

@@ -4,6 +4,7 @@ use veilgraph_audit::{Reports, ReportsParams};
 use veilgraph_contract::Artifact;
 use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_privacy::NoisyLinks;
 
 use super::{Attack, On, attacked, cells, fields_of, judged};
 use crate::config::ConfigError;
@@ -24,6 +25,7 @@ pub(super) fn with_beliefs(mut graph: Branch) -> Branch {
         graph.take(LinkModel::NAME, &beliefs);
         graph.take(LinkEvidence::NAME, &beliefs);
         graph.mark_absent::<WeightedGraph>();
+        graph.mark_absent::<NoisyLinks>();
         graph.variant.clear();
     }
     graph
