@@ -16,6 +16,7 @@ use crate::config::sweep::{SweptCell, fields_of};
 use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::choice::Choice;
+pub(super) use canaries::planted;
 
 /// The table of all attacks.
 pub(super) const TABLE: &str = "audit";
@@ -28,12 +29,11 @@ struct Attack {
     on: On,
     /// Names of the parameters that the attack reads.
     fields: fn() -> Vec<String>,
-    /// Attacks each of these, and scores the attack; the numbers are beliefs.
+    /// Attacks, and scores the attack.
     run: RunAttack,
 }
 
-pub(super) use canaries::planted;
-
+/// Attacks these under every cell of its parameters; the numbers are beliefs.
 type RunAttack = fn(&mut Plan, &[Branch], &[f64]) -> Result<(), ConfigError>;
 
 /// What an attack is about.
