@@ -18,7 +18,7 @@ use crate::Error;
 /// # Privacy
 /// `epsilon`-differentially private for one link, which moves the count by one and one pair's bit by one: the count
 /// costs `count_share * epsilon` and the pairs cost the rest. All noise is integer; equal sums are told apart by words
-/// that know no link. See [`Pairs`] for how the noise on pairs without a link is drawn.
+/// that know no link. The private struct `Pairs` says how the noise on pairs without a link is drawn.
 ///
 /// # Source
 /// Wu, Long, Zhang, Li (2022), LinkTeller, algorithm 3. The published code draws continuous noise, and truncates the
