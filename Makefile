@@ -51,6 +51,7 @@ client:                   ## The program of a node by itself, linked statically
 	RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked -p veilgraph-client --target $(HOST) --target-dir $(dir $(TARGET))client
 audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
 	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
+	AUDIT=1 cargo test --release --locked -p veilgraph --test end_to_end -- --nocapture --test-threads 1
 digests: build            ## Compare the bytes of server artifacts with those of commit 228681b: make digests DATA_DIR=... PUBLISHED=...
 	python3 tests/golden/digests.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) \
 		$(if $(PUBLISHED),--published $(PUBLISHED)) --against tests/golden/digests.csv
@@ -95,7 +96,7 @@ lpgnn: build              ## Private features and labels over public links (LPGN
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
-audit: CONFIG = configs/audit.toml configs/audit-canaries.toml
+audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)
 	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit && python3 docs/benchmarks/audit.py
 audit-quick: CONFIG = configs/audit-quick.toml

@@ -3,7 +3,7 @@
 
 usage: audit.py [--store DIR] > table.md
 
-It reads what `veilgraph run configs/audit.toml configs/audit-canaries.toml` left in the store:
+It reads what `veilgraph run configs/audit{,-canaries,-attributes,-shadow}.toml` left in the store:
 auditor/runs/<name>/scores.csv. Only the standard library is needed.
 """
 
@@ -12,6 +12,8 @@ import csv
 import os
 import statistics
 import sys
+
+from private_attributes import head, line
 
 
 def rows(options, name):
@@ -38,15 +40,6 @@ def written(values, digits=3, factor=1):
     if len(values) < 2:
         return f"{mean:.{digits}f}"
     return f"{mean:.{digits}f} ± {factor * statistics.stdev(values):.{digits}f}"
-
-
-def head(*columns):
-    print("| " + " | ".join(columns) + " |")
-    print("|" + "---|" * len(columns))
-
-
-def line(*values):
-    print("| " + " | ".join(str(value) for value in values) + " |")
 
 
 NETWORK = ("mechanism", "epsilon", "variant", "model")
@@ -91,11 +84,71 @@ def canaries(found):
     bound = gathered(found, "epsilon_lower_bound", fields)
     ceiling = gathered(found, "epsilon_lower_bound_ceiling", fields)
     print("\n## Lower bounds of a link's cost, at 99 %, from 1,000 canaries\n")
-    head("mechanism", "ledger, nats per link", "from reports", "ceiling", "from the graph", "from a network")
+    head("mechanism", "ledger, nats per link", "from reports", "ceiling", "from degrees", "from the graph",
+         "from a network")
     for mechanism, cost in dict.fromkeys(key[:2] for key in bound):
         at = lambda table, attack: written(table.get((mechanism, cost, attack)))
-        line(mechanism, cost, at(bound, "canary-reports"), at(ceiling, "canary-reports"), at(bound, "canary-graph"),
-             at(bound, "canary-network"))
+        line(mechanism, cost, at(bound, "canary-reports"), at(ceiling, "canary-reports"),
+             at(bound, "canary-degrees"), at(bound, "canary-graph"), at(bound, "canary-network"))
+
+
+ATTRIBUTES = ("alternative", "mechanism of features", "epsilon of features", "epsilon of labels")
+
+
+def attributes(found):
+    """Cells by the alternative of the config and the costs of features and labels."""
+    for row in found:
+        mechanism = row.get("privatize.features.mechanism") or ""
+        row["mechanism of features"] = mechanism or NAMES.get(row["alternative"], "")
+        row["epsilon of features"] = row.get("privatize.features.epsilon") or ""
+        row["epsilon of labels"] = row.get("privatize.labels.epsilon") or ""
+    area = gathered(found, "attack_auc", (*ATTRIBUTES, "audit.attack", "audit.attribute"))
+    accuracy = gathered(found, "accuracy", ATTRIBUTES)
+    print("\n## What attackers find about features, labels and members: AUC\n")
+    head("private", "epsilon", "from reports", "labels from the network", "members", "accuracy %")
+    for cell, values in accuracy.items():
+        alternative, _, of_features, of_labels = cell
+        if alternative in ("features", "labels"):
+            some = lambda attack, attribute="": next(
+                (found for key, found in area.items() if key[0] == alternative and key[4:] == (attack, attribute)
+                 and all(own in ("", wanted) for own, wanted in zip(key[1:4], cell[1:]))), [])
+            line(alternative, of_features or of_labels, written(some("attributes", alternative)),
+                 written(some("attributes", "labels-by-network")), written(some("membership")),
+                 written(values, 1, 100))
+    fields = (*ATTRIBUTES, "audit.attack")
+    bound = gathered(found, "epsilon_lower_bound", fields)
+    ceiling = gathered(found, "epsilon_lower_bound_ceiling", fields)
+    print("\n## Lower bounds of what features or a label of a node cost, at 99 %, from 1,000 canaries\n")
+    head("coins decide", "mechanism", "ledger, nats", "from reports", "ceiling", "from a network")
+    for key in bound:
+        if key[4] == "canary-reports":
+            alternative, mechanism, of_features, of_labels = key[:4]
+            network = next((found for other, found in bound.items() if other[0] == alternative
+                            and other[4] == "canary-network"
+                            and all(own in ("", wanted) for own, wanted in zip(key[1:4], other[1:4]))), [])
+            what = "labels" if alternative == "canaries-labels" else "features"
+            line(what, mechanism, of_features or of_labels or "inf", written(bound[key]), written(ceiling[key]),
+                 written(network))
+
+
+# What a config sets once for a whole alternative is no column of its scores.
+NAMES = {"canaries-open": "non-private", "canaries-multi-bit": "multi-bit", "canaries-gaussian": "gaussian",
+         "canaries-labels": "randomized-response"}
+
+
+def shadows(found):
+    fields = ("mechanism", "epsilon", "audit.attack", "audit.described_by", "audit.hops")
+    area = gathered(found, "attack_auc", fields)
+    precision = gathered(found, "attack_precision", fields)
+    print("\n## Attackers with a shadow, on test nodes whose links training has not seen: AUC (precision at the true density)\n")
+    asked = [("shadow-model", by, "") for by in ("answers", "answers-and-features")]
+    asked += [("inductive", by, hops) for by in ("answers", "answers-and-features") for hops in ("0", "1", "2")]
+    asked += [("linkteller", "", ""), ("posterior-similarity", "", ""), ("reports", "", "")]
+    settings = list(dict.fromkeys(key[:2] for key in area))
+    head("attack", "pairs by", "hops", *(" ".join(setting).replace(" 0", "") for setting in settings))
+    for attack in asked:
+        cells = [(area.get((*setting, *attack)), precision.get((*setting, *attack))) for setting in settings]
+        line(*attack, *(f"{written(found)} ({written(exact)})" for found, exact in cells))
 
 
 def main():
@@ -104,6 +157,8 @@ def main():
     options = parser.parse_args()
     networks(rows(options, "audit"))
     canaries(rows(options, "audit-canaries"))
+    attributes(rows(options, "audit-attributes"))
+    shadows(rows(options, "audit-shadow"))
 
 
 if __name__ == "__main__":

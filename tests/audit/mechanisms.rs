@@ -6,10 +6,11 @@ use std::io::Write;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use statrs::distribution::{Beta, ChiSquared, ContinuousCDF};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
 use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
 use veilgraph_privacy::generalized_response::GeneralizedResponse;
+use veilgraph_privacy::lower_bound::Guesses;
 use veilgraph_privacy::one_bit::OneBit;
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 
@@ -33,16 +34,6 @@ struct Channel {
 }
 
 type Guess = dyn Fn(bool, &mut ChaCha20Rng) -> bool;
-
-/// Lower bound of epsilon at `confidence`, from right guesses among releases (Clopper and Pearson 1934).
-fn lower_bound(right: u64, releases: u64, confidence: f64) -> f64 {
-    if right == 0 {
-        return 0.0;
-    }
-    let beta = Beta::new(right as f64, (releases - right) as f64 + 1.0).expect("positive shapes");
-    let share = beta.inverse_cdf(1.0 - confidence);
-    (share / (1.0 - share)).ln().max(0.0)
-}
 
 fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
     let response = RandomizedResponse::new(flip_of, 64);
@@ -91,7 +82,7 @@ fn no_audit_finds_more_than_epsilon_and_each_finds_almost_all() {
             let releases = (4e6 * scale()) as u64;
             let mut rng = ChaCha20Rng::seed_from_u64(17);
             let right = (0..releases).filter(|release| (channel.guess)(release % 2 == 0, &mut rng)).count() as u64;
-            let bound = lower_bound(right, releases, 0.999);
+            let bound = Guesses { made: releases, right }.epsilon_lower_bound(0.001);
             say(&format!("| {} | {epsilon} | {releases} | {bound:.4} |", channel.name));
             assert!(bound <= epsilon, "{}: {bound} exceeds {epsilon}", channel.name);
             let slack = if scale() < 1.0 { 0.80 } else { 0.98 };
@@ -111,7 +102,7 @@ fn a_halved_flip_probability_is_caught() {
             let releases = (1e5 * scale().max(0.1)) as u64;
             let mut rng = ChaCha20Rng::seed_from_u64(23);
             let right = (0..releases).filter(|release| (channel.guess)(release % 2 == 0, &mut rng)).count() as u64;
-            let bound = lower_bound(right, releases, 0.99);
+            let bound = Guesses { made: releases, right }.epsilon_lower_bound(0.01);
             say(&format!("| {}, flips halved | {epsilon} | {releases} | {bound:.4} |", channel.name));
             assert!(bound > epsilon, "{}: {bound} does not exceed the claimed {epsilon}", channel.name);
         }

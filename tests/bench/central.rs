@@ -4,6 +4,8 @@
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
+mod peak;
+
 use std::process::Command;
 use std::time::Instant;
 
@@ -12,6 +14,8 @@ use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::Epsilon;
 use veilgraph_privatize::central::edgerand::{EdgeRand, Params as EdgeRandParams};
 use veilgraph_privatize::central::lapgraph::{LapGraph, Params as LapGraphParams};
+
+use peak::peak_mebibytes;
 
 const REPEATS: usize = 5;
 /// The sizes of the Facebook graph.
@@ -66,11 +70,4 @@ fn case(mechanism: &str, epsilon: Epsilon) {
     times.sort_by(f64::total_cmp);
     let (median, least, most) = (times[REPEATS / 2], times[0], times[REPEATS - 1]);
     println!("| {released} | {median:.0} ({least:.0} to {most:.0}) | {before} | {} |", peak_mebibytes());
-}
-
-/// The most memory this process has had, as the kernel counts it.
-fn peak_mebibytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
 }

@@ -4,6 +4,8 @@
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
+mod peak;
+
 use std::convert::Infallible;
 use std::path::Path;
 use std::process::Command;
@@ -19,6 +21,8 @@ use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon};
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_store::read_table;
+
+use peak::peak_mebibytes;
 
 const REPEATS: usize = 5;
 const STEPS: [&str; 7] = ["privatize", "pair", "fit", "hard", "hybrid", "MAE", "server side"];
@@ -136,11 +140,4 @@ impl Saver for Nowhere {
         assert!(blocks.flatten().map(|column| column.len()).sum::<usize>() > 0);
         Ok(())
     }
-}
-
-/// The most memory this process has had, as the kernel counts it.
-fn peak_mebibytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
 }

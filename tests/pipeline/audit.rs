@@ -1,7 +1,10 @@
 //! Attacks: what they find, what they are compared with, and what canaries say about the guarantee.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
+use polars::prelude::{DataType, LazyFrame, PlRefPath, ScanArgsParquet};
 use serde_json::Value;
 
 use crate::support::{Lab, TINY, data_dir, rows};
@@ -12,7 +15,10 @@ fn audited(tables: &str) -> Lab {
 }
 
 fn value(document: &Value, metric: &str, of: &[(&str, &str)]) -> f64 {
-    let is_wanted = |row: &&Value| row["metric"] == metric && of.iter().all(|(field, wanted)| row[*field] == **wanted);
+    let has = |row: &Value, field: &str, wanted: &str| {
+        row[field] == *wanted || row["choices"][format!("audit.{field}")] == *wanted
+    };
+    let is_wanted = |row: &&Value| row["metric"] == metric && of.iter().all(|(field, wanted)| has(row, field, wanted));
     let found: Vec<&Value> = rows(&document["metrics"]).filter(is_wanted).collect();
     assert_eq!(found.len(), 1, "{metric} {of:?}");
     found[0]["mean"].as_f64().expect("a number")
@@ -53,6 +59,90 @@ fn every_attack_has_its_scores_and_its_floor() {
     assert_eq!(lab.ran(&[&set[..], &["--set", "audit.probe_scale=1e-3"]].concat()), ["audit", "evaluate"]);
 }
 
+/// The tiny experiment with private features and labels, and an audit.
+fn with_private_attributes(audit: &str) -> Lab {
+    let tiny = TINY
+        .replace("trials = 2", "")
+        .replace("[ingest.synthetic]", "[ingest]\nnormalize = \"none\"\n\n[ingest.synthetic]");
+    let tables = "[privatize.features]\nmechanism = \"multi-bit\"\nepsilon = 3.0\n\n[privatize.labels]\n\
+                  mechanism = \"randomized-response\"\nepsilon = 1.0\n";
+    Lab::with("config.toml", format!("{tiny}{tables}[audit]\n{audit}"))
+}
+
+#[test]
+fn attributes_and_members_are_told_as_far_as_the_budget_lets_them() {
+    let lab = with_private_attributes("attacks = [\"membership\", \"attributes\"]\ntargets = 60");
+    let document = lab.json(&["--set", "privatize.labels.epsilon=[1.0, inf]", "--set", "train.epochs=200"]);
+    let auc = |epsilon: &str, attack: &str, attribute: Option<&str>| {
+        let is = |row: &&Value| {
+            row["metric"] == "attack_auc"
+                && row["attack"] == attack
+                && row["choices"]["privatize.labels.epsilon"].as_str().is_none_or(|known| known == epsilon)
+                && attribute.is_none_or(|wanted| row["choices"]["audit.attribute"] == wanted)
+        };
+        let found: Vec<f64> = rows(&document["metrics"]).filter(is).filter_map(|row| row["mean"].as_f64()).collect();
+        assert_eq!(found.len(), 1, "{epsilon} {attack} {attribute:?}");
+        found[0]
+    };
+    assert_eq!(auc("inf", "attributes", Some("labels")), 1.0, "labels without noise are known");
+    // A label that costs 1 nat is sent with probability e / (e + 2): the area is that plus half of all ties.
+    let truth = 1.0_f64.exp() / (1.0_f64.exp() + 2.0);
+    let expected = (truth + 1.0 - (1.0 - truth) / 2.0) / 2.0;
+    let found = auc("1.0", "attributes", Some("labels"));
+    assert!((found - expected).abs() < 0.1, "{found} and not {expected}");
+    assert!(auc("1.0", "attributes", Some("features")) > 0.49);
+    assert!(auc("1.0", "attributes", Some("labels-by-network")) > 0.5);
+    let members = auc("inf", "membership", None);
+    assert!(members > 0.5, "a network is surer of what it was trained on: {members}");
+}
+
+#[test]
+fn canaries_bound_what_features_and_labels_cost() {
+    for (kind, cost, canaries, least) in [("features", 3.0, 100, 1.0), ("labels", 1.0, 70, 0.0)] {
+        let lab = with_private_attributes(&format!(
+            "attacks = [\"canary-reports\", \"canary-network\"]\ncanaries = {canaries}\ncanaries_of = \"{kind}\""
+        ));
+        let document = lab.json(&[]);
+        for attack in ["canary-reports", "canary-network"] {
+            let bound = value(&document, "epsilon_lower_bound", &[("attack", attack)]);
+            assert!(bound <= cost, "{kind} {attack}: {bound}");
+            assert_eq!(value(&document, "canaries", &[("attack", attack)]), f64::from(canaries));
+        }
+        let reports = value(&document, "epsilon_lower_bound", &[("attack", "canary-reports")]);
+        assert!(reports >= least, "{kind}: {reports}");
+        // Without noise all coins are known, and the ledger says that nothing is protected.
+        let open = lab.json(&["--set", &format!("privatize.{kind}.epsilon=inf")]);
+        let of = [("attack", "canary-reports")];
+        assert_eq!(value(&open, "canary_right_guesses", &of), f64::from(canaries));
+    }
+}
+
+#[test]
+fn attacks_with_a_shadow_find_links() {
+    let attacks = "attacks = [\"shadow-model\", \"inductive\"]\nbeliefs = [1.0]\nhops = [0, 1]\n\
+                   described_by = [\"answers\", \"answers-and-features\"]";
+    let lab = audited(attacks);
+    let set = [
+        "--set",
+        "privatize.links.mechanism=non-private",
+        "--set",
+        "ingest.synthetic.nodes=400",
+        "--set",
+        "train.epochs=100",
+    ];
+    let document = lab.json(&set);
+    for by in ["answers", "answers-and-features"] {
+        let shadow = value(&document, "attack_auc", &[("attack", "shadow-model"), ("described_by", by)]);
+        assert!(shadow > 0.6, "{by}: {shadow}");
+        for hops in ["0", "1"] {
+            let found =
+                value(&document, "attack_auc", &[("attack", "inductive"), ("described_by", by), ("hops", hops)]);
+            assert!(found > 0.52, "{by}, {hops} hops: {found}");
+        }
+    }
+    assert!(lab.ran(&set).is_empty(), "everything is fresh");
+}
+
 /// Whether a part of the store holds an artifact of this name.
 fn holds(lab: &Lab, part: &str, name: &str) -> bool {
     let mut open = vec![lab.path("artifacts").join(part)];
@@ -72,7 +162,9 @@ fn holds(lab: &Lab, part: &str, name: &str) -> bool {
 
 #[test]
 fn canaries_bound_what_a_link_costs() {
-    let lab = audited("attacks = [\"canary-reports\", \"canary-graph\", \"canary-network\"]\ncanaries = 400");
+    let lab = audited(
+        "attacks = [\"canary-reports\", \"canary-degrees\", \"canary-graph\", \"canary-network\"]\ncanaries = 400",
+    );
     let mechanism = "privatize.links.mechanism=[\"blink\", \"rr\", \"symrr\", \"edgerand\", \"lapgraph\"]";
     let document = lab.json(&["--set", mechanism, "--set", "privatize.links.epsilon=1"]);
     for (mechanism, cost, least) in
@@ -88,7 +180,8 @@ fn canaries_bound_what_a_link_costs() {
     }
     assert_eq!(value(&document, "canaries", &[("mechanism", "rr"), ("attack", "canary-reports")]), 400.0);
     // Without protection nearly every guess is right, and the ledger says so.
-    let open = lab.json(&["--set", "privatize.links.mechanism=non-private"]);
+    let attacks = "audit.attacks=[\"canary-reports\", \"canary-network\"]";
+    let open = lab.json(&["--set", "privatize.links.mechanism=non-private", "--set", attacks]);
     let of = [("mechanism", "non-private"), ("attack", "canary-reports")];
     assert_eq!(value(&open, "canary_right_guesses", &of), value(&open, "canary_guesses", &of));
     assert_eq!(value(&open, "epsilon_lower_bound", &of), value(&open, "epsilon_lower_bound_ceiling", &of));
@@ -113,6 +206,17 @@ fn what_cannot_be_attacked_is_said() {
         ("", vec!["privacy.features=withheld"], vec!["networks that classify"]),
         ("attacks = [\"canary-reports\"]", vec![], vec!["[audit] canaries"]),
         ("canaries = 10", vec![], vec!["attacks", "canary-reports"]),
+        ("attacks = [\"membership\"]", vec![], vec!["membership", "public"]),
+        ("attacks = [\"attributes\"]", vec![], vec!["attributes", "public"]),
+        ("attacks = [\"shadow-model\"]", vec!["audit.targets=118"], vec!["attack fewer"]),
+        ("attacks = [\"inductive\"]\nhops = -1", vec![], vec!["hops"]),
+        ("attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"labels\"", vec![], vec!["private labels"]),
+        ("attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"nodes\"", vec![], vec!["nodes", "features"]),
+        (
+            "attacks = [\"canary-degrees\"]\ncanaries = 10",
+            vec!["privatize.links.mechanism=rr"],
+            vec!["canary-degrees", "degrees"],
+        ),
         ("attacks = [\"canary-reports\"]\ncanaries = 5000", vec![], vec!["canaries = 5000", "half"]),
         (
             "attacks = [\"canary-reports\"]\ncanaries = 10\n[privacy]\nrandomness = \"os\"\npopulation = \"p\"\nbudget = 9",
@@ -178,5 +282,59 @@ fn linkteller_finds_on_cora_what_was_measured_independently() {
         let found = auc("blink", epsilon, "linkteller");
         assert!(found >= low && found <= high, "{epsilon}: {found}");
         assert!(found <= auc("blink", epsilon, "reports") + 0.02, "{epsilon}: {found}");
+    }
+}
+
+/// Two columns of whole numbers and a third, of an artifact below the readable names of a run.
+fn table(path: &Path, columns: [&str; 3]) -> Vec<(u32, u32, f64)> {
+    let text = PlRefPath::new(path.to_str().expect("a path"));
+    let frame =
+        LazyFrame::scan_parquet(text, ScanArgsParquet::default()).and_then(LazyFrame::collect).expect("a table");
+    let [first, second, third] = columns.map(|name| {
+        let column = frame.column(name).and_then(|column| column.cast(&DataType::Float64)).expect("a column");
+        column.f64().expect("numbers").into_no_null_iter().collect::<Vec<f64>>()
+    });
+    (0..first.len()).map(|row| (first[row] as u32, second[row] as u32, third[row])).collect()
+}
+
+/// Influence on Cora between 500 targets: a perceptron has none, one layer reaches neighbours, and two layers reach their
+/// neighbours. Beyond that it is zero, and not merely small.
+#[test]
+fn influence_on_cora_reaches_as_far_as_there_are_layers() {
+    let Some(data) = data_dir("influence on Cora") else { return };
+    let lab = Lab::with(
+        "config.toml",
+        "name = \"hops\"\n[ingest]\ndataset = \"cora\"\n[privatize.links]\nmechanism = \"non-private\"\n[train]\n\
+         epochs = 30\n[evaluate]\nmetrics = [\"accuracy\"]\n[audit]\nattacks = [\"linkteller\"]\n",
+    );
+    for (model, layers) in [("mlp", 2), ("gcn", 1), ("gcn", 2)] {
+        let set = [format!("train.model={model}"), format!("train.layers={layers}")];
+        let document = lab.json(&["--data-dir", data.to_str().expect("a path"), "--set", &set[0], "--set", &set[1]]);
+        let runs = |part: &str, rest: &str| lab.path("artifacts").join(part).join("runs/hops").join(rest);
+        let links = table(&runs("simulation", "construct/trial-0/graph.parquet"), ["source", "target", "weight"]);
+        let scores = runs("auditor", "audit/attack-linkteller,pool-all,trial-0/pair_scores.parquet");
+        let scores = table(&scores, ["row", "column", "score"]);
+        assert_eq!(scores.len(), 500 * 499 / 2);
+        let mut near: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for &(i, j, _) in &links {
+            near.entry(i).or_default().insert(j);
+            near.entry(j).or_default().insert(i);
+        }
+        let none = BTreeSet::new();
+        let around = |node: u32| near.get(&node).unwrap_or(&none);
+        let reaches = |i: u32, j: u32| match (model, layers) {
+            ("mlp", _) => false,
+            (_, 1) => around(i).contains(&j),
+            _ => around(i).contains(&j) || !around(i).is_disjoint(around(j)),
+        };
+        let beyond = scores.iter().filter(|&&(i, j, _)| !reaches(i, j)).map(|score| score.2).fold(0.0, f64::max);
+        assert_eq!(beyond, 0.0, "{model} with {layers} layers");
+        let auc = value(&document, "attack_auc", &[("attack", "linkteller")]);
+        match (model, layers) {
+            ("mlp", _) => assert_eq!(auc, 0.5),
+            // All nodes of Cora have features.
+            (_, 1) => assert_eq!(auc, 1.0),
+            _ => assert!(auc > 0.99, "{auc}"),
+        }
     }
 }

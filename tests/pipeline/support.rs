@@ -72,7 +72,12 @@ impl Lab {
     /// The program, with its store in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph"));
-        command.args(["--store", "artifacts"]).args(arguments).current_dir(self.folder.path()).env_remove("DATA_DIR");
+        command
+            .args(["--store", "artifacts"])
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_remove("DATA_DIR")
+            .env_remove("PUBLISHED");
         command
     }
 

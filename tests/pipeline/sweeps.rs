@@ -34,6 +34,7 @@ const MULTI_BIT: &[&str] = &["privatize.features.mechanism=multi-bit", "privatiz
 const GAUSSIAN: &[&str] = &["privatize.features.mechanism=gaussian", "privatize.features.epsilon=3"];
 const LABELS: &[&str] = &["privatize.labels.mechanism=randomized-response", "privatize.labels.epsilon=3"];
 const ATTACKED: &[&str] = &["audit.attacks=linkteller", "audit.targets=40"];
+const SHADOWED: &[&str] = &["audit.attacks=inductive", "audit.targets=40"];
 const DROP: &[&str] = &[LABELS[0], LABELS[1], "train.labels=drop"];
 const RANDOM: &[&str] = &["privatize.features.mechanism=feature-free", "estimate.features.substitute=random"];
 const SAGE: &[&str] = &["train.model=graphsage"];
@@ -110,7 +111,10 @@ const SWEEPS: &[Sweep] = &[
     beside("train.heads", ["1", "2"], &["train.model=gat"]),
     beside("train.labels", ["plain", "forward"], LABELS),
     beside("train.label_hops", ["1", "2"], DROP),
+    beside("train.inductive", ["false", "true"], &["construct.variant=hard"]),
     beside("audit.targets", ["20", "30"], ATTACKED),
+    beside("audit.described_by", ["answers", "answers-and-features"], SHADOWED),
+    beside("audit.hops", ["0", "1"], SHADOWED),
     beside("audit.pool", ["all", "low"], ATTACKED),
     beside("audit.probe_scale", ["1e-4", "1e-2"], ATTACKED),
     beside("audit.direction", ["both", "one-way"], ATTACKED),
@@ -145,6 +149,7 @@ const OTHERS: &[&str] = &[
     "privatize.features.dimension",
     "privatize.links.hold_out_links",
     "audit.canaries",
+    "audit.canaries_of",
     "train.embedding",
     "train.check_every",
     "train.learning_rate",

@@ -1,18 +1,19 @@
-//! What does an attacker learn about links from what was released, and how sure is that?
+//! What does an attacker learn from what was released, and how sure is that?
 //!
 //! *Invariant:* an attack reads what was released, and of the truth no more than which pairs it is about; scoring it, which
-//! asks for the truth, and bounding epsilon by it are apart from it. All arithmetic is in double precision.
+//! asks for the truth, is apart from it. All arithmetic is in double precision.
 //!
 //! Where to begin: [`influence::Influence`] attacks a trained network, [`similarity::Distance`] compares what a network
-//! says about two nodes, [`roc::Roc`] scores a ranking of pairs, and [`bound`] turns right guesses into a lower bound of
-//! epsilon.
+//! says about two nodes, and [`roc::Roc`] scores a ranking of pairs.
 
-pub mod bound;
 mod canaries;
 pub mod influence;
+pub mod pair_descriptors;
 mod pair_scores;
+mod record;
 pub mod roc;
 pub mod similarity;
 
 pub use canaries::Canaries;
 pub use pair_scores::PairScores;
+pub use record::Record;

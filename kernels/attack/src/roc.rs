@@ -1,24 +1,11 @@
 //! How well scores tell links from other pairs, at every threshold.
 
-use crate::bound::{Tail, clopper_pearson};
+use veilgraph_graph::{Level, Levels, Ranking};
+use veilgraph_privacy::lower_bound::{Tail, clopper_pearson};
 
 /// The ROC curve of scored pairs: pairs of equal scores come together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Roc {
-    n_links: usize,
-    n_others: usize,
-    /// Links and other pairs with at least a score, for every score from the largest down.
-    levels: Vec<Level>,
-}
-
-/// Pairs with at least a certain score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
-    /// Those that are links.
-    pub links: usize,
-    /// Those that are not.
-    pub others: usize,
-}
+pub struct Roc(Levels);
 
 /// A share with its interval of 95 % (Clopper, Pearson 1934).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,50 +41,47 @@ impl Roc {
     /// Ranks pairs of a score and whether they are a link; none if links or other pairs are missing, or a score is no
     /// number.
     #[must_use]
-    pub fn of(mut pairs: Vec<(f64, bool)>) -> Option<Self> {
-        if pairs.iter().any(|pair| pair.0.is_nan()) {
-            return None;
-        }
-        pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut levels: Vec<Level> = Vec::new();
-        let mut at = Level { links: 0, others: 0 };
-        for level in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let links = level.iter().filter(|pair| pair.1).count();
-            at = Level { links: at.links + links, others: at.others + level.len() - links };
-            levels.push(at);
-        }
-        (at.links > 0 && at.others > 0).then_some(Self { n_links: at.links, n_others: at.others, levels })
+    pub fn of(pairs: Vec<(f64, bool)>) -> Option<Self> {
+        Levels::of(pairs).map(Self)
+    }
+
+    /// How well the scores rank links above other pairs.
+    #[must_use]
+    pub fn ranking(&self) -> Ranking {
+        self.0.ranking()
     }
 
     /// Number of links.
     #[must_use]
     pub fn n_links(&self) -> usize {
-        self.n_links
+        self.0.all().links
     }
 
     /// Number of pairs.
     #[must_use]
     pub fn n_pairs(&self) -> usize {
-        self.n_links + self.n_others
+        self.0.all().pairs()
     }
 
     /// Points `(false positive rate, true positive rate)`, one for every distinct score, from (0, 0) to (1, 1).
     pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let all = self.0.all();
         let point =
-            |level: &Level| (level.others as f64 / self.n_others as f64, level.links as f64 / self.n_links as f64);
-        std::iter::once((0.0, 0.0)).chain(self.levels.iter().map(point))
+            move |level: &Level| (level.others as f64 / all.others as f64, level.links as f64 / all.links as f64);
+        std::iter::once((0.0, 0.0)).chain(self.0.at_least().iter().map(point))
     }
 
     /// The largest share of links above a score that at most a share `rate` of the other pairs reaches.
     #[must_use]
     pub fn true_positive_rate_at(&self, rate: f64) -> Share {
-        let most = rate * self.n_others as f64;
-        let fits = self.levels.iter().take_while(|level| level.others as f64 <= most);
+        let all = self.0.all();
+        let most = rate * all.others as f64;
+        let fits = self.0.at_least().iter().take_while(|level| level.others as f64 <= most);
         let links = fits.last().map_or(0, |level| level.links);
         Share {
-            value: links as f64 / self.n_links as f64,
-            low: clopper_pearson(links as u64, self.n_links as u64, 0.025, Tail::Lower),
-            high: clopper_pearson(links as u64, self.n_links as u64, 0.025, Tail::Upper),
+            value: links as f64 / all.links as f64,
+            low: clopper_pearson(links as u64, all.links as u64, 0.025, Tail::Lower),
+            high: clopper_pearson(links as u64, all.links as u64, 0.025, Tail::Upper),
         }
     }
 
@@ -105,13 +89,14 @@ impl Roc {
     #[must_use]
     pub fn claimed(&self, n_claimed: usize) -> Claimed {
         let n_claimed = n_claimed.clamp(1, self.n_pairs());
-        let next = self.levels.partition_point(|level| level.links + level.others < n_claimed);
-        let before = if next == 0 { Level { links: 0, others: 0 } } else { self.levels[next - 1] };
-        let level = self.levels[next];
-        let n_before = before.links + before.others;
-        let share = (n_claimed - n_before) as f64 / (level.links + level.others - n_before) as f64;
+        let levels = self.0.at_least();
+        let next = levels.partition_point(|level| level.pairs() < n_claimed);
+        let before = if next == 0 { Level::default() } else { levels[next - 1] };
+        let level = levels[next];
+        let n_before = before.pairs();
+        let share = (n_claimed - n_before) as f64 / (level.pairs() - n_before) as f64;
         let links = before.links as f64 + share * (level.links - before.links) as f64;
-        Claimed { precision: links / n_claimed as f64, recall: links / self.n_links as f64 }
+        Claimed { precision: links / n_claimed as f64, recall: links / self.n_links() as f64 }
     }
 }
 

@@ -32,7 +32,7 @@ pub use labels::Labels;
 pub use link_sample::LinkSample;
 pub use nodes::{NodeMap, Nodes, Split, nodes_from_links, with_nodes_from_links};
 pub use predictions::{ModelPredictions, Predictions};
-pub use ranking::Ranking;
+pub use ranking::{Level, Levels, Ranking};
 pub use sparse::SparseMatrix;
 pub use weighted::{Construction, Links, WeightedGraph};
 

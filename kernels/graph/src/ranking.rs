@@ -10,31 +10,86 @@ pub struct Ranking {
     pub average_precision: f64,
 }
 
+/// Counts links and other pairs at every score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// Counts of the pairs with at least a score, for every score from the largest down. There is at least one link and
+    /// one other pair.
+    at_least: Vec<Level>,
+}
+
+/// Counts pairs with at least a certain score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// So many are links.
+    pub links: usize,
+    /// So many are not.
+    pub others: usize,
+}
+
+impl Level {
+    /// Returns the number of pairs.
+    #[must_use]
+    pub fn pairs(self) -> usize {
+        self.links + self.others
+    }
+}
+
+impl Levels {
+    /// Sorts pairs of a score and whether they are a link. Returns `None` if links or other pairs are missing, or if a
+    /// score is no number.
+    #[must_use]
+    pub fn of(mut pairs: Vec<(f64, bool)>) -> Option<Self> {
+        if pairs.iter().any(|pair| pair.0.is_nan()) {
+            return None;
+        }
+        pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut at_least: Vec<Level> = Vec::new();
+        let mut so_far = Level::default();
+        for level in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let links = level.iter().filter(|pair| pair.1).count();
+            so_far = Level { links: so_far.links + links, others: so_far.others + level.len() - links };
+            at_least.push(so_far);
+        }
+        (so_far.links > 0 && so_far.others > 0).then_some(Self { at_least })
+    }
+
+    /// Returns the counts of the pairs with at least a score, for every score from the largest down.
+    #[must_use]
+    pub fn at_least(&self) -> &[Level] {
+        &self.at_least
+    }
+
+    /// Returns the counts of all pairs.
+    #[must_use]
+    pub fn all(&self) -> Level {
+        self.at_least.last().copied().unwrap_or_default()
+    }
+
+    /// Returns how well the scores rank links above other pairs.
+    #[must_use]
+    pub fn ranking(&self) -> Ranking {
+        let all = self.all();
+        let mut above = Level::default();
+        // Each link counts the other pairs below it twice, and those beside it once.
+        let (mut wins, mut precision) = (0, 0.0);
+        for &level in &self.at_least {
+            let links = level.links - above.links;
+            wins += links * (2 * (all.others - level.others) + level.others - above.others);
+            precision += links as f64 * level.links as f64 / level.pairs() as f64;
+            above = level;
+        }
+        let area_under_curve = wins as f64 / (2.0 * all.links as f64 * all.others as f64);
+        Ranking { area_under_curve, average_precision: precision / all.links as f64 }
+    }
+}
+
 impl Ranking {
     /// Ranks pairs of a score and whether they are a link. Returns `None` if links or other pairs are missing, or if a
     /// score is no number.
     #[must_use]
-    pub fn of(pairs: &[(f64, bool)]) -> Option<Self> {
-        let mut pairs = pairs.to_vec();
-        pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let n_links = pairs.iter().filter(|pair| pair.1).count();
-        let n_others = pairs.len() - n_links;
-        if n_links == 0 || n_others == 0 || pairs.iter().any(|pair| pair.0.is_nan()) {
-            return None;
-        }
-        let (mut links, mut others) = (0, 0);
-        // Each link counts the other pairs below it twice, and those beside it once.
-        let (mut wins, mut precision) = (0, 0.0);
-        for level in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let new_links = level.iter().filter(|pair| pair.1).count();
-            let new_others = level.len() - new_links;
-            links += new_links;
-            others += new_others;
-            wins += new_links * (2 * (n_others - others) + new_others);
-            precision += new_links as f64 * links as f64 / (links + others) as f64;
-        }
-        let area_under_curve = wins as f64 / (2.0 * n_links as f64 * n_others as f64);
-        Some(Self { area_under_curve, average_precision: precision / n_links as f64 })
+    pub fn of(pairs: Vec<(f64, bool)>) -> Option<Self> {
+        Levels::of(pairs).map(|levels| levels.ranking())
     }
 }
 
@@ -54,11 +109,13 @@ mod tests {
             links.iter().filter(above).count() as f64 / pairs.iter().filter(above).count() as f64
         };
         let precision: f64 = links.iter().map(|link| share(link.0)).sum::<f64>() / links.len() as f64;
-        let found = Ranking::of(&pairs).expect("both kinds");
+        let found = Ranking::of(pairs.clone()).expect("both kinds");
         assert!((found.area_under_curve - wins / (links.len() * others.len()) as f64).abs() < 1e-12);
         assert!((found.average_precision - precision).abs() < 1e-12);
-        let same = Ranking::of(&[(1.0, true), (1.0, false)]).expect("both kinds");
+        let same = Ranking::of(vec![(1.0, true), (1.0, false)]).expect("both kinds");
         assert_eq!(same, Ranking { area_under_curve: 0.5, average_precision: 0.5 });
-        assert!(Ranking::of(&[(1.0, true)]).is_none() && Ranking::of(&[(f64::NAN, true), (0.0, false)]).is_none());
+        assert!(
+            Ranking::of(vec![(1.0, true)]).is_none() && Ranking::of(vec![(f64::NAN, true), (0.0, false)]).is_none()
+        );
     }
 }

@@ -76,6 +76,13 @@ impl WeightedGraph {
         }
     }
 
+    /// Returns the graph with the links among the kept nodes alone. The other nodes stay, without a link.
+    #[must_use]
+    pub fn among(&self, is_kept: impl Fn(u32) -> bool) -> Self {
+        let links = self.links().filter(|&(source, target, _)| is_kept(source) && is_kept(target)).collect();
+        Self { links: Links::Listed(links), ..*self }
+    }
+
     /// Names the form of the links in the facts of the artifact.
     fn form(&self) -> &'static str {
         match (&self.links, self.construction) {

@@ -125,7 +125,7 @@ fn fit(
         }
         let embeddings = model.embeddings().ok_or(Failure::Diverged(epoch))?;
         let scores: Vec<_> = validation.pairs.iter().map(|&(i, j, is)| (embeddings.score(i, j), is)).collect();
-        let area_under_curve = Ranking::of(&scores).ok_or(Failure::NoValidationLinks)?.area_under_curve;
+        let area_under_curve = Ranking::of(scores).ok_or(Failure::NoValidationLinks)?.area_under_curve;
         curve.push(LinkRecord { epoch, train_loss, area_under_curve });
         if best.as_ref().is_none_or(|best| area_under_curve > best.0) {
             best = Some((area_under_curve, epoch, embeddings));

@@ -173,12 +173,17 @@ impl Saver for StoreSaver<'_> {
             return Err(StoreError::Uncharged { path: draft.folder.join(&file), artifact: A::NAME });
         }
         // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
-        let metadata = BTreeMap::from([
+        let mut metadata = BTreeMap::from([
             ("artifact".to_owned(), A::NAME.to_owned()),
             ("schema_version".to_owned(), "1".to_owned()),
             ("stage".to_owned(), draft.recipe.stage.clone()),
             ("zone".to_owned(), A::ZONE.name().to_owned()),
         ]);
+        // What reads the artifact reads the attachment too, and is keyed by the digest of the table alone.
+        if let Some(bytes) = &attachment {
+            let digest = draft.store.hasher(A::ZONE.name())?.update(bytes).finalize().to_hex().to_string();
+            metadata.insert("attachment_digest".to_owned(), digest);
+        }
         let secret = if APART.contains(&A::ZONE) { Some(draft.store.secret()?) } else { None };
         let mut hasher = secret.map(|secret| ContentHasher::new::<A>(facts, &secret));
         let mut read = blocks.inspect(|block| {

@@ -1,24 +1,36 @@
-//! An auditor plays the attacker: what do released artifacts and trained models tell about links?
+//! An auditor plays the attacker: what do released artifacts and trained models tell about links,
+//! features and labels?
 //!
-//! An attack is one file: its parameters, what it reads, and how it scores pairs. Stage `evaluate` compares the scores
-//! with the true links. The truth serves an attack for nothing but the choice of its targets.
+//! An attack is one file: its parameters, what it reads, and how it scores facts. Stage `evaluate` compares the scores
+//! with the truth. The truth serves an attack for nothing but the choice of its targets.
 //!
-//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, and what an attacker
-//! guesses right about the coins bounds epsilon from below.
+//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels,
+//! and what an attacker guesses right about the coins bounds epsilon from below.
 
+mod answers;
+mod attributes;
 mod canaries;
 mod linkteller;
+mod membership;
 mod posterior_similarity;
 mod reports;
+mod supervised;
 mod targets;
 
 use veilgraph_attack::influence::InfluenceError;
 use veilgraph_contract::Invalid;
+use veilgraph_nn::Failure;
 
-pub use canaries::{GuessFromGraph, GuessFromNetwork, GuessParams, PlantCanaries, PlantParams};
+pub use attributes::{AnsweredLabels, Params as AttributesParams, ReportedFeatures, ReportedLabels};
+pub use canaries::{
+    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
+    GuessParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
+};
 pub use linkteller::{Direction, LinkTeller, Params as LinkTellerParams};
+pub use membership::Membership;
 pub use posterior_similarity::{Params as PosteriorSimilarityParams, PosteriorSimilarity};
 pub use reports::{Params as ReportsParams, Reports};
+pub use supervised::{Inductive, InductiveParams, ShadowModel, ShadowParams};
 pub use targets::{Pool, Targets};
 
 /// Why there is no attack.
@@ -40,14 +52,33 @@ pub enum Error {
     #[error("targets = {0} gives no pair; choose at least 2")]
     TooFew(usize),
     /// There is nothing to plant, or too much.
-    #[error("canaries = {0} must be at least 1 and at most half of the {1} pairs of nodes")]
-    Canaries(usize, usize),
+    #[error("canaries = {canaries} must be at least 1 and at most {most}, {what}")]
+    Canaries {
+        /// How many were asked for.
+        canaries: usize,
+        /// How many there can be.
+        most: usize,
+        /// What these are.
+        what: &'static str,
+    },
+    /// Coins have nothing to choose between.
+    #[error("canaries_of = \"labels\" needs two classes or more, and the data have {0}")]
+    OneClass(usize),
     /// The influence of too many nodes would be kept.
     #[error("canary-network asks about {0} ends of canaries, and at most {1} fit; plant fewer canaries")]
     Ends(usize, usize),
     /// The perturbation makes no sense.
     #[error("probe_scale = {0} must be a positive number, such as 1e-4")]
     ProbeScale(f64),
+    /// A classifier of pairs has too little to learn from.
+    #[error(
+        "the nodes that are not attacked have {0} links and {1} other pairs to learn from, and both need 20; attack fewer \
+         targets"
+    )]
+    ShadowPairs(usize, usize),
+    /// No shadow model was trained, or it cannot be asked.
+    #[error("the attacker's own network failed: {0}; attack fewer targets")]
+    Shadow(Failure),
     /// The network cannot be attacked.
     #[error(transparent)]
     Influence(#[from] InfluenceError),

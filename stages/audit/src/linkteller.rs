@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_attack::PairScores;
 use veilgraph_attack::influence::{DenseInfluence, Influence, Output};
 use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Construction, EstimatedFeatures, Features, WeightedGraph};
+use veilgraph_graph::{AdjacencyList, Construction, EstimatedFeatures, Features, Nodes, WeightedGraph};
 use veilgraph_nn::{InputFeatures, ModelWeights};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
@@ -87,6 +87,7 @@ impl Stage for LinkTeller {
     type Params = Params;
     /// A soft graph comes with its posterior.
     type Inputs = (
+        Nodes,
         ModelWeights,
         Option<Features>,
         Option<EstimatedFeatures>,
@@ -99,14 +100,14 @@ impl Stage for LinkTeller {
     type Error = Error;
 
     fn run(
-        (weights, features, estimated, graph, model, evidence, Private(truth)): Self::Inputs,
+        (nodes, weights, features, estimated, graph, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         params.check()?;
         same_size(graph.n_nodes, &truth)?;
-        let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, rng)?;
+        let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, &nodes, rng)?;
         let influence = attacked(&weights, features.as_ref(), estimated.as_ref(), &graph, model, evidence)?;
         let moved = influence.of(&targets, params.probe_scale, params.output.into());
         Ok((scored(graph.n_nodes, &targets, |a, b| params.direction.of(&moved, a, b)),))

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use veilgraph_attack::PairScores;
 use veilgraph_attack::similarity::Distance;
-use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Predictions};
+use veilgraph_contract::{Auditor, Draws, Private, Progress, Stage, StageRng};
+use veilgraph_graph::{AdjacencyList, Nodes, Predictions};
 use veilgraph_nn::ModelWeights;
 
 use crate::Error;
+use crate::answers::Answers;
 use crate::targets::{Pool, Targets, same_size, scored};
 
 /// Scores pairs by how alike the class probabilities of both nodes are.
@@ -65,27 +66,20 @@ impl Stage for PosteriorSimilarity {
     type Side = Auditor;
     type Params = Params;
     /// The model says which of the predictions are its best.
-    type Inputs = (Predictions, ModelWeights, Private<AdjacencyList>);
+    type Inputs = (Nodes, Predictions, ModelWeights, Private<AdjacencyList>);
     type Outputs = (PairScores,);
     type Error = Error;
 
     fn run(
-        (predictions, weights, Private(truth)): Self::Inputs,
+        (nodes, predictions, weights, Private(truth)): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let best = weights.best()?.model;
-        let found = predictions.models.iter().find(|model| model.model == best);
-        let answers = found.ok_or_else(|| Invalid(format!("model {best} has no predictions")))?;
-        let n_classes = predictions.n_classes.max(1);
-        same_size(answers.probabilities.len() / n_classes, &truth)?;
-        let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, rng)?;
-        let row = |node: &u32| -> Vec<f64> {
-            let row = &answers.probabilities[*node as usize * n_classes..][..n_classes];
-            row.iter().map(|&probability| f64::from(probability)).collect()
-        };
-        let rows: Vec<Vec<f64>> = targets.iter().map(row).collect();
+        let answers = Answers::of(&predictions, &weights)?;
+        same_size(answers.n_nodes(), &truth)?;
+        let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, &nodes, rng)?;
+        let rows: Vec<Vec<f64>> = targets.iter().map(|&node| answers.row(node)).collect();
         let DistanceName(distance) = params.distance;
         Ok((scored(truth.n_nodes(), &targets, |a, b| -distance.between(&rows[a], &rows[b])),))
     }

@@ -1,16 +1,18 @@
 //! What the server itself believes about each pair.
 
+use std::collections::BTreeMap;
+
 use veilgraph_attack::PairScores;
 use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, WeightedGraph};
+use veilgraph_graph::{AdjacencyList, Nodes, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
-use veilgraph_privacy::NoisyLinks;
+use veilgraph_privacy::{NoisyEntries, NoisyLinks};
 
 use crate::Error;
 use crate::targets::{Targets, same_size, scored};
 
-/// Scores pairs by the link probabilities of the server; where there are none, by the reported lists; and where there are
-/// none either, by the released graph.
+/// Scores pairs by the link probabilities of the server; where there are none, by the reported entries or lists; and where
+/// there are none either, by the released graph.
 ///
 /// Graph, model and predictions follow from the reports. The server's own belief is therefore what an attack on any of
 /// them is compared with. Without probabilities, a pair's score is how many of its ends report the link, or the weight of
@@ -30,20 +32,27 @@ impl Stage for Reports {
     const DRAWS: Draws = Draws::EveryTrial;
     type Side = Auditor;
     type Params = Params;
-    /// The first of probabilities, lists and graph counts.
-    type Inputs =
-        (Option<WeightedGraph>, Option<NoisyLinks>, Option<LinkModel>, Option<LinkEvidence>, Private<AdjacencyList>);
+    /// The first of probabilities, entries, lists and graph counts.
+    type Inputs = (
+        Nodes,
+        Option<WeightedGraph>,
+        Option<NoisyLinks>,
+        Option<NoisyEntries>,
+        Option<LinkModel>,
+        Option<LinkEvidence>,
+        Private<AdjacencyList>,
+    );
     type Outputs = (PairScores,);
     type Error = Error;
 
     fn run(
-        (graph, lists, model, evidence, Private(truth)): Self::Inputs,
+        (nodes, graph, lists, entries, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let targets = params.draw(&truth, rng)?;
-        let scores = match (model, evidence, lists, graph) {
+        let targets = params.draw(&truth, &nodes, rng)?;
+        let scores = match (model, evidence, entries, lists, graph) {
             (Some(model), Some(evidence), ..) => {
                 let posterior = Posterior::new(&model, evidence)?;
                 same_size(posterior.n_nodes(), &truth)?;
@@ -52,6 +61,14 @@ impl Stage for Reports {
                     posterior.logit(i, j, posterior.evidence().known(i, j))
                 };
                 scored(truth.n_nodes(), &targets, logit)
+            }
+            (_, _, Some(entries), ..) => {
+                same_size(entries.n_nodes, &truth)?;
+                let is_target = |node: u32| targets.binary_search(&node).is_ok();
+                let odds = odds_of_entries(&entries, |i, j| is_target(i) && is_target(j));
+                let odds = |a: usize, b: usize| odds.get(&(targets[a], targets[b])).copied();
+                // Pairs whose entries are not kept have smaller ones than all others.
+                scored(truth.n_nodes(), &targets, |a, b| odds(a, b).unwrap_or(f64::NEG_INFINITY))
             }
             (.., Some(lists), _) => {
                 same_size(lists.n_nodes(), &truth)?;
@@ -67,12 +84,24 @@ impl Stage for Reports {
             }
             _ => {
                 return Err(
-                    Invalid("there are neither link probabilities nor lists nor a graph to attack".into()).into()
+                    Invalid("there are neither link probabilities nor reports nor a graph to attack".into()).into()
                 );
             }
         };
         Ok((scores,))
     }
+}
+
+/// Log odds of a link by the noisy entries of both ends, for every wanted pair whose entries are kept: an entry with
+/// Laplace noise is worth its budget at most.
+pub(crate) fn odds_of_entries(
+    entries: &NoisyEntries,
+    is_wanted: impl Fn(u32, u32) -> bool,
+) -> BTreeMap<(u32, u32), f64> {
+    let most = entries.facts.budget.links.min(f64::from(f32::MAX));
+    let worth = |entry: f32| most * (2.0 * f64::from(entry) - 1.0).clamp(-1.0, 1.0);
+    let wanted = entries.pairs.iter().filter(|pair| is_wanted(pair.0, pair.1));
+    wanted.map(|&(i, j, of_i, of_j)| ((i, j), worth(of_i) + worth(of_j))).collect()
 }
 
 /// The scores of pairs of targets by these links, row-major `[targets, targets]`: the weights of both directions added up,

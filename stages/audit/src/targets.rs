@@ -4,9 +4,9 @@ use std::fmt;
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veilgraph_attack::PairScores;
+use veilgraph_attack::{PairScores, Record};
 use veilgraph_contract::{Invalid, StageRng};
-use veilgraph_graph::AdjacencyList;
+use veilgraph_graph::{AdjacencyList, Nodes, Split};
 
 use crate::Error;
 
@@ -22,7 +22,7 @@ pub struct Targets {
     pub pool: Pool,
 }
 
-/// Nodes by their true number of links.
+/// Nodes by their true number of links, or by their use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
@@ -33,6 +33,8 @@ pub enum Pool {
     Low,
     /// The others.
     High,
+    /// Test nodes, whatever links they have.
+    Test,
 }
 
 impl Default for Targets {
@@ -48,13 +50,14 @@ impl fmt::Display for Pool {
             Self::All => "all",
             Self::Low => "low",
             Self::High => "high",
+            Self::Test => "test",
         })
     }
 }
 
 impl Pool {
     /// Its nodes, ascending.
-    fn nodes(self, links: &AdjacencyList) -> Vec<u32> {
+    fn nodes(self, links: &AdjacencyList, nodes: &Nodes) -> Vec<u32> {
         let mut degrees: Vec<usize> = (0..links.n_nodes()).map(|node| links.degree(node)).collect();
         degrees.sort_unstable();
         let median = degrees.get(degrees.len().saturating_sub(1) / 2).copied().unwrap_or(0);
@@ -62,6 +65,7 @@ impl Pool {
             Self::All => true,
             Self::Low => links.degree(*node as usize) <= median,
             Self::High => links.degree(*node as usize) > median,
+            Self::Test => nodes.splits.get(*node as usize) == Some(&Split::Test),
         };
         (0..links.n_nodes() as u32).filter(is_in).collect()
     }
@@ -72,12 +76,12 @@ impl Targets {
     ///
     /// # Errors
     /// When the pool has fewer nodes, or one node is no pair.
-    pub(crate) fn draw(self, links: &AdjacencyList, rng: &StageRng) -> Result<Vec<u32>, Error> {
+    pub(crate) fn draw(self, links: &AdjacencyList, nodes: &Nodes, rng: &StageRng) -> Result<Vec<u32>, Error> {
         let Self { targets, pool } = self;
         if targets < 2 {
             return Err(Error::TooFew(targets));
         }
-        let mut nodes = pool.nodes(links);
+        let mut nodes = pool.nodes(links, nodes);
         if targets > nodes.len() {
             return Err(Error::Pool { pool, wanted: targets, found: nodes.len() });
         }
@@ -89,9 +93,13 @@ impl Targets {
 }
 
 /// All pairs of targets, each with the score of its two places among them.
-pub(crate) fn scored(n_nodes: usize, targets: &[u32], score: impl Fn(usize, usize) -> f64) -> PairScores {
+pub(crate) fn scored(n_nodes: usize, targets: &[u32], mut score: impl FnMut(usize, usize) -> f64) -> PairScores {
     let pairs = (0..targets.len()).flat_map(|a| (a + 1..targets.len()).map(move |b| (a, b)));
-    PairScores { n_nodes, pairs: pairs.map(|(a, b)| (targets[a], targets[b], score(a, b))).collect() }
+    PairScores {
+        record: Record::Link,
+        n_nodes,
+        pairs: pairs.map(|(a, b)| (targets[a], targets[b], score(a, b))).collect(),
+    }
 }
 
 /// Whether artifacts are of the graph that is attacked.

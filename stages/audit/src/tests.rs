@@ -1,7 +1,8 @@
 use veilgraph_attack::similarity::Distance;
 use veilgraph_contract::{Artifact, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{
-    AdjacencyList, BitMatrix, Construction, Features, Links, ModelPredictions, Predictions, SparseMatrix, WeightedGraph,
+    AdjacencyList, BitMatrix, Construction, Features, Links, ModelPredictions, Nodes, Predictions, SparseMatrix, Split,
+    WeightedGraph,
 };
 use veilgraph_nn::{Architecture, GridDescription, ModelWeights, NetworkOptions, Parameter, Setting};
 
@@ -12,6 +13,12 @@ use crate::targets::Pool;
 fn truth() -> AdjacencyList {
     let star = (1..10).map(|leaf| (0, leaf));
     AdjacencyList::from_pairs(40, star.chain((10..39).map(|node| (node, node + 1)))).expect("valid")
+}
+
+/// Every fourth node is a test node.
+fn nodes() -> Nodes {
+    let splits = (0..40).map(|node| if node % 4 == 0 { Split::Test } else { Split::Train }).collect();
+    Nodes { dataset: "star".into(), n_classes: 2, splits, nodes_from_links: false }
 }
 
 fn graph() -> WeightedGraph {
@@ -45,7 +52,7 @@ fn features() -> Features {
 }
 
 fn linkteller(params: &LinkTellerParams) -> Result<<LinkTeller as Stage>::Outputs, Error> {
-    let inputs = (weights(), Some(features()), None, graph(), None, None, Private(truth()));
+    let inputs = (nodes(), weights(), Some(features()), None, graph(), None, None, Private(truth()));
     LinkTeller::run(inputs, params, &rng(0), &Progress::none())
 }
 
@@ -55,17 +62,18 @@ fn targets(targets: usize, pool: Pool) -> Targets {
 
 #[test]
 fn pools_are_of_nodes_by_their_links() {
-    let drawn = |targets: Targets| targets.draw(&truth(), &rng(0)).expect("enough nodes");
+    let drawn = |targets: Targets| targets.draw(&truth(), &nodes(), &rng(0)).expect("enough nodes");
     // The median node has two links: the inner ones of the path.
     assert_eq!(drawn(targets(39, Pool::Low)), (1..40).collect::<Vec<u32>>());
+    assert_eq!(drawn(targets(10, Pool::Test)), (0..40).step_by(4).collect::<Vec<u32>>());
     let few = drawn(targets(5, Pool::All));
     assert!(few.len() == 5 && few.is_sorted());
     assert_eq!(few, drawn(targets(5, Pool::All)), "drawn by the trial alone");
-    assert_ne!(few, targets(5, Pool::All).draw(&truth(), &rng(1)).expect("enough nodes"));
+    assert_ne!(few, targets(5, Pool::All).draw(&truth(), &nodes(), &rng(1)).expect("enough nodes"));
     for (wrong, words) in
         [(targets(2, Pool::High), "1 nodes of the pool `high`"), (targets(1, Pool::All), "at least 2")]
     {
-        let error = wrong.draw(&truth(), &rng(0)).expect_err("refused").to_string();
+        let error = wrong.draw(&truth(), &nodes(), &rng(0)).expect_err("refused").to_string();
         assert!(error.contains(words), "{error}");
     }
 }
@@ -94,10 +102,10 @@ fn attacks_that_make_no_sense_are_refused() {
     let error = linkteller(&LinkTellerParams { targets: 41, ..default.clone() }).expect_err("refused");
     assert!(error.to_string().contains("at most 40"), "{error}");
     let small = AdjacencyList::from_pairs(30, [(0, 1)]).expect("valid");
-    let inputs = (weights(), Some(features()), None, graph(), None, None, Private(small));
+    let inputs = (nodes(), weights(), Some(features()), None, graph(), None, None, Private(small));
     let error = LinkTeller::run(inputs, &default, &rng(0), &Progress::none()).expect_err("another graph");
     assert!(error.to_string().contains("30"), "{error}");
-    let inputs = (weights(), None, None, graph(), None, None, Private(truth()));
+    let inputs = (nodes(), weights(), None, None, graph(), None, None, Private(truth()));
     let error = LinkTeller::run(inputs, &default, &rng(0), &Progress::none()).expect_err("no features");
     assert!(error.to_string().contains("features"), "{error}");
 }
@@ -115,7 +123,7 @@ fn likeness_is_that_of_the_best_model() {
     for distance in [Distance::Euclidean, Distance::Manhattan] {
         let name: posterior_similarity::DistanceName = distance.name().to_owned().try_into().expect("a name");
         let params = PosteriorSimilarityParams { targets: 40, pool: Pool::All, distance: name };
-        let inputs = (predictions.clone(), weights(), Private(truth()));
+        let inputs = (nodes(), predictions.clone(), weights(), Private(truth()));
         let (scores,) = PosteriorSimilarity::run(inputs, &params, &rng(0), &Progress::none()).expect("attacks");
         let alike = |&(i, j, score): &(u32, u32, f64)| (score == 0.0) == (i % 2 == j % 2);
         assert!(scores.pairs.iter().all(alike), "{}", distance.name());
@@ -134,7 +142,7 @@ fn reported_links_are_scored_by_both_directions() {
     bits.set(20, 9);
     let listed = Links::Listed(vec![(3, 7, 1.0), (7, 3, 1.0), (9, 8, 1.0), (20, 9, 1.0)]);
     for graph in [directed(Links::Bits(bits)), directed(listed)] {
-        let inputs = (Some(graph), None, None, None, Private(truth()));
+        let inputs = (nodes(), Some(graph), None, None, None, None, Private(truth()));
         let (scores,) = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect("attacks");
         for &(i, j, score) in &scores.pairs {
             let expected = match (i, j) {
@@ -149,7 +157,7 @@ fn reported_links_are_scored_by_both_directions() {
         let again = veilgraph_attack::PairScores::from_blocks(&scores.facts(), &mut scores.blocks());
         assert_eq!(again.expect("valid"), scores);
     }
-    let inputs = (None, None, None, None, Private(truth()));
+    let inputs = (nodes(), None, None, None, None, None, Private(truth()));
     let error = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect_err("nothing to read");
     assert!(error.to_string().contains("graph"), "{error}");
 }

@@ -1,17 +1,23 @@
-//! How well an attack tells the true links.
+//! How well an attack tells true facts from others.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_attack::PairScores;
-use veilgraph_attack::bound::{largest_area_under_curve, largest_true_positive_rate};
 use veilgraph_attack::roc::Roc;
+use veilgraph_attack::{PairScores, Record};
 use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Ranking};
+use veilgraph_graph::{AdjacencyList, Features, Labels, Nodes, SparseMatrix, Split};
+use veilgraph_privacy::lower_bound::{largest_area_under_curve, largest_true_positive_rate};
 
 use crate::metric::Metric;
 use crate::{Cell, Error, Metrics, Params, metric, same_size};
 
-/// Scores how an attack ranks pairs.
+/// Scores how an attack ranks pairs of nodes.
 pub struct EvaluateAttack;
+
+/// Scores how an attack ranks features or classes of nodes.
+pub struct EvaluateAttributes;
+
+/// Scores how an attack tells nodes that a network was trained on from those that it was not.
+pub struct EvaluateMembership;
 
 /// Scores what an attacker claims who believes in some density of links.
 pub struct EvaluateClaims;
@@ -36,21 +42,30 @@ struct At {
     cap: Option<&'static Metric>,
 }
 
-const RATES: [At; 4] = [
-    At { rate: 1e-4, found: &metric::ATTACK_TPR_AT_1E_4, ends: None, cap: None },
+/// A rate at which the ROC curve is drawn, and nothing more.
+const fn drawn(rate: f64, found: &'static Metric) -> At {
+    At { rate, found, ends: None, cap: None }
+}
+
+const RATES: [At; 8] = [
+    drawn(1e-4, &metric::ATTACK_TPR_AT_1E_4),
+    drawn(3e-4, &metric::ATTACK_TPR_AT_3E_4),
     At {
         rate: 1e-3,
         found: &metric::ATTACK_TPR_AT_1E_3,
         ends: Some([&metric::ATTACK_TPR_AT_1E_3_LOW, &metric::ATTACK_TPR_AT_1E_3_HIGH]),
         cap: Some(&metric::ATTACK_TPR_AT_1E_3_CAP),
     },
+    drawn(3e-3, &metric::ATTACK_TPR_AT_3E_3),
     At {
         rate: 1e-2,
         found: &metric::ATTACK_TPR_AT_1E_2,
         ends: Some([&metric::ATTACK_TPR_AT_1E_2_LOW, &metric::ATTACK_TPR_AT_1E_2_HIGH]),
         cap: None,
     },
-    At { rate: 1e-1, found: &metric::ATTACK_TPR_AT_1E_1, ends: None, cap: None },
+    drawn(3e-2, &metric::ATTACK_TPR_AT_3E_2),
+    drawn(1e-1, &metric::ATTACK_TPR_AT_1E_1),
+    drawn(3e-1, &metric::ATTACK_TPR_AT_3E_1),
 ];
 
 impl Stage for EvaluateAttack {
@@ -69,30 +84,100 @@ impl Stage for EvaluateAttack {
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let pairs = with_truth(&scores, &truth)?;
-        let mut metrics = Metrics::about(&params.cell);
-        let mut push = |metric: &Metric, value: f64| metrics.push(params.trial, metric, value);
-        push(&metric::ATTACK_LINKS, pairs.iter().filter(|pair| pair.1).count() as f64);
-        push(&metric::ATTACK_PAIRS, pairs.len() as f64);
-        // Targets without a link among them leave nothing to find.
-        let (Some(ranking), Some(roc)) = (Ranking::of(&pairs), Roc::of(pairs)) else { return Ok((metrics,)) };
-        push(&metric::ATTACK_AUC, ranking.area_under_curve);
-        push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);
-        let cost = params.cell.epsilon_edge;
-        push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost));
-        for At { rate, found, ends, cap } in RATES {
-            let share = roc.true_positive_rate_at(rate);
-            push(found, share.value);
-            if let Some([low, high]) = ends {
-                push(low, share.low);
-                push(high, share.high);
-            }
-            if let Some(cap) = cap {
-                push(cap, largest_true_positive_rate(cost, rate));
-            }
-        }
-        Ok((metrics,))
+        Ok((ranked(with_truth(&scores, &truth)?, scores.record, params),))
     }
+}
+
+impl Stage for EvaluateAttributes {
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "attributes";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = Params;
+    type Inputs = (PairScores, Option<Private<Features>>, Option<Private<Labels>>);
+    type Outputs = (Metrics,);
+    type Error = Error;
+
+    fn run(
+        (scores, features, labels): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let facts: Vec<(f64, bool)> = match (scores.record, features, labels) {
+            (Record::Feature, Some(Private(Features(features))), _) => {
+                same_size(scores.n_nodes, features.n_rows())?;
+                let means = means(&features);
+                let value = |node: u32, feature: u32| {
+                    let (columns, values) = features.row(node as usize);
+                    columns.binary_search(&feature).map_or(0.0, |at| f64::from(values[at]))
+                };
+                let is_above = |node: u32, feature: u32| value(node, feature) > means[feature as usize];
+                scores.pairs.iter().map(|&(node, feature, score)| (score, is_above(node, feature))).collect()
+            }
+            (Record::Label, _, Some(Private(labels))) => {
+                let has = |node: u32, class: u32| labels.class(node).is_some_and(|known| u32::from(known) == class);
+                scores.pairs.iter().map(|&(node, class, score)| (score, has(node, class))).collect()
+            }
+            (record, ..) => return Err(Invalid(format!("there is no truth about `{record}` to compare with")).into()),
+        };
+        Ok((ranked(facts, scores.record, params),))
+    }
+}
+
+impl Stage for EvaluateMembership {
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "membership";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = Params;
+    type Inputs = (PairScores, Nodes);
+    type Outputs = (Metrics,);
+    type Error = Error;
+
+    fn run((scores, nodes): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        same_size(scores.n_nodes, nodes.splits.len())?;
+        let is_member = |node: u32| nodes.splits[node as usize] == Split::Train;
+        let facts = scores.pairs.iter().map(|&(node, _, score)| (score, is_member(node)));
+        Ok((ranked(facts.collect(), scores.record, params),))
+    }
+}
+
+/// How well scores rank true facts above others, beside what the cost of a fact allows.
+fn ranked(facts: Vec<(f64, bool)>, record: Record, params: &Params) -> Metrics {
+    let mut metrics = Metrics::about(&params.cell);
+    let mut push = |metric: &Metric, value: f64| metrics.push(params.trial, metric, value);
+    push(&metric::ATTACK_LINKS, facts.iter().filter(|fact| fact.1).count() as f64);
+    push(&metric::ATTACK_PAIRS, facts.len() as f64);
+    // Targets without a link among them leave nothing to find.
+    let Some(roc) = Roc::of(facts) else { return metrics };
+    let ranking = roc.ranking();
+    push(&metric::ATTACK_AUC, ranking.area_under_curve);
+    push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);
+    let (cost, _) = params.cell.cost_of(record);
+    push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost));
+    for At { rate, found, ends, cap } in RATES {
+        let share = roc.true_positive_rate_at(rate);
+        push(found, share.value);
+        if let Some([low, high]) = ends {
+            push(low, share.low);
+            push(high, share.high);
+        }
+        if let Some(cap) = cap {
+            push(cap, largest_true_positive_rate(cost, rate));
+        }
+    }
+    metrics
+}
+
+/// The mean of every feature.
+fn means(features: &SparseMatrix) -> Vec<f64> {
+    let mut sums = vec![0.0; features.n_columns()];
+    for node in 0..features.n_rows() {
+        let (columns, values) = features.row(node);
+        columns.iter().zip(values).for_each(|(&column, &value)| sums[column as usize] += f64::from(value));
+    }
+    sums.iter().map(|sum| sum / features.n_rows().max(1) as f64).collect()
 }
 
 impl Stage for EvaluateClaims {

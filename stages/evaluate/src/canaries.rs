@@ -1,15 +1,15 @@
 //! What guesses about canaries say about epsilon.
 
-use veilgraph_attack::bound::Guesses;
 use veilgraph_attack::{Canaries, PairScores};
 use veilgraph_contract::{Auditor, Draws, Invalid, Progress, Stage, StageRng};
+use veilgraph_privacy::lower_bound::Guesses;
 
 use crate::{Error, Metrics, Params, metric};
 
 /// Bounds epsilon from below by guesses whose scores are log odds.
 pub struct EvaluateCanaries;
 
-/// Bounds epsilon from below by guesses whose scores are larger for likelier links, and nothing more.
+/// Bounds epsilon from below by guesses whose scores are larger for likelier facts, and nothing more.
 pub struct EvaluateRankedCanaries;
 
 /// The printed bound exceeds the true epsilon with a chance of at most this.
@@ -36,7 +36,7 @@ impl Stage for EvaluateCanaries {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let odds = paired(&scores, &canaries)?;
-        judged(guesses_by_odds(odds), canaries.pairs.len(), params)
+        judged(guesses_by_odds(odds), &canaries, params)
     }
 }
 
@@ -57,18 +57,23 @@ impl Stage for EvaluateRankedCanaries {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let scores = paired(&scores, &canaries)?;
-        judged(guesses_by_rank(&scores), canaries.pairs.len(), params)
+        judged(guesses_by_rank(&scores), &canaries, params)
     }
 }
 
-/// The score of every canary with its coin.
+/// The score of every canary that is guessed, with its coin. An attack may be told other coins than it guesses.
 fn paired(scores: &PairScores, canaries: &Canaries) -> Result<Vec<(f64, bool)>, Invalid> {
-    let ids = scores.pairs.iter().map(|&(i, j, _)| (i, j));
+    let other = || Invalid("the guesses are about other facts than the canaries".to_owned());
     // Scores in another order would look like guesses by chance, and a leak would pass.
-    if scores.n_nodes != canaries.n_nodes || !ids.eq(canaries.pairs.iter().map(|&(i, j, _)| (i, j))) {
-        return Err(Invalid("the guesses are about other pairs than the canaries".to_owned()));
+    let ascend = scores.pairs.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1));
+    if scores.record != canaries.record || scores.n_nodes != canaries.n_nodes || !ascend {
+        return Err(other());
     }
-    Ok(scores.pairs.iter().zip(&canaries.pairs).map(|(score, canary)| (score.2, canary.2)).collect())
+    let coin = |row: u32, column: u32| {
+        let found = canaries.coins.binary_search_by_key(&(row, column), |coin| (coin.0, coin.1));
+        found.map(|at| canaries.coins[at].2).map_err(|_| other())
+    };
+    scores.pairs.iter().map(|&(row, column, score)| Ok((score, coin(row, column)?))).collect()
 }
 
 /// Guesses the coins about which the log odds are surest: as many as give the largest bound, if the odds are right. The
@@ -88,16 +93,19 @@ fn guesses_by_odds(mut odds: Vec<(f64, bool)>) -> Guesses {
             best = (bound, number);
         }
     }
-    let made = &odds[..best.1 as usize];
-    Guesses { made: best.1, right: made.iter().filter(|(odds, is_link)| (*odds > 0.0) == *is_link).count() as u64 }
+    // Odds that promise no bound may be wrong: then whatever they say is guessed.
+    let all = odds.iter().filter(|odds| odds.0 != 0.0).count() as u64;
+    let made = if best.1 == 0 { all } else { best.1 };
+    let right = odds[..made as usize].iter().filter(|(odds, is_true)| (*odds > 0.0) == *is_true).count();
+    Guesses { made, right: right as u64 }
 }
 
-/// Guesses a link for every score above the median, and none for the others.
+/// Guesses that a fact is true for every score above the median, and none for the others.
 fn guesses_by_rank(scores: &[(f64, bool)]) -> Guesses {
     let mut sorted: Vec<f64> = scores.iter().map(|score| score.0).collect();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
-    // Where half of the scores or more are the least one, that one is no sign of a link.
+    // Where half of the scores or more are the least one, that one is no sign of a true fact.
     let least = sorted.first().copied().unwrap_or(0.0);
     let is_guessed = |score: f64| if median > least { score >= median } else { score > median };
     let right = scores.iter().filter(|(score, is_link)| is_guessed(*score) == *is_link).count();
@@ -105,17 +113,27 @@ fn guesses_by_rank(scores: &[(f64, bool)]) -> Guesses {
 }
 
 /// Scores of guesses, or an error where they are too good for what the ledger says.
-fn judged(guesses: Guesses, n_canaries: usize, params: &Params) -> Result<(Metrics,), Error> {
-    let claimed = params.cell.epsilon_edge;
-    let sure = guesses.epsilon_lower_bound(GATE_ALPHA);
+///
+/// An `(epsilon, dp_delta)` cost allows more right guesses with a chance of at most `2 m · dp_delta` for `m` canaries,
+/// which is taken off the chance of a false alarm.
+///
+/// # Source
+/// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2.
+fn judged(guesses: Guesses, canaries: &Canaries, params: &Params) -> Result<(Metrics,), Error> {
+    let (claimed, dp_delta) = params.cell.cost_of(canaries.record);
+    let n_canaries = canaries.coins.len() as f64;
+    let without_failures = |alpha: f64| alpha - 2.0 * n_canaries * dp_delta;
+    let sure = guesses.epsilon_lower_bound(without_failures(GATE_ALPHA));
     if sure > claimed {
-        return Err(Error::Violation { sure, claimed, right: guesses.right, made: guesses.made });
+        let what = canaries.record;
+        return Err(Error::Violation { what, sure, claimed, right: guesses.right, made: guesses.made });
     }
     let mut metrics = Metrics::about(&params.cell);
     let mut push = |metric, value: f64| metrics.push(params.trial, metric, value);
-    push(&metric::EPSILON_LOWER_BOUND, guesses.epsilon_lower_bound(ALPHA));
-    push(&metric::EPSILON_CEILING, guesses.ceiling(ALPHA));
-    push(&metric::CANARIES, n_canaries as f64);
+    push(&metric::EPSILON_LOWER_BOUND, guesses.epsilon_lower_bound(without_failures(ALPHA)));
+    push(&metric::EPSILON_CEILING, guesses.ceiling(without_failures(ALPHA)));
+    push(&metric::CANARY_CONFIDENCE, 1.0 - ALPHA);
+    push(&metric::CANARIES, n_canaries);
     push(&metric::CANARY_GUESSES, guesses.made as f64);
     push(&metric::CANARY_RIGHT, guesses.right as f64);
     Ok((metrics,))

@@ -1,6 +1,7 @@
 //! The name of a score: what it is about.
 
 use serde::{Deserialize, Serialize};
+use veilgraph_attack::Record;
 use veilgraph_contract::Relation;
 
 /// What a score is about. Trials of one cell are repetitions of the same thing, and nothing else is.
@@ -106,6 +107,24 @@ impl Cell {
         let choices = self.choices.iter().filter(|choice| !choice.has_column() && is_wanted(choice));
         let named = choices.map(|choice| format!("{}-{}", choice.name, choice.value));
         alternative.into_iter().chain(named).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a fact costs, in nats, and the delta of its `(epsilon, dp_delta)`-differential privacy. 0 where nothing that
+    /// was released depends on it, and infinite where no cost is stated.
+    #[must_use]
+    pub fn cost_of(&self, record: Record) -> (f64, f64) {
+        match record.relation() {
+            Some(Relation::Edge) => (self.epsilon_edge, self.dp_delta(Relation::Edge)),
+            Some(relation) => {
+                let cost = self.costs.iter().find(|cost| cost.relation == relation);
+                (cost.map_or(0.0, |cost| cost.epsilon), self.dp_delta(relation))
+            }
+            None => (f64::INFINITY, 0.0),
+        }
+    }
+
+    fn dp_delta(&self, relation: Relation) -> f64 {
+        self.costs.iter().find(|cost| cost.relation == relation).map_or(0.0, |cost| cost.dp_delta)
     }
 
     /// The value of a swept field.

@@ -15,6 +15,7 @@ mod summary;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use veilgraph_attack::Record;
 use veilgraph_contract::{Auditor, Draws, HeldOut, Invalid, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{
     AdjacencyList, Construction, Curves, EstimatedFeatures, Features, Labels, Predictions, WeightedGraph,
@@ -23,7 +24,7 @@ use veilgraph_operator::GraphOperator;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::NoisyDegrees;
 
-pub use attack::{ClaimParams, EvaluateAttack, EvaluateClaims};
+pub use attack::{ClaimParams, EvaluateAttack, EvaluateAttributes, EvaluateClaims, EvaluateMembership};
 pub use canaries::{EvaluateCanaries, EvaluateRankedCanaries};
 pub use cell::{Cell, Choice, RelationCost};
 pub use link_prediction::EvaluateLinkPrediction;
@@ -49,17 +50,30 @@ pub struct Params {
     pub trial: u32,
 }
 
+/// What canaries of a kind say the cost of.
+fn costly(what: Record) -> &'static str {
+    match what {
+        Record::Link => "a link",
+        Record::Features | Record::Feature => "the features of a node",
+        Record::Label => "a label",
+        Record::Membership => "a member",
+    }
+}
+
 /// Why nothing can be scored.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// More is known of the links than the ledger says.
+    /// More is known than the ledger says.
     #[error(
-        "an attacker guessed {right} of {made} coins right, so that a link costs at least {sure:.3} nats (one false alarm in a million runs), and the ledger states {claimed}; the guarantee does not hold as executed: do not deploy this mechanism, and report this"
+        "an attacker guessed {right} of {made} coins right, so that {} costs at least {sure:.3} nats (one false alarm in a million runs), and the ledger states {claimed}; the guarantee does not hold as executed: do not deploy this mechanism, and report this",
+        costly(*what)
     )]
     Violation {
+        /// What the coins decided.
+        what: Record,
         /// A lower bound of epsilon.
         sure: f64,
         /// What the ledger says.

@@ -32,9 +32,9 @@ impl Stage for EvaluateLinkPrediction {
         for (trial, (embeddings, HeldOut(sample))) in (0..).zip(trials.iter().zip(&samples)) {
             same_size(embeddings.0.n_rows(), sample.n_nodes)?;
             let scores: Vec<_> = sample.pairs.iter().map(|&(i, j, is)| (embeddings.score(i, j), is)).collect();
-            let ranking = Ranking::of(&scores).ok_or_else(|| {
-                let links = scores.iter().filter(|pair| pair.1).count();
-                Invalid(format!("{links} of the {} held-out pairs are links; both kinds are needed", scores.len()))
+            let ranking = Ranking::of(scores).ok_or_else(|| {
+                let (links, pairs) = (sample.pairs.iter().filter(|pair| pair.2).count(), sample.pairs.len());
+                Invalid(format!("{links} of the {pairs} held-out pairs are links; both kinds are needed"))
             })?;
             metrics.push(trial, &metric::LINK_PREDICTION_AUC, ranking.area_under_curve);
             metrics.push(trial, &metric::LINK_PREDICTION_AVERAGE_PRECISION, ranking.average_precision);

@@ -97,9 +97,9 @@ impl ScoreTable {
             Self::Features => "Features",
             Self::Classes => "Classification of test nodes",
             Self::LinkPrediction => "Prediction of held-out links",
-            Self::Attacks => "Attacks on links",
+            Self::Attacks => "Attacks",
             Self::Claims => "What an attacker claims to be links",
-            Self::Canaries => "Lower bounds of a link's cost from canaries (99 %)",
+            Self::Canaries => "Lower bounds of what a fact costs, from canaries (one run)",
         }
     }
 
@@ -194,33 +194,41 @@ metrics! {
     LINK_PREDICTION_AUC = "link_prediction_auc", "ROC AUC", LinkPrediction, One, Fixed(4), Higher, true;
     /// Average precision of the inner products of held-out pairs.
     LINK_PREDICTION_AVERAGE_PRECISION = "link_prediction_average_precision", "average precision", LinkPrediction, One, Fixed(4), Higher, true;
-    /// Area under the ROC curve of an attack on links.
+    /// Area under the ROC curve of an attack.
     ATTACK_AUC = "attack_auc", "ROC AUC", Attacks, One, Fixed(4), Lower, true;
-    /// The largest such area that the cost of a link allows an attacker who knows nothing else about a pair.
+    /// The largest such area that the cost of a fact allows an attacker who knows nothing else about it.
     ATTACK_AUC_CAP = "attack_auc_cap", "AUC cap", Attacks, One, Fixed(4), Neither, true;
-    /// Average precision of an attack on links.
+    /// Average precision of an attack.
     ATTACK_AVERAGE_PRECISION = "attack_average_precision", "average precision", Attacks, One, Fixed(4), Lower, true;
-    /// Share of links that an attack finds among the one in 10,000 other pairs that it takes for links.
+    /// Share of true facts that an attack finds while it takes one in 10,000 others for true.
     ATTACK_TPR_AT_1E_4 = "attack_tpr_at_fpr_0.0001", "TPR at FPR 0.01 %", Attacks, One, Fixed(4), Lower, false;
-    /// Share of links that an attack finds among the one in 1,000 other pairs that it takes for links.
+    /// Share of true facts that an attack finds while it takes 3 in 10,000 others for true.
+    ATTACK_TPR_AT_3E_4 = "attack_tpr_at_fpr_0.0003", "TPR at FPR 0.03 %", Attacks, One, Fixed(4), Lower, false;
+    /// Share of true facts that an attack finds while it takes one in 1,000 others for true.
     ATTACK_TPR_AT_1E_3 = "attack_tpr_at_fpr_0.001", "TPR at FPR 0.1 %", Attacks, One, Fixed(4), Lower, true;
-    /// Lower end of its interval of 95 % (Clopper, Pearson), as if links were independent of each other.
+    /// Lower end of its interval of 95 % (Clopper, Pearson), as if facts were independent of each other.
     ATTACK_TPR_AT_1E_3_LOW = "attack_tpr_at_fpr_0.001_low", "low", Attacks, One, Fixed(4), Neither, false;
     /// Upper end of its interval.
     ATTACK_TPR_AT_1E_3_HIGH = "attack_tpr_at_fpr_0.001_high", "high", Attacks, One, Fixed(4), Neither, false;
-    /// The largest such share that the cost of a link allows an attacker who knows nothing else about a pair.
+    /// The largest such share that the cost of a fact allows an attacker who knows nothing else about it.
     ATTACK_TPR_AT_1E_3_CAP = "attack_tpr_at_fpr_0.001_cap", "TPR cap", Attacks, One, Fixed(4), Neither, true;
-    /// Share of links that an attack finds among the one in 100 other pairs that it takes for links.
+    /// Share of true facts that an attack finds while it takes 3 in 1,000 others for true.
+    ATTACK_TPR_AT_3E_3 = "attack_tpr_at_fpr_0.003", "TPR at FPR 0.3 %", Attacks, One, Fixed(4), Lower, false;
+    /// Share of true facts that an attack finds while it takes one in 100 others for true.
     ATTACK_TPR_AT_1E_2 = "attack_tpr_at_fpr_0.01", "TPR at FPR 1 %", Attacks, One, Fixed(4), Lower, true;
     /// Lower end of its interval of 95 %.
     ATTACK_TPR_AT_1E_2_LOW = "attack_tpr_at_fpr_0.01_low", "low", Attacks, One, Fixed(4), Neither, false;
     /// Upper end of its interval.
     ATTACK_TPR_AT_1E_2_HIGH = "attack_tpr_at_fpr_0.01_high", "high", Attacks, One, Fixed(4), Neither, false;
-    /// Share of links that an attack finds among the one in 10 other pairs that it takes for links.
+    /// Share of true facts that an attack finds while it takes 3 in 100 others for true.
+    ATTACK_TPR_AT_3E_2 = "attack_tpr_at_fpr_0.03", "TPR at FPR 3 %", Attacks, One, Fixed(4), Lower, false;
+    /// Share of true facts that an attack finds while it takes one in 10 others for true.
     ATTACK_TPR_AT_1E_1 = "attack_tpr_at_fpr_0.1", "TPR at FPR 10 %", Attacks, One, Fixed(4), Lower, false;
-    /// Links among the pairs that are attacked.
-    ATTACK_LINKS = "attack_links", "links", Attacks, One, Fixed(0), Neither, true;
-    /// Pairs that are attacked.
+    /// Share of true facts that an attack finds while it takes 3 in 10 others for true.
+    ATTACK_TPR_AT_3E_1 = "attack_tpr_at_fpr_0.3", "TPR at FPR 30 %", Attacks, One, Fixed(4), Lower, false;
+    /// Facts among the attacked ones that are true: links, members, features above their mean, classes.
+    ATTACK_LINKS = "attack_links", "true", Attacks, One, Fixed(0), Neither, true;
+    /// Facts that are attacked.
     ATTACK_PAIRS = "attack_pairs", "pairs", Attacks, One, Fixed(0), Neither, false;
     /// Share of the claimed pairs that are links.
     ATTACK_PRECISION = "attack_precision", "precision", Claims, One, Fixed(3), Lower, true;
@@ -228,11 +236,13 @@ metrics! {
     ATTACK_RECALL = "attack_recall", "recall", Claims, One, Fixed(3), Lower, true;
     /// Harmonic mean of both.
     ATTACK_F1 = "attack_f1", "F1", Claims, One, Fixed(3), Lower, true;
-    /// The least cost of a link that right guesses about canaries leave possible, at 99 %.
+    /// The least cost that right guesses about canaries leave possible.
     EPSILON_LOWER_BOUND = "epsilon_lower_bound", "lower bound", Canaries, Nats, Fixed(3), Neither, true;
     /// The same if all of these guesses had been right.
     EPSILON_CEILING = "epsilon_lower_bound_ceiling", "ceiling", Canaries, Nats, Fixed(3), Neither, true;
-    /// Pairs that fair coins decided.
+    /// How sure the lower bound is.
+    CANARY_CONFIDENCE = "canary_confidence", "confidence %", Canaries, Percent, Fixed(0), Neither, true;
+    /// Facts that fair coins decided.
     CANARIES = "canaries", "canaries", Canaries, One, Fixed(0), Neither, true;
     /// Coins that were guessed.
     CANARY_GUESSES = "canary_guesses", "guesses", Canaries, One, Fixed(0), Neither, true;

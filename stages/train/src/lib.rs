@@ -4,6 +4,8 @@ mod link_prediction;
 mod params;
 mod search;
 
+use std::sync::Arc;
+
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{
     Construction, Curves, EstimatedFeatures, Features, Labels, ModelPredictions, Nodes, Predictions, Split,
@@ -86,9 +88,10 @@ impl Stage for Train {
             let setting = settings.get(model as usize).copied();
             settings = vec![setting.ok_or_else(|| Invalid(format!("the grid has no model {model}")))?];
         }
+        let seen = if params.inductive { Some(without_test_nodes(&graph, &nodes)?) } else { None };
         let operator = match graph.construction {
             Construction::Learned => ReportedLinks::new(&graph, params.links.unwrap_or_default()).into(),
-            _ => TrainingGraph::from(GraphOperator::of(&graph, model, evidence)?),
+            _ => TrainingGraph::from(GraphOperator::of(seen.as_ref().unwrap_or(&graph), model, evidence)?),
         };
         let is_empty = !matches!(graph.construction, Construction::Soft) && graph.links().next().is_none();
         // Over a graph without links, every average is zero; what is known of a node itself is better than that.
@@ -102,7 +105,28 @@ impl Stage for Train {
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
         let results = train(&dataset, &settings, params.schedule(), params.device, rng, progress);
-        collect(results, &settings, params, labels.labels.n_classes())
+        let mut outputs = collect(results, &settings, params, labels.labels.n_classes())?;
+        if seen.is_some() {
+            let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
+            for answers in &mut outputs.0.models {
+                answers.probabilities = outputs.2.model(answers.model)?.probabilities(features, &whole)?;
+            }
+        }
+        Ok(outputs)
+    }
+}
+
+/// The graph as training sees it where it must see no link of a test node.
+///
+/// # Errors
+/// When the graph lists no links, or training learns them.
+fn without_test_nodes(graph: &WeightedGraph, nodes: &Nodes) -> Result<WeightedGraph, Error> {
+    match graph.construction {
+        Construction::Soft | Construction::Learned => Err(Error::Params(format!(
+            "inductive = true leaves out the links of test nodes, and a {} graph lists none; choose another variant",
+            graph.construction
+        ))),
+        _ => Ok(graph.among(|node| nodes.splits.get(node as usize) != Some(&Split::Test))),
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Params {
     pub labels: LabelUse,
     /// Steps over which `labels = "drop"` propagates labels. Others do not read it.
     pub label_hops: u32,
+    /// Whether training sees no link of a test node. The network is then applied to the whole graph.
+    pub inductive: bool,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
@@ -89,6 +91,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     label_hops: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    inductive: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -114,6 +118,7 @@ impl From<Params> for Written {
             heads: (model == Architecture::Gat && params.heads != 1).then_some(params.heads),
             labels: (params.labels != LabelUse::Plain).then_some(params.labels),
             label_hops: (params.labels == LabelUse::Drop).then_some(params.label_hops),
+            inductive: params.inductive.then_some(true),
             links: params.links,
             device: params.device,
         }
@@ -158,6 +163,7 @@ impl Default for Params {
             heads: 1,
             labels: LabelUse::Plain,
             label_hops: 8,
+            inductive: false,
             links: None,
             device: Device::Cpu,
         }

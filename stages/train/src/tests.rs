@@ -49,6 +49,36 @@ fn every_setting_of_the_grid_is_a_model() {
     assert_eq!(again.expect("round trip").models, weights.models);
 }
 
+/// A test node's links change no parameter and every answer, as the network is applied to the whole graph.
+#[test]
+fn inductive_training_sees_no_link_of_a_test_node() {
+    let trained = |with_test_links: bool, inductive: bool| {
+        let (nodes, features, labels, graph) = inputs();
+        let is_seen = |node: u32| with_test_links || nodes.splits[node as usize] != Split::Test;
+        let graph = graph.among(is_seen);
+        let params = Params { inductive, epochs: 20, ..Params::default() };
+        let inputs = (nodes, Some(features), None, Some(labels), None, graph, None, None, None);
+        let (predictions, _, weights) =
+            Train::run(inputs, &params, &StageRng::new(1, "train", 0), &Progress::none()).expect("trains");
+        (predictions.models[0].probabilities.clone(), weights.models)
+    };
+    let (answers, weights) = trained(true, true);
+    assert_eq!(weights, trained(false, true).1);
+    assert_eq!(weights, trained(false, false).1);
+    assert_ne!(weights, trained(true, false).1);
+    assert_ne!(answers, trained(false, true).0);
+}
+
+#[test]
+fn inductive_training_needs_listed_links() {
+    let (nodes, features, labels, graph) = inputs();
+    let graph = WeightedGraph { construction: Construction::Learned, ..graph };
+    let params = Params { inductive: true, ..Params::default() };
+    let inputs = (nodes, Some(features), None, Some(labels), None, graph, None, None, None);
+    let error = Train::run(inputs, &params, &StageRng::new(1, "train", 0), &Progress::none()).expect_err("refused");
+    assert!(error.to_string().contains("inductive"), "{error}");
+}
+
 /// What a model does not read is no part of its key; what it reads comes back as it was.
 #[test]
 fn parameters_are_written_without_what_the_model_does_not_read() {

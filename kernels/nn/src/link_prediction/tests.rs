@@ -128,7 +128,7 @@ fn links_within_blocks_are_predicted() {
     assert!(best > 0.72, "{:?}", trained.curve);
     let sample = blocks().2;
     let scores: Vec<_> = sample.pairs.iter().map(|&(i, j, is)| (trained.embeddings.score(i, j), is)).collect();
-    assert_eq!(Ranking::of(&scores).expect("both kinds").area_under_curve, best, "the best evaluation is kept");
+    assert_eq!(Ranking::of(scores).expect("both kinds").area_under_curve, best, "the best evaluation is kept");
     assert_eq!(run(&training()).expect("trains"), trained, "bit for bit");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("threads");
     assert_eq!(pool.install(|| run(&training())).expect("trains"), trained, "whatever the number of threads");

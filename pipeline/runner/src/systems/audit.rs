@@ -1,11 +1,15 @@
 //! Attacks on graphs and networks: one file for each, and its name in the list of this file. Without the table `[audit]`
 //! nothing is attacked.
 
+mod attributes;
 mod canaries;
 mod features;
+mod inductive;
 mod linkteller;
+mod membership;
 mod posterior_similarity;
 mod reports;
+mod shadow_model;
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -27,6 +31,8 @@ struct Attack {
     name: &'static str,
     /// What is attacked.
     on: On,
+    /// Whether links are what it wants to know.
+    is_about_links: fn(&Plan) -> bool,
     /// Names of the parameters that the attack reads.
     fields: fn() -> Vec<String>,
     /// Attacks, and scores the attack.
@@ -48,9 +54,14 @@ enum On {
 const ATTACKS: &[Attack] = &[
     linkteller::ATTACK,
     posterior_similarity::ATTACK,
+    shadow_model::ATTACK,
+    inductive::ATTACK,
     reports::ATTACK,
     features::ATTACK,
+    membership::ATTACK,
+    attributes::ATTACK,
     canaries::REPORTS,
+    canaries::DEGREES,
     canaries::GRAPH,
     canaries::NETWORK,
 ];
@@ -62,12 +73,35 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     function::<veilgraph_audit::Reports>(),
     function::<EvaluateAttack>(),
     function::<EvaluateClaims>(),
-    function::<veilgraph_audit::PlantCanaries>(),
+    function::<veilgraph_audit::ShadowModel>(),
+    function::<veilgraph_audit::Inductive>(),
+    function::<veilgraph_audit::Membership>(),
+    function::<veilgraph_evaluate::EvaluateMembership>(),
+    function::<veilgraph_audit::ReportedFeatures>(),
+    function::<veilgraph_audit::ReportedLabels>(),
+    function::<veilgraph_audit::AnsweredLabels>(),
+    function::<veilgraph_evaluate::EvaluateAttributes>(),
+    function::<veilgraph_audit::PlantLinks>(),
+    function::<veilgraph_audit::PlantFeatures>(),
+    function::<veilgraph_audit::PlantLabels>(),
     function::<veilgraph_audit::GuessFromGraph>(),
+    function::<veilgraph_audit::GuessFromDegrees>(),
+    function::<veilgraph_audit::GuessFromAttributes>(),
     function::<veilgraph_audit::GuessFromNetwork>(),
+    function::<veilgraph_audit::GuessFromPredictions>(),
     function::<veilgraph_evaluate::EvaluateCanaries>(),
     function::<veilgraph_evaluate::EvaluateRankedCanaries>(),
 ];
+
+/// For attacks that always are about links, and for those that never are.
+fn always(_: &Plan) -> bool {
+    true
+}
+
+/// See [`always`].
+fn never(_: &Plan) -> bool {
+    false
+}
 
 /// What every attacker believes.
 #[derive(Serialize, Deserialize)]
@@ -104,11 +138,6 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
         return Ok(());
     }
     let field = format!("{TABLE}.attacks");
-    if graphs.iter().any(|graph| graph.mechanism == "public") {
-        let problem = "links that a config declares public are no secret to attack; write mechanism = \"non-private\" for \
-                       private links that are given away";
-        return Err(plan.config.error(&field, problem));
-    }
     let cells = plan.cells::<Beliefs>(TABLE, &["beliefs"], check_beliefs)?;
     let beliefs = cells.into_iter().next().map(|cell| cell.params.beliefs).unwrap_or_default();
     let choice = Choice {
@@ -119,6 +148,14 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
         name: |attack| attack.name,
     };
     let follow = |plan: &mut Plan, attack: &Attack, _: Branch| {
+        if (attack.is_about_links)(plan) && graphs.iter().any(|graph| graph.mechanism == "public") {
+            let problem = format!(
+                "`{}` is about links, and links that a config declares public are no secret to attack; write mechanism = \
+                 \"non-private\" for private links that are given away",
+                attack.name
+            );
+            return Err(plan.config.error(&field, &problem));
+        }
         let attacked = if attack.on == On::Graphs { graphs } else { networks };
         if attacked.is_empty() {
             let problem = format!(

@@ -84,6 +84,44 @@ fn equal_artifacts_have_equal_bytes() {
     assert_eq!(digest(0), digest(1));
 }
 
+/// A table that says nothing, beside which all values stand.
+struct Weights(Vec<u8>);
+impl Public for Weights {}
+impl Artifact for Weights {
+    const NAME: &'static str = "weights";
+    const ZONE: Zone = Zone::Server;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[("shape", ColumnType::U32)];
+    const ATTACHMENT: Option<&'static str> = Some("weights.bin");
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        Box::new(std::iter::once(vec![Column::U32(vec![1])]))
+    }
+    fn from_blocks(_: &Facts, _: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        Err(Invalid("the values stand beside the table".into()))
+    }
+    fn attachment(&self) -> Option<Vec<u8>> {
+        Some(self.0.clone())
+    }
+}
+
+/// What reads an artifact is keyed by the digest of its table, so two artifacts must not share one.
+#[test]
+fn a_digest_covers_what_stands_beside_the_table() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = Store::new(folder.path());
+    let digest = |trial: u32, values: &[u8]| {
+        let lock = store.lock(&recipe(trial)).expect("lock");
+        let mut draft = store.draft(recipe(trial), lock).expect("draft");
+        save(&Weights(values.to_vec()), &mut draft);
+        let entry = draft.publish().expect("published");
+        entry.manifest.outputs["weights"].digest.clone()
+    };
+    assert_eq!(digest(0, &[1, 2]), digest(1, &[1, 2]));
+    assert_ne!(digest(0, &[1, 2]), digest(2, &[1, 3]));
+}
+
 #[test]
 fn private_files_live_apart_and_have_keyed_digests() {
     use std::os::unix::fs::PermissionsExt;

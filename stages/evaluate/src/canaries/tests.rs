@@ -1,6 +1,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use veilgraph_attack::bound::Tail;
+use veilgraph_attack::Record;
+use veilgraph_privacy::lower_bound::Tail;
 
 use super::*;
 use crate::Cell;
@@ -20,7 +21,8 @@ fn reported(seed: u64, m: usize, epsilon: f64, fault: f64) -> (PairScores, Canar
     };
     let pairs = coins.iter().enumerate().map(|(k, &coin)| (0, k as u32 + 1, odds(coin, &mut rng))).collect();
     let canaries = coins.iter().enumerate().map(|(k, &coin)| (0, k as u32 + 1, coin)).collect();
-    (PairScores { n_nodes: m + 1, pairs }, Canaries { n_nodes: m + 1, pairs: canaries })
+    let (record, n_nodes) = (Record::Link, m + 1);
+    (PairScores { record, n_nodes, pairs }, Canaries { record, n_nodes, coins: canaries })
 }
 
 fn run(inputs: (PairScores, Canaries), claimed: f64) -> Result<Metrics, Error> {
@@ -60,7 +62,7 @@ fn guesses_that_say_nothing_bound_nothing() {
     let silent = PairScores { pairs: scores.pairs.iter().map(|&(i, j, _)| (i, j, 0.0)).collect(), ..scores.clone() };
     assert_eq!(bound(&run((silent, canaries.clone()), 0.0).expect("nothing is known")), 0.0);
     let other = PairScores { pairs: scores.pairs.into_iter().rev().collect(), ..scores };
-    assert!(run((other, canaries), 1.0).expect_err("another order").to_string().contains("other pairs"));
+    assert!(run((other, canaries), 1.0).expect_err("another order").to_string().contains("other facts"));
 }
 
 #[test]
@@ -71,6 +73,6 @@ fn ranks_above_the_median_are_guessed() {
     let mostly_none = scores([(0.9, true), (0.0, true), (0.0, true), (0.0, false), (0.0, false), (0.0, false)]);
     assert_eq!((mostly_none.made, mostly_none.right), (6, 4));
     let guesses = Guesses { made: 60, right: 60 };
-    let least = veilgraph_attack::bound::clopper_pearson(60, 60, ALPHA, Tail::Lower);
+    let least = veilgraph_privacy::lower_bound::clopper_pearson(60, 60, ALPHA, Tail::Lower);
     assert!((guesses.epsilon_lower_bound(ALPHA) - (least / (1.0 - least)).ln()).abs() < 1e-9);
 }

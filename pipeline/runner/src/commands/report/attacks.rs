@@ -4,16 +4,21 @@ use std::collections::BTreeSet;
 
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
+use veilgraph_privacy::lower_bound::largest_true_positive_rate;
 
-use super::figures::{Axis, Drawn, Figure, Line, Part, Point};
+use super::figures::{Axis, Drawn, Figure, Line, Part, Point, is_level};
 use crate::commands::summary::Row;
 
 /// Shares of other pairs at which a ROC curve is drawn, each with the share of links found there.
-const RATES: [(f64, &Metric); 4] = [
+const RATES: [(f64, &Metric); 8] = [
     (1e-4, &metric::ATTACK_TPR_AT_1E_4),
+    (3e-4, &metric::ATTACK_TPR_AT_3E_4),
     (1e-3, &metric::ATTACK_TPR_AT_1E_3),
+    (3e-3, &metric::ATTACK_TPR_AT_3E_3),
     (1e-2, &metric::ATTACK_TPR_AT_1E_2),
+    (3e-2, &metric::ATTACK_TPR_AT_3E_2),
     (1e-1, &metric::ATTACK_TPR_AT_1E_1),
+    (3e-1, &metric::ATTACK_TPR_AT_3E_1),
 ];
 
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
@@ -73,6 +78,10 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
             let (name, title) = (format!("{kind}-{words}"), format!("{title}, {words}"));
             part.by_budget(&mut figures, &rows, (&name, &title), &drawn, false, &named);
         }
+        for figure in figures.iter_mut().filter(|figure| figure.name.starts_with(&format!("attack-auc-{words}"))) {
+            let is_per_link = figure.name.ends_with("-per-link");
+            figure.lines.extend(caps(part, &rows, is_per_link));
+        }
         let budgets: BTreeSet<u64> =
             rows.iter().filter(|row| !is_level(row)).map(|row| row.cell.epsilon.to_bits()).collect();
         for budget in budgets.into_iter().map(f64::from_bits) {
@@ -88,9 +97,18 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
     figures
 }
 
-/// Whether a row stands for all budgets.
-fn is_level(row: &Row) -> bool {
-    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links")
+/// The largest areas that the costs of a link allow, by budget: one line for each cost of a link beside that of a list bit,
+/// and one in all where the axis is the cost of a link.
+fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
+    let private: Vec<&Row> = rows.iter().copied().filter(|row| !is_level(row)).collect();
+    let name = |row: &Row| {
+        let ratio = row.cell.epsilon_edge / row.cell.epsilon;
+        if is_per_link { "cap".to_owned() } else { format!("cap where a link costs {ratio} epsilon") }
+    };
+    let x = |row: &Row| if is_per_link { row.cell.epsilon_edge } else { row.cell.epsilon };
+    let mut lines = part.lines(&private, &[Drawn { metric: &metric::ATTACK_AUC_CAP, suffix: "" }], &x, &name);
+    lines.iter_mut().for_each(|line| line.points.dedup_by(|next, kept| next.x == kept.x));
+    lines
 }
 
 /// What tells a row from the others of a figure: the mechanism, and all that differs where that is not enough.
@@ -122,6 +140,7 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
             lines.push(Line { name: name(rows, row), points, is_level: false });
         }
     }
+    lines.extend(roc_caps(part, rows));
     Figure {
         name: format!("roc-{end}"),
         title: format!("Links found over other pairs taken for links, {end}"),
@@ -129,6 +148,23 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
         y: Axis { label: "true positive rate".to_owned(), is_log: true },
         lines,
     }
+}
+
+/// The largest shares of links that the costs of a link allow at each rate: one line for each cost.
+fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for row in rows.iter().filter(|row| !is_level(row)) {
+        let cost = row.cell.epsilon_edge;
+        let name = format!("cap of {cost} nats a link");
+        let drawn = [Drawn { metric: &metric::ATTACK_TPR_AT_1E_3_CAP, suffix: "" }];
+        let known = part.lines(&[*row], &drawn, &|_| 0.0, &|_| name.clone());
+        let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };
+        if lines.iter().all(|line| line.name != name) {
+            let at = |(rate, _)| Point { x: rate, mean: largest_true_positive_rate(cost, rate), ..point.clone() };
+            lines.push(Line { name, points: RATES.into_iter().map(at).collect(), is_level: false });
+        }
+    }
+    lines
 }
 
 /// Precision over the number of links that the attacker believes in.

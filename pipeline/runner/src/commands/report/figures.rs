@@ -288,7 +288,7 @@ impl<'a> Part<'a> {
 }
 
 /// Whether a row stands for all budgets.
-fn is_level(row: &Row) -> bool {
+pub(super) fn is_level(row: &Row) -> bool {
     matches!(row.cell.mechanism.as_str(), "non-private" | "no-links")
 }
 

@@ -1,28 +1,60 @@
-//! Canaries (Steinke, Nasr, Jagielski 2023): fair coins decide some links before anything is released, and right guesses
-//! bound from below what a link costs.
+//! Canaries (Steinke, Nasr, Jagielski 2023): fair coins decide some facts before anything is released, and right guesses
+//! bound from below what a fact costs.
 
-use veilgraph_audit::{GuessFromGraph, GuessFromNetwork, GuessParams, LinkTellerParams, PlantCanaries, PlantParams};
-use veilgraph_contract::Relation;
+use toml::Value;
+use veilgraph_audit::{
+    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
+    GuessParams, LinkTellerParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
+};
+use veilgraph_contract::{Artifact, NoParams, Private, Relation, Zone};
 use veilgraph_evaluate::{EvaluateCanaries, EvaluateRankedCanaries};
+use veilgraph_graph::{Features, Labels, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
-use veilgraph_privacy::NoisyLinks;
 use veilgraph_privacy::composition::total_epsilon;
+use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyLinks};
 
 use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links, reports};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
-/// Guesses from the server's own belief, from reported lists, or from a released graph.
-pub(super) const REPORTS: Attack =
-    Attack { name: "canary-reports", on: On::Graphs, fields: fields_of::<PlantParams>, run: guess_from_reports };
+/// Guesses from what nodes report, from the server's own belief, or from a released graph.
+pub(super) const REPORTS: Attack = Attack {
+    name: "canary-reports",
+    on: On::Graphs,
+    is_about_links: are_links,
+    fields: fields_of::<PlantParams>,
+    run: guess_from_reports,
+};
+
+/// Guesses from reported degrees.
+pub(super) const DEGREES: Attack = Attack {
+    name: "canary-degrees",
+    on: On::Graphs,
+    is_about_links: are_links,
+    fields: fields_of::<PlantParams>,
+    run: guess_from_degrees,
+};
 
 /// Guesses from the graph that networks are trained on.
-pub(super) const GRAPH: Attack =
-    Attack { name: "canary-graph", on: On::Graphs, fields: fields_of::<PlantParams>, run: guess_from_graph };
+pub(super) const GRAPH: Attack = Attack {
+    name: "canary-graph",
+    on: On::Graphs,
+    is_about_links: are_links,
+    fields: fields_of::<PlantParams>,
+    run: guess_from_graph,
+};
 
 /// Guesses from a trained network.
-pub(super) const NETWORK: Attack =
-    Attack { name: "canary-network", on: On::Networks, fields: fields_of::<LinkTellerParams>, run: guess_from_network };
+pub(super) const NETWORK: Attack = Attack {
+    name: "canary-network",
+    on: On::Networks,
+    is_about_links: are_links,
+    fields: fields_of::<LinkTellerParams>,
+    run: guess_from_network,
+};
+
+/// The field that says what coins decide.
+const KIND: &str = "canaries_of";
 
 /// The data with canaries, once for each trial, or as they are where none are asked for.
 pub(in crate::systems) fn planted(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
@@ -39,31 +71,121 @@ pub(in crate::systems) fn planted(plan: &mut Plan, data: &Branch) -> Result<Vec<
         };
     };
     if plan.config.is_deployment() {
-        let problem = "in a deployment (randomness = \"os\"), canaries would change the true links; remove them";
+        let problem = "in a deployment (randomness = \"os\"), canaries would change the true data; remove them";
         return Err(plan.config.error(&field, problem));
     }
     if asked.len() > 1 || !guesses {
-        let problem = "one number of canaries is planted, for attacks = [\"canary-reports\", ...]";
+        let problem = "one number of canaries of one kind is planted, for attacks = [\"canary-reports\", ...]";
         return Err(plan.config.error(&field, problem));
     }
     plan.read_field(TABLE, "canaries");
+    plan.read_field(TABLE, KIND);
     let run = Run { table: TABLE, step: "planted", ..Run::default() };
-    plan.every_trial(data).iter().map(|trial| plan.run::<PlantCanaries>(&[trial], &params, run)).collect()
+    let trials = plan.every_trial(data);
+    match params.canaries_of {
+        CanariesOf::Links => trials.iter().map(|trial| plan.run::<PlantLinks>(&[trial], &params, run)).collect(),
+        CanariesOf::Features => {
+            require::<Features>(plan, data, "features")?;
+            let params = PlantFeaturesParams { canaries: params.canaries, range: declared_range(plan) };
+            trials.iter().map(|trial| plan.run::<PlantFeatures>(&[trial], &params, run)).collect()
+        }
+        CanariesOf::Labels => {
+            require::<Labels>(plan, data, "labels")?;
+            trials.iter().map(|trial| plan.run::<PlantLabels>(&[trial], &params, run)).collect()
+        }
+    }
+}
+
+/// Refuses canaries of data that no owner keeps.
+fn require<A: Artifact>(plan: &Plan, data: &Branch, what: &str) -> Result<(), ConfigError> {
+    if data.has(A::NAME, Private::<A>::ZONE) {
+        return Ok(());
+    }
+    let problem = format!(
+        "canaries_of = \"{what}\" needs private {what}, and here they are public or absent; set [privatize.{what}]"
+    );
+    Err(plan.config.error(&format!("{TABLE}.{KIND}"), &problem))
+}
+
+/// The range that `[privatize.features]` declares, if it does.
+fn declared_range(plan: &Plan) -> Option<[f64; 2]> {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    let declared: Vec<f64> = plan.config.values("privatize.features", "range").iter().filter_map(number).collect();
+    declared.try_into().ok()
+}
+
+/// What the coins of this config decide.
+fn kind(plan: &Plan) -> CanariesOf {
+    let cells = plan.config.cells::<PlantParams>(TABLE, &["attacks", "beliefs"], Ok, |_| Ok(()));
+    let first = cells.ok().and_then(|(cells, _)| cells.first().map(|cell| cell.params.canaries_of));
+    first.unwrap_or_default()
+}
+
+fn are_links(plan: &Plan) -> bool {
+    kind(plan) == CanariesOf::Links
+}
+
+/// Refuses guesses about other facts than links where there is nothing to guess them from.
+fn links_alone(plan: &Plan, attack: &str) -> Result<(), ConfigError> {
+    if are_links(plan) {
+        return Ok(());
+    }
+    let problem =
+        format!("`{attack}` guesses links; for canaries of features or labels, use canary-reports and canary-network");
+    Err(plan.config.error(&format!("{TABLE}.attacks"), &problem))
 }
 
 fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
-    let graphs: Vec<Branch> = graphs.iter().cloned().map(reports::with_beliefs).collect();
-    let guessed = guessed(plan, &graphs)?;
+    if are_links(plan) {
+        let graphs: Vec<Branch> = graphs.iter().cloned().map(with_reports).collect();
+        let guessed = guessed(plan, &graphs)?;
+        return plan.score::<EvaluateCanaries>(&guessed);
+    }
+    let run = Run { table: TABLE, ..Run::default() };
+    let reported: Vec<Branch> = graphs.iter().map(super::attributes::without_graph).collect();
+    let guessed: Result<Vec<Branch>, ConfigError> =
+        reported.iter().map(|branch| plan.run::<GuessFromAttributes>(&[branch], &NoParams {}, run)).collect();
+    plan.score::<EvaluateCanaries>(&guessed?)
+}
+
+/// The way to the reports of nodes where there are any, so that all graphs that were built from them are one.
+fn with_reports(mut graph: Branch) -> Branch {
+    let sends = |name| graph.has(name, Zone::Server);
+    if sends(NoisyLinks::NAME) || sends(NoisyEntries::NAME) {
+        graph.mark_absent::<LinkModel>();
+        graph.mark_absent::<LinkEvidence>();
+        graph.mark_absent::<WeightedGraph>();
+        graph.variant.clear();
+        return graph;
+    }
+    reports::with_beliefs(graph)
+}
+
+fn guess_from_degrees(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
+    links_alone(plan, DEGREES.name)?;
+    let sent: Vec<&Branch> = graphs.iter().filter(|graph| graph.has(NoisyDegrees::NAME, Zone::Server)).collect();
+    if sent.is_empty() {
+        let problem =
+            "`canary-degrees` reads noisy degrees, and no mechanism of this config sends any; blink and dprr do";
+        return Err(plan.config.error(&format!("{TABLE}.attacks"), problem));
+    }
+    let run = Run { table: TABLE, ..Run::default() };
+    let mut guessed = Vec::new();
+    for graph in sent {
+        guessed.push(plan.run::<GuessFromDegrees>(&[&with_reports(graph.clone())], &NoParams {}, run)?);
+    }
     plan.score::<EvaluateCanaries>(&guessed)
 }
 
 fn guess_from_graph(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
+    links_alone(plan, GRAPH.name)?;
     let listed = graphs.iter().filter(|graph| graph.variant != "soft").cloned();
     let graphs: Vec<Branch> = listed
         .map(|mut graph| {
             graph.mark_absent::<LinkModel>();
             graph.mark_absent::<LinkEvidence>();
             graph.mark_absent::<NoisyLinks>();
+            graph.mark_absent::<NoisyEntries>();
             graph
         })
         .collect();
@@ -82,14 +204,23 @@ fn guessed(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErro
 }
 
 fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
-    refuse_learned_links(plan, networks)?;
     let run = Run { table: TABLE, ..Run::default() };
     let mut guessed = Vec::new();
-    for cell in cells::<LinkTellerParams>(plan, LinkTellerParams::check)? {
-        for network in networks {
-            let network = network.with(&cell.choices);
-            guessed.push(plan.run::<GuessFromNetwork>(&[&network], &cell.params, run)?);
+    if are_links(plan) {
+        refuse_learned_links(plan, networks)?;
+        for cell in cells::<LinkTellerParams>(plan, LinkTellerParams::check)? {
+            for network in networks {
+                let network = network.with(&cell.choices);
+                guessed.push(plan.run::<GuessFromNetwork>(&[&network], &cell.params, run)?);
+            }
         }
+    } else {
+        for network in networks {
+            guessed.push(plan.run::<GuessFromPredictions>(&[network], &NoParams {}, run)?);
+        }
+    }
+    if kind(plan) == CanariesOf::Labels {
+        return plan.score::<EvaluateCanaries>(&guessed);
     }
     plan.score::<EvaluateRankedCanaries>(&guessed)
 }

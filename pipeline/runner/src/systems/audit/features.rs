@@ -7,13 +7,18 @@ use veilgraph_graph::{EstimatedFeatures, Predictions, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_train::{ModelWeights, Train};
 
-use super::{Attack, On, TABLE, fields_of, posterior_similarity};
+use super::{Attack, On, TABLE, always, fields_of, posterior_similarity};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::learn;
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "features", on: On::Networks, fields: fields_of::<PosteriorSimilarityParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "features",
+    on: On::Networks,
+    is_about_links: always,
+    fields: fields_of::<PosteriorSimilarityParams>,
+    run,
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = learn::cells_without_links(plan)?;

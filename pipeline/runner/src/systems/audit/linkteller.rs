@@ -2,12 +2,12 @@
 
 use veilgraph_audit::{LinkTeller, LinkTellerParams};
 
-use super::{Attack, On, attacked, cells, fields_of, judged, refuse_learned_links};
+use super::{Attack, On, always, attacked, cells, fields_of, judged, refuse_learned_links};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan};
 
 pub(super) const ATTACK: Attack =
-    Attack { name: "linkteller", on: On::Networks, fields: fields_of::<LinkTellerParams>, run };
+    Attack { name: "linkteller", on: On::Networks, is_about_links: always, fields: fields_of::<LinkTellerParams>, run };
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     refuse_learned_links(plan, networks)?;

@@ -2,12 +2,17 @@
 
 use veilgraph_audit::{PosteriorSimilarity, PosteriorSimilarityParams};
 
-use super::{Attack, On, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attacked, cells, fields_of, judged};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "posterior-similarity", on: On::Networks, fields: fields_of::<PosteriorSimilarityParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "posterior-similarity",
+    on: On::Networks,
+    is_about_links: always,
+    fields: fields_of::<PosteriorSimilarityParams>,
+    run,
+};
 
 pub(super) fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<PosteriorSimilarityParams>(plan, |_| Ok(()))?;

@@ -6,11 +6,12 @@ use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLinks;
 
-use super::{Attack, On, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attacked, cells, fields_of, judged};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack = Attack { name: "reports", on: On::Graphs, fields: fields_of::<ReportsParams>, run };
+pub(super) const ATTACK: Attack =
+    Attack { name: "reports", on: On::Graphs, is_about_links: always, fields: fields_of::<ReportsParams>, run };
 
 fn run(plan: &mut Plan, graphs: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<ReportsParams>(plan, |_| Ok(()))?;

@@ -52,7 +52,7 @@ impl Guesses {
     /// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 2.1 (with a delta of 0).
     #[must_use]
     pub fn epsilon_lower_bound(self, alpha: f64) -> f64 {
-        logit(clopper_pearson(self.right, self.made, alpha, Tail::Lower))
+        if alpha > 0.0 { logit(clopper_pearson(self.right, self.made, alpha, Tail::Lower)) } else { 0.0 }
     }
 
     /// The largest lower bound that as many guesses could give: that of guesses which are all right.

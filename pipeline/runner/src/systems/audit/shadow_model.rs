@@ -1,0 +1,17 @@
+//! Link stealing with a shadow model (He et al. 2021): a classifier learns on another graph how answers about linked nodes
+//! look.
+
+use veilgraph_audit::{ShadowModel, ShadowParams};
+
+use super::{Attack, On, always, attacked, cells, fields_of, judged};
+use crate::config::ConfigError;
+use crate::plan::{Branch, Plan};
+
+pub(super) const ATTACK: Attack =
+    Attack { name: "shadow-model", on: On::Networks, is_about_links: always, fields: fields_of::<ShadowParams>, run };
+
+fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
+    let cells = cells::<ShadowParams>(plan, |_| Ok(()))?;
+    let scores = attacked::<ShadowModel>(plan, networks, &cells, |params| params.pool)?;
+    judged(plan, &scores, beliefs)
+}

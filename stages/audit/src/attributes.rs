@@ -1,0 +1,115 @@
+//! Attributes: which features and which class does a node have?
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use veilgraph_attack::{PairScores, Record};
+use veilgraph_contract::{Auditor, Draws, Invalid, NoParams, Progress, Stage, StageRng};
+use veilgraph_graph::Predictions;
+use veilgraph_nn::ModelWeights;
+use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
+
+use crate::Error;
+use crate::answers::Answers;
+
+/// Scores the features of some nodes by their unbiased estimates: what the server itself believes.
+pub struct ReportedFeatures;
+
+/// Scores every class of the nodes that sent one: the sent class above all others.
+pub struct ReportedLabels;
+
+/// Scores every class of the nodes that sent one by what a trained network answers.
+pub struct AnsweredLabels;
+
+/// What [`ReportedFeatures`] reads of `[audit]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Of how many nodes.
+    pub targets: usize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { targets: crate::Targets::default().targets }
+    }
+}
+
+impl Stage for ReportedFeatures {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "reported-features";
+    const DRAWS: Draws = Draws::EveryTrial;
+    type Side = Auditor;
+    type Params = Params;
+    type Inputs = (NoisyFeatures,);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        let n_nodes = reported.reports.n_nodes();
+        if params.targets == 0 || params.targets > n_nodes {
+            return Err(Error::Pool { pool: crate::Pool::All, wanted: params.targets, found: n_nodes });
+        }
+        let mut nodes: Vec<u32> = (0..n_nodes as u32).collect();
+        nodes.shuffle(&mut rng.fast_stream("targets", 0));
+        nodes.truncate(params.targets);
+        nodes.sort_unstable();
+        let estimate = |value: f32| reported.facts.offset + reported.facts.scale * f64::from(value);
+        let scores = |&node: &u32| {
+            let row = reported.reports.row(node as usize);
+            (0..).zip(row).map(move |(feature, value)| (node, feature, estimate(value)))
+        };
+        Ok((PairScores { record: Record::Feature, n_nodes, pairs: nodes.iter().flat_map(scores).collect() },))
+    }
+}
+
+impl Stage for ReportedLabels {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "reported-labels";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = NoParams;
+    type Inputs = (NoisyLabels,);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn run((reported,): Self::Inputs, _: &NoParams, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        let sent = |node: u32, class: u32| reported.labels.class(node).is_some_and(|sent| u32::from(sent) == class);
+        Ok((of_every_class(&reported, |node, class| f64::from(u8::from(sent(node, class)))),))
+    }
+}
+
+impl Stage for AnsweredLabels {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "answered-labels";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = NoParams;
+    type Inputs = (Predictions, ModelWeights, NoisyLabels);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn run(
+        (predictions, weights, reported): Self::Inputs,
+        _: &NoParams,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let answers = Answers::of(&predictions, &weights)?;
+        let last = reported.labels.classes().last().map_or(0, |&(node, _)| node as usize);
+        if last >= answers.n_nodes() || reported.labels.n_classes() != answers.n_classes() {
+            return Err(Invalid("the network knows other nodes or classes than the reports".to_owned()).into());
+        }
+        Ok((of_every_class(&reported, |node, class| f64::from(answers.of_node(node)[class as usize])),))
+    }
+}
+
+/// A score for every class of every node that sent one.
+fn of_every_class(reported: &NoisyLabels, score: impl Fn(u32, u32) -> f64) -> PairScores {
+    let labels = &reported.labels;
+    let senders = labels.classes().iter().map(|&(node, _)| node);
+    let n_nodes = senders.clone().next_back().map_or(0, |node| node as usize + 1);
+    let classes = 0..labels.n_classes() as u32;
+    let facts = senders.flat_map(|node| classes.clone().map(move |class| (node, class)));
+    let pairs = facts.map(|(node, class)| (node, class, score(node, class))).collect();
+    PairScores { record: Record::Label, n_nodes, pairs }
+}

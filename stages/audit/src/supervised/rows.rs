@@ -1,0 +1,72 @@
+//! The features that a network reads, of some nodes alone.
+
+use veilgraph_contract::Invalid;
+use veilgraph_graph::{DenseMatrix, EstimatedFeatures, FeatureMatrix, Features, SparseMatrix};
+use veilgraph_nn::InputFeatures;
+
+/// Features of one kind or the other.
+pub(super) enum Rows {
+    Public(Features),
+    Estimated(EstimatedFeatures),
+}
+
+impl Rows {
+    /// The features of whichever kind is given.
+    ///
+    /// # Errors
+    /// When none or both are.
+    pub(super) fn new(features: Option<Features>, estimated: Option<EstimatedFeatures>) -> Result<Self, Invalid> {
+        match (features, estimated) {
+            (Some(features), None) => Ok(Self::Public(features)),
+            (None, Some(estimated)) => Ok(Self::Estimated(estimated)),
+            _ => Err(Invalid("give public or estimated features, and not both".to_owned())),
+        }
+    }
+
+    /// As a network reads them.
+    pub(super) fn input(&self) -> InputFeatures<'_> {
+        match self {
+            Self::Public(features) => features.into(),
+            Self::Estimated(estimated) => estimated.into(),
+        }
+    }
+
+    /// The rows of these nodes, in their order; a node may come several times.
+    pub(super) fn of(&self, nodes: &[u32]) -> Result<Self, Invalid> {
+        let listed = |matrix: &SparseMatrix| {
+            let rows = nodes.iter().map(|&node| {
+                let (columns, values) = matrix.row(node as usize);
+                columns.iter().copied().zip(values.iter().copied()).collect()
+            });
+            SparseMatrix::from_rows(matrix.n_columns(), rows)
+        };
+        Ok(match self {
+            Self::Public(features) => Self::Public(Features(listed(&features.0)?)),
+            Self::Estimated(EstimatedFeatures { values, propagation }) => {
+                let values = match values {
+                    FeatureMatrix::Sparse { fill, entries } => {
+                        FeatureMatrix::Sparse { fill: *fill, entries: listed(entries)? }
+                    }
+                    FeatureMatrix::Dense(matrix) => {
+                        let rows = nodes.iter().flat_map(|&node| matrix.row(node as usize).iter().copied());
+                        FeatureMatrix::Dense(DenseMatrix::new(nodes.len(), matrix.n_columns(), rows.collect())?)
+                    }
+                };
+                Self::Estimated(EstimatedFeatures { values, propagation: *propagation })
+            }
+        })
+    }
+
+    /// All features of one node.
+    pub(super) fn row(&self, node: u32) -> Vec<f64> {
+        match self {
+            Self::Public(features) => {
+                let mut row = vec![0.0; features.0.n_columns()];
+                let (columns, values) = features.0.row(node as usize);
+                columns.iter().zip(values).for_each(|(&column, &value)| row[column as usize] = f64::from(value));
+                row
+            }
+            Self::Estimated(estimated) => estimated.values.row(node as usize).into_iter().map(f64::from).collect(),
+        }
+    }
+}
