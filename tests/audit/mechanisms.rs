@@ -7,10 +7,10 @@ use std::io::Write;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
+use veilgraph_bounds::Guesses;
 use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
 use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
 use veilgraph_privacy::generalized_response::GeneralizedResponse;
-use veilgraph_privacy::lower_bound::Guesses;
 use veilgraph_privacy::one_bit::OneBit;
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 

@@ -90,15 +90,40 @@ fn attributes_and_members_are_told_as_far_as_the_budget_lets_them() {
     let expected = (truth + 1.0 - (1.0 - truth) / 2.0) / 2.0;
     let found = auc("1.0", "attributes", Some("labels"));
     assert!((found - expected).abs() < 0.1, "{found} and not {expected}");
-    assert!(auc("1.0", "attributes", Some("features")) > 0.49);
-    assert!(auc("1.0", "attributes", Some("labels-by-network")) > 0.5);
-    let members = auc("inf", "membership", None);
-    assert!(members > 0.5, "a network is surer of what it was trained on: {members}");
+    assert_eq!(auc("inf", "attributes", Some("features")), auc("1.0", "attributes", Some("features")));
+    let (noisy, known) = ("labels-by-network", "labels");
+    assert!(auc("inf", "attributes", Some(noisy)) < auc("inf", "attributes", Some(known)));
+    // Features without noise are known, and a network of 200 steps remembers what it was trained on.
+    let open = lab.json(&[
+        "--set",
+        "privatize.features.epsilon=inf",
+        "--set",
+        "privatize.labels.epsilon=inf",
+        "--set",
+        "train.epochs=200",
+    ]);
+    assert_eq!(value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", "features")]), 1.0);
+    let members = value(&open, "attack_auc", &[("attack", "membership")]);
+    assert!(members > 0.6, "a network is surer of what it was trained on: {members}");
+}
+
+/// What is said about attributes does not depend on how links are protected, so it is said once.
+#[test]
+fn attributes_stand_beside_several_mechanisms_of_links() {
+    let lab = with_private_attributes("attacks = [\"attributes\"]\ntargets = 60");
+    let mechanism = "privatize.links.mechanism=[\"rr\", \"blink\", \"symrr\"]";
+    let set =
+        ["--set", mechanism, "--set", "privatize.links.degree_fraction=[0.1, 0.5]", "--set", "construct.variant=hard"];
+    let document = lab.json(&set);
+    value(&document, "attack_auc", &[("attribute", "features")]);
+    let by_network = rows(&document["metrics"])
+        .filter(|row| row["metric"] == "attack_auc" && row["choices"]["audit.attribute"] == "labels-by-network");
+    assert_eq!(by_network.count(), 4);
 }
 
 #[test]
 fn canaries_bound_what_features_and_labels_cost() {
-    for (kind, cost, canaries, least) in [("features", 3.0, 100, 1.0), ("labels", 1.0, 70, 0.0)] {
+    for (kind, cost, canaries, least) in [("features", 3.0, 100, 1.0), ("labels", 1.0, 70, 0.05)] {
         let lab = with_private_attributes(&format!(
             "attacks = [\"canary-reports\", \"canary-network\"]\ncanaries = {canaries}\ncanaries_of = \"{kind}\""
         ));
@@ -117,30 +142,28 @@ fn canaries_bound_what_features_and_labels_cost() {
     }
 }
 
+/// Attackers who learn find links on Cora: more from a network that reads them than from one that does not, and more from
+/// what is known around a node than from the node alone.
 #[test]
-fn attacks_with_a_shadow_find_links() {
-    let attacks = "attacks = [\"shadow-model\", \"inductive\"]\nbeliefs = [1.0]\nhops = [0, 1]\n\
-                   described_by = [\"answers\", \"answers-and-features\"]";
-    let lab = audited(attacks);
-    let set = [
-        "--set",
-        "privatize.links.mechanism=non-private",
-        "--set",
-        "ingest.synthetic.nodes=400",
-        "--set",
-        "train.epochs=100",
-    ];
-    let document = lab.json(&set);
-    for by in ["answers", "answers-and-features"] {
-        let shadow = value(&document, "attack_auc", &[("attack", "shadow-model"), ("described_by", by)]);
-        assert!(shadow > 0.6, "{by}: {shadow}");
-        for hops in ["0", "1"] {
-            let found =
-                value(&document, "attack_auc", &[("attack", "inductive"), ("described_by", by), ("hops", hops)]);
-            assert!(found > 0.52, "{by}, {hops} hops: {found}");
-        }
-    }
-    assert!(lab.ran(&set).is_empty(), "everything is fresh");
+fn attacks_with_a_shadow_find_links_of_cora() {
+    let Some(data) = data_dir("attacks with a shadow on Cora") else { return };
+    let lab = Lab::with(
+        "config.toml",
+        "name = \"shadow\"\n[ingest]\ndataset = \"cora\"\n[train]\nmodel = \"gcn\"\nepochs = 200\nweight_decay = 5e-4\ndropout = 0.5\n[evaluate]\n\
+         metrics = [\"accuracy\"]\n[audit]\nattacks = [\"shadow-model\", \"inductive\"]\nbeliefs = [1.0]\nhops = [0, 2]\n",
+    );
+    let set = "privatize.links.mechanism=[\"non-private\", \"no-links\"]";
+    let arguments = ["--data-dir", data.to_str().expect("a path"), "--set", set];
+    let document = lab.json(&arguments);
+    let shadow = |mechanism| value(&document, "attack_auc", &[("attack", "shadow-model"), ("mechanism", mechanism)]);
+    assert!(shadow("non-private") > shadow("no-links") + 0.05, "{} {}", shadow("non-private"), shadow("no-links"));
+    let inductive = |mechanism, hops| {
+        value(&document, "attack_auc", &[("attack", "inductive"), ("mechanism", mechanism), ("hops", hops)])
+    };
+    assert!(inductive("non-private", "2") > inductive("non-private", "0") + 0.04);
+    // A perceptron reads no link, whatever neighbourhood it is asked about.
+    assert_eq!(inductive("no-links", "0"), inductive("no-links", "2"));
+    assert!(lab.ran(&arguments).is_empty(), "everything is fresh");
 }
 
 /// Whether a part of the store holds an artifact of this name.
@@ -210,6 +233,7 @@ fn what_cannot_be_attacked_is_said() {
         ("attacks = [\"attributes\"]", vec![], vec!["attributes", "public"]),
         ("attacks = [\"shadow-model\"]", vec!["audit.targets=118"], vec!["attack fewer"]),
         ("attacks = [\"inductive\"]\nhops = -1", vec![], vec!["hops"]),
+        ("", vec!["train.inductive=true", "construct.variant=soft"], vec!["inductive", "soft"]),
         ("attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"labels\"", vec![], vec!["private labels"]),
         ("attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"nodes\"", vec![], vec!["nodes", "features"]),
         (

@@ -85,13 +85,14 @@ fn dependencies_point_one_way() {
     for stage in ORDER {
         for below in ours(&manifest("stages", stage)) {
             assert!(
-                ["contract", "graph", "privacy", "posterior", "operator", "nn", "attack"].contains(&below.as_str()),
+                ["contract", "bounds", "graph", "privacy", "posterior", "operator", "nn", "attack"]
+                    .contains(&below.as_str()),
                 "{stage} uses {below}"
             );
         }
     }
     // Each kernel may use those before it.
-    let kernels = ["contract", "noise", "graph", "privacy", "posterior", "operator", "nn", "attack"];
+    let kernels = ["contract", "noise", "bounds", "graph", "privacy", "posterior", "operator", "nn", "attack"];
     for (place, kernel) in kernels.iter().enumerate().skip(1) {
         for below in ours(&manifest("kernels", kernel)) {
             assert!(kernels[..place].contains(&below.as_str()), "{kernel} uses {below}");

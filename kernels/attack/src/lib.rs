@@ -1,7 +1,6 @@
 //! What does an attacker learn from what was released, and how sure is that?
 //!
-//! *Invariant:* an attack reads what was released, and of the truth no more than which pairs it is about; scoring it, which
-//! asks for the truth, is apart from it. All arithmetic is in double precision.
+//! *Invariant:* what scores an attack against the truth is apart from the attack. All arithmetic is in double precision.
 //!
 //! Where to begin: [`influence::Influence`] attacks a trained network, [`similarity::Distance`] compares what a network
 //! says about two nodes, and [`roc::Roc`] scores a ranking of pairs.

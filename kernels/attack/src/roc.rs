@@ -1,7 +1,7 @@
 //! How well scores tell links from other pairs, at every threshold.
 
+use veilgraph_bounds::{Tail, clopper_pearson};
 use veilgraph_graph::{Level, Levels, Ranking};
-use veilgraph_privacy::lower_bound::{Tail, clopper_pearson};
 
 /// The ROC curve of scored pairs: pairs of equal scores come together.
 #[derive(Clone, Debug, PartialEq)]

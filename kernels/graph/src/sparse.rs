@@ -73,6 +73,22 @@ impl SparseMatrix {
         self.values.len()
     }
 
+    /// Returns the least and the largest value of all entries, unlisted ones (zeros) included; the first is infinite and
+    /// the second minus infinity where there is no entry.
+    #[must_use]
+    pub fn ends(&self) -> [f32; 2] {
+        let mut ends = [f32::INFINITY, f32::NEG_INFINITY];
+        let mut take = |value: f32| ends = [ends[0].min(value), ends[1].max(value)];
+        for row in 0..self.n_rows() {
+            let values = self.row(row).1;
+            values.iter().for_each(|&value| take(value));
+            if values.len() < self.n_columns() {
+                take(0.0);
+            }
+        }
+        ends
+    }
+
     /// Returns the columns and the values of the entries of `row`.
     #[must_use]
     pub fn row(&self, row: usize) -> (&[u32], &[f32]) {

@@ -79,8 +79,24 @@ impl WeightedGraph {
     /// Returns the graph with the links among the kept nodes alone. The other nodes stay, without a link.
     #[must_use]
     pub fn among(&self, is_kept: impl Fn(u32) -> bool) -> Self {
-        let links = self.links().filter(|&(source, target, _)| is_kept(source) && is_kept(target)).collect();
-        Self { links: Links::Listed(links), ..*self }
+        let links = match &self.links {
+            Links::Listed(links) => {
+                let kept = links.iter().filter(|&&(source, target, _)| is_kept(source) && is_kept(target));
+                Links::Listed(kept.copied().collect())
+            }
+            Links::Bits(bits) => {
+                let mut mask = vec![0_u64; self.n_nodes.div_ceil(64)];
+                (0..self.n_nodes as u32).filter(|&node| is_kept(node)).for_each(|node| {
+                    mask[node as usize / 64] |= 1 << (node % 64);
+                });
+                Links::Bits(BitMatrix::from_rows(self.n_nodes, |node, row| {
+                    if mask[node / 64] >> (node % 64) & 1 == 1 {
+                        row.iter_mut().zip(bits.row(node)).zip(&mask).for_each(|((to, from), mask)| *to = from & mask);
+                    }
+                }))
+            }
+        };
+        Self { links, ..*self }
     }
 
     /// Names the form of the links in the facts of the artifact.

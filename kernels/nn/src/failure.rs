@@ -42,7 +42,9 @@ pub enum Failure {
     #[error("noisy labels need at least two classes, not {0}; choose another dataset")]
     TooFewClasses(usize),
     /// No training node receives a label in so many steps.
-    #[error("no label reaches a training node in {0} hops; set train.label_hops to 0, or choose a graph with links")]
+    #[error(
+        "no label reaches a training node in {0} hops; set train.labels = \"forward\", or choose a graph with links"
+    )]
     NothingPropagates(u32),
     /// The links to learn from are not listed; how the graph was built.
     #[error(

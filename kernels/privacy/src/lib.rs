@@ -7,7 +7,6 @@ mod budget;
 pub mod composition;
 pub mod count_noise;
 pub mod gaussian;
-pub mod lower_bound;
 mod reports;
 
 pub use budget::{Budget, BudgetError, DegreeFraction, Epsilon};

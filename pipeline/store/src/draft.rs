@@ -108,7 +108,8 @@ impl Draft {
         let (digest, length) = written.finish(&path)?;
         let is_secret = APART.contains(&zone);
         let bytes = if is_secret { 0 } else { length };
-        let record = OutputRecord { file, zone: zone.name().to_owned(), digest, bytes, content: None };
+        let record =
+            OutputRecord { file, zone: zone.name().to_owned(), digest, bytes, content: None, attachment: None };
         self.outputs.insert(name.to_owned(), record);
         Ok(())
     }
@@ -173,17 +174,12 @@ impl Saver for StoreSaver<'_> {
             return Err(StoreError::Uncharged { path: draft.folder.join(&file), artifact: A::NAME });
         }
         // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
-        let mut metadata = BTreeMap::from([
+        let metadata = BTreeMap::from([
             ("artifact".to_owned(), A::NAME.to_owned()),
             ("schema_version".to_owned(), "1".to_owned()),
             ("stage".to_owned(), draft.recipe.stage.clone()),
             ("zone".to_owned(), A::ZONE.name().to_owned()),
         ]);
-        // What reads the artifact reads the attachment too, and is keyed by the digest of the table alone.
-        if let Some(bytes) = &attachment {
-            let digest = draft.store.hasher(A::ZONE.name())?.update(bytes).finalize().to_hex().to_string();
-            metadata.insert("attachment_digest".to_owned(), digest);
-        }
         let secret = if APART.contains(&A::ZONE) { Some(draft.store.secret()?) } else { None };
         let mut hasher = secret.map(|secret| ContentHasher::new::<A>(facts, &secret));
         let mut read = blocks.inspect(|block| {
@@ -200,6 +196,9 @@ impl Saver for StoreSaver<'_> {
         if let Some((name, bytes)) = A::ATTACHMENT.zip(attachment) {
             let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
             draft.add(A::ZONE, name, name.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
+            if let Some(record) = draft.outputs.get_mut(A::NAME) {
+                record.attachment = Some(name.to_owned());
+            }
         }
         Ok(())
     }

@@ -82,6 +82,9 @@ pub struct OutputRecord {
     /// Keyed digest of the rows and facts of a private file, which no encoding of the file changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// Name of the file beside the table that belongs to the same artifact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachment: Option<String>,
 }
 
 /// The record of an entry.
@@ -104,6 +107,19 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// A digest of everything that an artifact of this entry says: of its table, and of the file beside the table where
+    /// there is one. Whatever reads the artifact is keyed by it.
+    #[must_use]
+    pub fn digest_of(&self, output: &OutputRecord) -> String {
+        let beside = output.attachment.as_ref().and_then(|name| self.outputs.get(name));
+        match beside {
+            Some(beside) => {
+                blake3::hash(format!("{} {}", output.digest, beside.digest).as_bytes()).to_hex().to_string()
+            }
+            None => output.digest.clone(),
+        }
+    }
+
     /// The file: the same content gives the same bytes, and any other bytes are damage.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let json = |manifest: &Self| {

@@ -2,7 +2,8 @@
 //! features and labels?
 //!
 //! An attack is one file: its parameters, what it reads, and how it scores facts. Stage `evaluate` compares the scores
-//! with the truth. The truth serves an attack for nothing but the choice of its targets.
+//! with the truth. The truth serves an attack for the choice of its targets, and for what its own
+//! description says that the attacker knows.
 //!
 //! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels,
 //! and what an attacker guesses right about the coins bounds epsilon from below.
@@ -61,6 +62,9 @@ pub enum Error {
         /// What these are.
         what: &'static str,
     },
+    /// The ends of the range are one.
+    #[error("canaries_of = \"features\" needs two values to choose between, and all features of the data are {0}")]
+    OneValue(f32),
     /// Coins have nothing to choose between.
     #[error("canaries_of = \"labels\" needs two classes or more, and the data have {0}")]
     OneClass(usize),
@@ -76,9 +80,17 @@ pub enum Error {
          targets"
     )]
     ShadowPairs(usize, usize),
-    /// No shadow model was trained, or it cannot be asked.
+    /// A neighbourhood does not say what propagated features are.
+    #[error(
+        "inductive reads the features of single nodes; set [estimate.features] hops = 0 and no rescale, or leave it out"
+    )]
+    PropagatedFeatures,
+    /// No shadow model was trained.
     #[error("the attacker's own network failed: {0}; attack fewer targets")]
     Shadow(Failure),
+    /// A network cannot be asked.
+    #[error("a network cannot be asked about these nodes: {0}")]
+    Answer(Failure),
     /// The network cannot be attacked.
     #[error(transparent)]
     Influence(#[from] InfluenceError),

@@ -43,6 +43,10 @@ impl Stage for Membership {
         }
         let known = [public, private.map(|labels| labels.0), held_out.map(|labels| labels.0)];
         let class = |node: u32| known.iter().flatten().find_map(|labels| labels.class(node));
+        if let Some(other) = known.iter().flatten().find(|labels| labels.n_classes() != answers.n_classes()) {
+            let (found, known) = (answers.n_classes(), other.n_classes());
+            return Err(Invalid(format!("the network knows {found} classes, and the labels have {known}")).into());
+        }
         let asked = (0..n_nodes as u32).filter(|&node| {
             let split = nodes.splits[node as usize];
             split == Split::Train || split == Split::Test

@@ -61,7 +61,9 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<
         }
     }
     let budget = reports.facts.budget;
-    let noise = Noise { epsilon_links: budget.links, epsilon_degree: budget.degree, n_nodes: reports.n_nodes };
+    let n_senders = if reports.were_sent() { reports.senders.len() } else { reports.n_nodes };
+    let (epsilon_links, epsilon_degree) = (budget.links, budget.degree);
+    let noise = Noise { epsilon_links, epsilon_degree, n_nodes: reports.n_nodes, n_senders };
     let observe = |node: usize, report| Observed { report, double_claims: double_claims[node] };
     let (nodes, observed): (Vec<usize>, Vec<Observed>) = if reports.were_sent() {
         let sent = reports.senders.iter().zip(&reports.degrees);

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use veilgraph_attack::roc::Roc;
 use veilgraph_attack::{PairScores, Record};
+use veilgraph_bounds::{largest_area_under_curve, largest_true_positive_rate};
 use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Features, Labels, Nodes, SparseMatrix, Split};
-use veilgraph_privacy::lower_bound::{largest_area_under_curve, largest_true_positive_rate};
 
 use crate::metric::Metric;
 use crate::{Cell, Error, Metrics, Params, metric, same_size};
@@ -34,7 +34,7 @@ pub struct ClaimParams {
     pub belief: f64,
 }
 
-/// A share of other pairs that an attacker may take for links, with the metrics of what it finds there.
+/// A share of other facts that an attacker may take for true, with the metrics of what it finds there.
 struct At {
     rate: f64,
     found: &'static Metric,
@@ -107,6 +107,9 @@ impl Stage for EvaluateAttributes {
         let facts: Vec<(f64, bool)> = match (scores.record, features, labels) {
             (Record::Feature, Some(Private(Features(features))), _) => {
                 same_size(scores.n_nodes, features.n_rows())?;
+                if let Some(other) = scores.pairs.iter().find(|pair| pair.1 as usize >= features.n_columns()) {
+                    return Err(Invalid(format!("feature {} is scored, and the data do not have it", other.1)).into());
+                }
                 let means = means(&features);
                 let value = |node: u32, feature: u32| {
                     let (columns, values) = features.row(node as usize);
@@ -154,8 +157,8 @@ fn ranked(facts: Vec<(f64, bool)>, record: Record, params: &Params) -> Metrics {
     let ranking = roc.ranking();
     push(&metric::ATTACK_AUC, ranking.area_under_curve);
     push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);
-    let (cost, _) = params.cell.cost_of(record);
-    push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost));
+    let (cost, dp_delta) = params.cell.cost_of(record);
+    push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost, dp_delta));
     for At { rate, found, ends, cap } in RATES {
         let share = roc.true_positive_rate_at(rate);
         push(found, share.value);
@@ -164,7 +167,7 @@ fn ranked(facts: Vec<(f64, bool)>, record: Record, params: &Params) -> Metrics {
             push(high, share.high);
         }
         if let Some(cap) = cap {
-            push(cap, largest_true_positive_rate(cost, rate));
+            push(cap, largest_true_positive_rate(cost, dp_delta, rate));
         }
     }
     metrics

@@ -1,8 +1,8 @@
 //! What guesses about canaries say about epsilon.
 
 use veilgraph_attack::{Canaries, PairScores};
+use veilgraph_bounds::Guesses;
 use veilgraph_contract::{Auditor, Draws, Invalid, Progress, Stage, StageRng};
-use veilgraph_privacy::lower_bound::Guesses;
 
 use crate::{Error, Metrics, Params, metric};
 

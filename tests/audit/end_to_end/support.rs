@@ -36,7 +36,7 @@ pub(crate) fn with_coins(links: AdjacencyList, canaries: usize, trial: u32) -> (
 
 /// What reported lists or entries say about the coins.
 pub(crate) fn guess(canaries: &Canaries, lists: Option<NoisyLinks>, entries: Option<NoisyEntries>) -> PairScores {
-    let inputs = (canaries.clone(), None, lists, entries, None, None);
+    let inputs = (canaries.clone(), None, lists, entries);
     let params = GuessParams { epsilon: f64::INFINITY };
     GuessFromGraph::run(inputs, &params, &rng("audit", 0), &silent()).expect("guesses").0
 }

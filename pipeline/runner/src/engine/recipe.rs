@@ -47,8 +47,8 @@ impl Engine<'_> {
     pub(super) fn digest(&self, handle: &Handle) -> anyhow::Result<String> {
         match handle {
             Handle::Artifact { entry, name } => {
-                let output = entry.manifest.outputs.get(name);
-                Ok(output.with_context(|| absent(entry, name))?.digest.clone())
+                let output = entry.manifest.outputs.get(name).with_context(|| absent(entry, name))?;
+                Ok(entry.manifest.digest_of(output))
             }
             // Raw files are private: only a keyed digest may stand in a key.
             Handle::Raw(raw) => Ok(format!("{}:{}", raw.name, self.store.keyed_digest(&raw.bytes()?)?)),

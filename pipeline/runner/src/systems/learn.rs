@@ -103,21 +103,25 @@ struct Kind {
     is_learned: bool,
     /// It has no links.
     is_empty: bool,
+    /// It lists links, which training may leave out.
+    is_listed: bool,
 }
 
 impl Kind {
     fn of(graph: &Branch) -> Self {
-        Self { is_learned: graph.variant == "learned", is_empty: graph.mechanism == "no-links" }
+        let is_listed = !matches!(graph.variant.as_str(), "learned" | "soft");
+        Self { is_learned: graph.variant == "learned", is_empty: graph.mechanism == "no-links", is_listed }
     }
 }
 
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
-    cells(plan, Kind { is_learned: false, is_empty: true })
+    cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })
 }
 
 /// The cells of `[train]` for networks over graphs of this kind.
-fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<SweptCell<Params>>, ConfigError> {
+fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigError> {
+    let Kind { is_learned, is_empty, is_listed } = kind;
     let device = plan.options.device;
     let adjust = |params: &mut Params| {
         if device != Device::Cpu {
@@ -127,11 +131,19 @@ fn cells(plan: &mut Plan, Kind { is_learned, is_empty }: Kind) -> Result<Vec<Swe
         if is_empty {
             params.model = Architecture::Mlp;
             params.label_hops = 0;
+            params.inductive = false;
             if params.labels == LabelUse::Drop {
                 params.labels = LabelUse::Forward;
             }
         }
         params.check()?;
+        if params.inductive && !is_listed {
+            return Err(
+                "inductive = true leaves out the links of test nodes, and soft graphs and solitude list none; choose \
+                        another variant"
+                    .to_owned(),
+            );
+        }
         params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
         if is_learned && params.model == Architecture::Gat {
             return Err("solitude learns links for gcn and graphsage (its published figures with gat are numerical \

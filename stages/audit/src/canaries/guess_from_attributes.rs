@@ -32,7 +32,13 @@ impl Stage for GuessFromAttributes {
                 same_size(features.reports.n_nodes(), &canaries)?;
                 scored(&canaries, |node, _| odds_of_features(&features, node as usize))
             }
-            (Record::Label, _, Some(labels)) => scored(&canaries, |node, class| odds_of_label(&labels, node, class)),
+            (Record::Label, _, Some(labels)) => {
+                let is_sent = |coin: &&(u32, u32, bool)| labels.labels.class(coin.0).is_some();
+                if canaries.coins.iter().filter(is_sent).count() < canaries.coins.len() {
+                    return Err(Invalid("a canary is about the label of a node that sent none".to_owned()).into());
+                }
+                scored(&canaries, |node, class| odds_of_label(&labels, node, class))
+            }
             (record, ..) => return Err(Invalid(format!("no report says anything about canaries `{record}`")).into()),
         },))
     }
@@ -41,8 +47,9 @@ impl Stage for GuessFromAttributes {
 /// Log odds that all features of a node lie at the upper end of the range.
 ///
 /// An unbiased estimate `x` of a feature in `[-1, 1]` that cost `ε` is worth `ε · clamp(x, -1, 1)`. These are the log odds
-/// of randomized bits, whose estimates lie beyond 1, and of Laplace noise. For other noise they are close to the odds, and
-/// their order serves.
+/// of randomized bits, whose estimates lie beyond 1, and of Laplace noise. For piecewise noise they are close to the odds.
+/// Gaussian noise (`dp_delta` above 0) has odds in proportion to `x`, of which only the order is used: no bound is
+/// promised by them, so all coins are guessed.
 fn odds_of_features(reported: &NoisyFeatures, node: usize) -> f64 {
     let (facts, n_features) = (&reported.facts, reported.reports.n_features());
     let middle = f64::midpoint(facts.range[0], facts.range[1]);
@@ -53,7 +60,8 @@ fn odds_of_features(reported: &NoisyFeatures, node: usize) -> f64 {
         row.iter().map(|&value| (facts.offset + facts.scale * f64::from(value) - middle) / half).collect();
     let n_reported = estimates.iter().filter(|estimate| **estimate != 0.0).count().clamp(1, n_features.max(1));
     let worth = facts.epsilon.min(f64::from(f32::MAX)) / n_reported as f64;
-    worth * estimates.iter().map(|estimate| estimate.clamp(-1.0, 1.0)).sum::<f64>()
+    let most = if facts.dp_delta > 0.0 { f64::INFINITY } else { 1.0 };
+    worth * estimates.iter().map(|estimate| estimate.clamp(-most, most)).sum::<f64>()
 }
 
 /// Log odds that a node has the class, and not the other one.

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use veilgraph_attack::{Canaries, PairScores, Record};
 use veilgraph_contract::{Auditor, Draws, Invalid, Progress, Stage, StageRng};
 use veilgraph_graph::{Links, WeightedGraph};
-use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::{NoisyEntries, NoisyLinks};
 
 use super::{about, same_size, scored};
@@ -33,26 +32,19 @@ impl Stage for GuessFromGraph {
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = GuessParams;
-    /// The first of lists, entries, probabilities and graph counts.
-    type Inputs = (
-        Canaries,
-        Option<WeightedGraph>,
-        Option<NoisyLinks>,
-        Option<NoisyEntries>,
-        Option<LinkModel>,
-        Option<LinkEvidence>,
-    );
+    /// The first of lists, entries and graph counts.
+    type Inputs = (Canaries, Option<WeightedGraph>, Option<NoisyLinks>, Option<NoisyEntries>);
     type Outputs = (PairScores,);
     type Error = Error;
 
     fn run(
-        (canaries, graph, lists, entries, model, evidence): Self::Inputs,
+        (canaries, graph, lists, entries): Self::Inputs,
         params: &GuessParams,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         about(&canaries, Record::Link)?;
-        Ok((match (lists, entries, model, evidence, graph) {
+        Ok((match (lists, entries, graph) {
             (Some(lists), ..) => {
                 same_size(lists.n_nodes(), &canaries)?;
                 let bits = ReportedBits::new(&lists, &canaries);
@@ -64,22 +56,13 @@ impl Stage for GuessFromGraph {
                 let odds = odds_of_entries(&entries, is_canary);
                 scored(&canaries, |i, j| odds.get(&(i, j)).copied().unwrap_or(0.0))
             }
-            (_, _, Some(model), Some(evidence), _) => {
-                let posterior = Posterior::new(&model, evidence)?;
-                same_size(posterior.n_nodes(), &canaries)?;
-                // The coin decides whatever degrees say, so what the reports and features say about the pair counts.
-                scored(&canaries, |i, j| posterior.evidence_logit(posterior.evidence().known(i, j)))
-            }
             (.., Some(graph)) => {
                 same_size(graph.n_nodes, &canaries)?;
                 let odds = odds_by_directions(&graph, &canaries, params.epsilon);
                 scored(&canaries, |i, j| odds[directions(&graph, i, j)])
             }
             _ => {
-                return Err(Invalid(
-                    "there are neither lists nor entries nor probabilities nor a graph to guess from".into(),
-                )
-                .into());
+                return Err(Invalid("there are neither lists nor entries nor a graph to guess from".into()).into());
             }
         },))
     }

@@ -45,6 +45,11 @@ impl Stage for GuessFromPredictions {
         }
         match canaries.record {
             Record::Label => {
+                if let Some(other) = canaries.coins.iter().find(|coin| coin.1 as usize >= answers.n_classes()) {
+                    return Err(
+                        Invalid(format!("class {} is a canary, and the network does not know it", other.1)).into()
+                    );
+                }
                 let class = |node: u32, class: u32| {
                     libm::log(f64::from(answers.of_node(node)[class as usize].max(f32::MIN_POSITIVE)))
                 };

@@ -10,7 +10,7 @@ use super::chosen;
 use crate::Error;
 
 /// Decides all features of some nodes by fair coins, before anything is released: they lie at the upper end of the range
-/// if the coin says so, and at the lower one otherwise. No two rows of features are easier to tell apart.
+/// if the coin says so, and at the lower one otherwise.
 pub struct PlantFeatures;
 
 /// What [`PlantFeatures`] reads; the plan fills in the range that the mechanism declares.
@@ -19,7 +19,7 @@ pub struct PlantFeatures;
 pub struct PlantFeaturesParams {
     /// How many nodes.
     pub canaries: usize,
-    /// Least and largest value of a feature; those of the data where none are declared.
+    /// Least and largest value of a feature; those of the data where the mechanism takes them.
     pub range: Option<[f64; 2]>,
 }
 
@@ -41,7 +41,10 @@ impl Stage for PlantFeatures {
     ) -> Result<Self::Outputs, Error> {
         let n_nodes = features.n_rows();
         let nodes = chosen((0..n_nodes as u32).collect(), params.canaries, "the nodes", rng)?;
-        let ends = params.range.map_or_else(|| ends_of(&features), |range| range.map(|end| end as f32));
+        let ends = params.range.map_or_else(|| features.ends(), |range| range.map(|end| end as f32));
+        if ends[0] >= ends[1] {
+            return Err(Error::OneValue(ends[0]));
+        }
         let mut stream = rng.fast_stream("coins of canaries", 0);
         let coins: Vec<(u32, u32, bool)> = nodes.iter().map(|&node| (node, 0, stream.random())).collect();
         let constant = |value: f32| -> Vec<(u32, f32)> {
@@ -59,10 +62,4 @@ impl Stage for PlantFeatures {
         let planted = SparseMatrix::from_rows(features.n_columns(), rows)?;
         Ok((Private(Features(planted)), Canaries { record: Record::Features, n_nodes, coins }))
     }
-}
-
-/// The least and the largest feature, unlisted ones (zeros) included.
-fn ends_of(features: &SparseMatrix) -> [f32; 2] {
-    let values = (0..features.n_rows()).flat_map(|node| features.row(node).1);
-    values.fold([0.0; 2], |[least, most], &value| [least.min(value), most.max(value)])
 }

@@ -68,7 +68,7 @@ impl Classifier {
     pub(super) fn log_odds(&self, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
         let features = features(&self.standard, rows)?;
         let answers =
-            self.network.probabilities(&features, &Arc::new(without_links(rows.len())?)).map_err(Error::Shadow)?;
+            self.network.probabilities(&features, &Arc::new(without_links(rows.len())?)).map_err(Error::Answer)?;
         // A probability that is zero in single precision is as small as one can be.
         let log = |probability: f32| libm::log(f64::from(probability.max(f32::MIN_POSITIVE)));
         Ok(answers.chunks_exact(2).map(|answer| log(answer[1]) - log(answer[0])).collect())

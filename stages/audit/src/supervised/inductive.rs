@@ -45,7 +45,7 @@ pub struct InductiveParams {
 }
 
 impl Default for InductiveParams {
-    /// Two hops: all that a network of two layers reads.
+    /// Two hops: as far as a network of two layers reaches.
     fn default() -> Self {
         let Targets { targets, pool } = Targets::default();
         Self { targets, pool, described_by: DescribedBy::default(), hops: 2 }
@@ -78,6 +78,11 @@ impl Stage for Inductive {
     ) -> Result<Self::Outputs, Error> {
         let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, &nodes, rng)?;
         let rows = Rows::new(features, estimated)?;
+        rows.check(truth.n_nodes())?;
+        // Propagated features of a few nodes are not those of the whole graph.
+        if rows.are_propagated() {
+            return Err(Error::PropagatedFeatures);
+        }
         let labels = given_labels(labels, noisy)?;
         let whole = Whole { truth: &truth, rows: &rows, nodes: &nodes, labels: &labels, weights: &weights };
         let shadow = Shadow::new(&whole, &targets, rng)?;

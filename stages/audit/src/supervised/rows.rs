@@ -1,7 +1,7 @@
 //! The features that a network reads, of some nodes alone.
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{DenseMatrix, EstimatedFeatures, FeatureMatrix, Features, SparseMatrix};
+use veilgraph_graph::{DenseMatrix, EstimatedFeatures, FeatureMatrix, Features, Propagation, SparseMatrix};
 use veilgraph_nn::InputFeatures;
 
 /// Features of one kind or the other.
@@ -21,6 +21,24 @@ impl Rows {
             (None, Some(estimated)) => Ok(Self::Estimated(estimated)),
             _ => Err(Invalid("give public or estimated features, and not both".to_owned())),
         }
+    }
+
+    /// Refuses features of other nodes than there are.
+    pub(super) fn check(&self, n_nodes: usize) -> Result<(), Invalid> {
+        let found = match self {
+            Self::Public(features) => features.0.n_rows(),
+            Self::Estimated(estimated) => estimated.values.n_nodes(),
+        };
+        if found == n_nodes {
+            Ok(())
+        } else {
+            Err(Invalid(format!("there are features of {found} nodes, and the true graph has {n_nodes}")))
+        }
+    }
+
+    /// Whether a node's features are averaged with those of others before a network reads them.
+    pub(super) fn are_propagated(&self) -> bool {
+        matches!(self, Self::Estimated(estimated) if estimated.propagation != Propagation::default())
     }
 
     /// As a network reads them.

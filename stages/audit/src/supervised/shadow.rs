@@ -36,7 +36,7 @@ impl Shadow {
     /// The part of the data that is not about the targets, with a network of the attacked architecture and setting.
     ///
     /// # Errors
-    /// When the part has too few labels to train on, or the network learned links that nobody else holds.
+    /// When the part has too few labels to train on.
     pub(super) fn new(whole: &Whole, targets: &[u32], rng: &StageRng) -> Result<Self, Error> {
         let n_nodes = whole.truth.n_nodes();
         let kept: Vec<u32> = (0..n_nodes as u32).filter(|node| targets.binary_search(node).is_err()).collect();
@@ -104,7 +104,7 @@ pub(super) fn graph_of(links: &AdjacencyList) -> WeightedGraph {
 /// Returns one row of `[n_classes]` probabilities for each node.
 pub(super) fn answers(network: &SavedModel, rows: &Rows, graph: &WeightedGraph) -> Result<Vec<Vec<f64>>, Error> {
     let operator = Arc::new(GraphOperator::of(graph, None, None)?);
-    let answers = network.probabilities(rows.input(), &operator).map_err(Error::Shadow)?;
+    let answers = network.probabilities(rows.input(), &operator).map_err(Error::Answer)?;
     let row = |row: &[f32]| row.iter().map(|&probability| f64::from(probability)).collect();
     Ok(answers.chunks_exact(network.grid.n_classes.max(1)).map(row).collect())
 }

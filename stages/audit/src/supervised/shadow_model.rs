@@ -20,7 +20,8 @@ use crate::targets::{Pool, Targets, same_size, scored};
 ///
 /// The attacker sees what the network answers about every target. Of the graph it knows the part without the targets,
 /// which serves as the shadow. The network that it trains there reads the true links of the shadow, whatever mechanism
-/// protects those of the targets.
+/// protects those of the targets: where the attacked network learned from very noisy links, what the classifier has
+/// learned does not carry over, and an area near 0.5 or below is no sign of protection.
 ///
 /// # Source
 /// He, Jia, Backes, Gong, Zhang (2021), Stealing links from graph neural networks, attacks 1 (answers alone) and 5 (with
@@ -105,6 +106,7 @@ impl Stage for ShadowModel {
         same_size(asked.n_nodes(), &truth)?;
         let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, &nodes, rng)?;
         let rows = Rows::new(features, estimated)?;
+        rows.check(truth.n_nodes())?;
         let labels = given_labels(labels, noisy)?;
         let whole = Whole { truth: &truth, rows: &rows, nodes: &nodes, labels: &labels, weights: &weights };
         let shadow = Shadow::new(&whole, &targets, rng)?;

@@ -22,13 +22,17 @@ pub(crate) struct Noise {
     pub epsilon_links: f64,
     /// Each degree was sent with this budget, in nats.
     pub epsilon_degree: f64,
+    /// The graph has this many nodes.
     pub n_nodes: usize,
+    /// This many of them sent a report. A pair with a node that sent none is never claimed by both.
+    pub n_senders: usize,
 }
 
 /// Returns `E[d | observed]` for each node, under the distribution of degrees that makes all observations likeliest.
 ///
-/// A node of degree `d` has `Bin(d, (1 − p)²) + Bin(n − 1 − d, p²)` double claims, where `p` is the probability that a
-/// bit is flipped, and its report has Laplace noise. The distribution of degrees is a mixture of point masses on a grid
+/// A node with `d` neighbours among the `s` senders has `Bin(d, (1 − p)²) + Bin(s − 1 − d, p²)` double claims, where `p` is
+/// the probability that a bit is flipped. Its degree is taken for `d (n − 1) / (s − 1)`, as if who sends had nothing to do
+/// with links, and its report is that and Laplace noise. The distribution of `d` is a mixture of point masses on a grid
 /// and is fitted by expectation maximization. Claims about different nodes are treated as independent.
 ///
 /// # Shapes
@@ -41,19 +45,24 @@ pub(crate) struct Noise {
 /// Warner (1965) for the law of one bit; Kiefer, Wolfowitz (1956) and Laird (1978) for the distribution.
 pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) -> Vec<f64> {
     const ITERATIONS: usize = 300;
-    let claims = DoubleClaims::new(noise.epsilon_links, noise.n_nodes);
+    // A single sender has no pair to claim.
+    let n_others = (noise.n_senders as u64).saturating_sub(1);
+    let claims = DoubleClaims::new(noise.epsilon_links, n_others);
+    let scale = (noise.n_nodes - 1) as f64 / n_others.max(1) as f64;
     if claims.flip == 0.0 {
-        return observed.iter().map(|seen| seen.double_claims.into()).collect();
+        return observed.iter().map(|seen| scale * f64::from(seen.double_claims)).collect();
     }
     let mut groups: BTreeMap<GroupKey, Group> = BTreeMap::new();
     for seen in observed {
         groups.entry(seen.key()).or_insert(Group { observed: *seen, count: 0.0 }).count += 1.0;
     }
-    let largest = observed.iter().map(|seen| claims.degree(seen.double_claims).max(seen.report.unwrap_or(0.0)));
-    let finest = noise.epsilon_degree.max(1.0 / claims.spread(0.0));
-    let degrees = grid(largest.fold(1.0, f64::max).min(most), finest);
-    let rows = likelihoods(&groups, &degrees, claims, noise.epsilon_degree);
-    let mut mass = vec![1.0 / degrees.len() as f64; degrees.len()];
+    let largest = observed.iter().map(|seen| claims.degree(seen.double_claims).max(seen.report.unwrap_or(0.0) / scale));
+    let finest = (scale * noise.epsilon_degree).max(1.0 / claims.spread(0.0));
+    let mut neighbours = grid(largest.fold(1.0, f64::max).min(most / scale), finest);
+    // The grid ends a step beyond the largest degree, and no node has more neighbours than there are others.
+    neighbours.retain(|&neighbours| neighbours <= n_others as f64);
+    let rows = likelihoods(&groups, &neighbours, claims, scale, noise.epsilon_degree);
+    let mut mass = vec![1.0 / neighbours.len() as f64; neighbours.len()];
     for _ in 0..ITERATIONS {
         let mut gains = vec![0.0; mass.len()];
         for (row, Group { count, .. }) in rows.iter().zip(groups.values()) {
@@ -67,11 +76,11 @@ pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) ->
     }
     let means = rows.iter().zip(groups.values()).map(|(row, Group { observed, .. })| {
         let (mut total, mut sum) = (0.0, 0.0);
-        for ((term, mass), degree) in row.terms.iter().zip(&mass[row.first..]).zip(&degrees[row.first..]) {
+        for ((term, mass), neighbours) in row.terms.iter().zip(&mass[row.first..]).zip(&neighbours[row.first..]) {
             total += term * mass;
-            sum += term * mass * degree;
+            sum += term * mass * neighbours;
         }
-        if total > 0.0 { sum / total } else { claims.degree(observed.double_claims) }
+        scale * if total > 0.0 { sum / total } else { claims.degree(observed.double_claims) }
     });
     let means: BTreeMap<GroupKey, f64> = groups.keys().copied().zip(means).collect();
     observed.iter().map(|seen| means[&seen.key()]).collect()
@@ -102,11 +111,13 @@ struct Likelihoods {
     terms: Vec<f64>,
 }
 
-/// Returns the likelihoods of each group's observation at the `degrees` of the grid, in the order of the groups.
+/// Returns the likelihoods of each group's observation at the numbers of neighbours of the grid, in the order of the
+/// groups. A degree is `scale` times as large.
 fn likelihoods(
     groups: &BTreeMap<GroupKey, Group>,
-    degrees: &[f64],
+    neighbours: &[f64],
     claims: DoubleClaims,
+    scale: f64,
     epsilon: f64,
 ) -> Vec<Likelihoods> {
     /// Terms below e^-40 of the largest are left out, because they change no mean.
@@ -114,15 +125,13 @@ fn likelihoods(
     let mut counts: Vec<u32> = groups.values().map(|group| group.observed.double_claims).collect();
     counts.sort_unstable();
     counts.dedup();
-    // tables[degree][count] holds the logarithm of the likelihood of each distinct count of double claims.
-    let tables: Vec<Vec<f64>> = degrees.iter().map(|&degree| claims.log_likelihoods(degree as u64, &counts)).collect();
+    // tables[place][count] holds the logarithm of the likelihood of each distinct count of double claims.
+    let tables: Vec<Vec<f64>> =
+        neighbours.iter().map(|&number| claims.log_likelihoods(number as u64, &counts)).collect();
     let row = |seen: &Observed| {
         let at = counts.partition_point(|&count| count < seen.double_claims);
-        let logs: Vec<f64> = degrees
-            .iter()
-            .zip(&tables)
-            .map(|(degree, table)| table[at] - seen.report.map_or(0.0, |report| epsilon * (report - degree).abs()))
-            .collect();
+        let doubt = |number: f64| seen.report.map_or(0.0, |report| epsilon * (report - scale * number).abs());
+        let logs: Vec<f64> = neighbours.iter().zip(&tables).map(|(&number, table)| table[at] - doubt(number)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let is_near = |log: &f64| log - most > NEGLIGIBLE;
         let first = logs.iter().position(is_near).unwrap_or(0);
@@ -132,19 +141,20 @@ fn likelihoods(
     groups.values().map(|group| row(&group.observed)).collect()
 }
 
-/// This is the law of a node's double claims: `Bin(d, (1 − p)²) + Bin(n − 1 − d, p²)` for a node of degree `d`.
+/// This is the law of a node's double claims: `Bin(d, (1 − p)²) + Bin(s − 1 − d, p²)` for a node with `d` neighbours among
+/// `s` senders.
 #[derive(Clone, Copy, Debug)]
 struct DoubleClaims {
     /// A bit is flipped with this probability, `p = 1 / (1 + e^ε)`.
     flip: f64,
-    /// The node has this many possible partners, `n − 1`.
+    /// The node has this many possible partners, `s − 1`.
     n_others: u64,
 }
 
 impl DoubleClaims {
-    /// Returns the law for bits that were sent with this budget.
-    fn new(epsilon: f64, n_nodes: usize) -> Self {
-        Self { flip: 1.0 / (1.0 + libm::exp(epsilon)), n_others: n_nodes as u64 - 1 }
+    /// Returns the law for bits that were sent with this budget, for a node with this many possible partners.
+    fn new(epsilon: f64, n_others: u64) -> Self {
+        Self { flip: 1.0 / (1.0 + libm::exp(epsilon)), n_others }
     }
 
     /// Returns the probabilities that both nodes claim a link that is there, and one that is not.
@@ -217,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_law_of_double_claims_is_that_of_its_two_sums() {
-        let claims = DoubleClaims::new(1.5, 400);
+        let claims = DoubleClaims::new(1.5, 399);
         let [linked, unlinked] = claims.claim_probabilities();
         let counts: Vec<u32> = (0..400).collect();
         let probabilities: Vec<f64> = claims.log_likelihoods(30, &counts).into_iter().map(libm::exp).collect();
@@ -233,18 +243,46 @@ mod tests {
         assert!((claims.degree(mean.round() as u32) - 30.0).abs() < 1.0);
     }
 
+    fn noise(epsilon_links: f64, epsilon_degree: f64) -> Noise {
+        Noise { epsilon_links, epsilon_degree, n_nodes: 200, n_senders: 200 }
+    }
+
+    /// Without noise on bits, who sends sees its neighbours among those who do, and the others are as many in proportion.
+    #[test]
+    fn neighbours_that_send_nothing_are_counted_in_proportion() {
+        let observed: Vec<Observed> = (0..100).map(|k| Observed { report: None, double_claims: 3 + k % 5 }).collect();
+        let sent = Noise { n_senders: 100, ..noise(12.0, 0.0) };
+        for (mean, seen) in posterior_means(&observed, sent, 198.0).iter().zip(&observed) {
+            let expected = f64::from(seen.double_claims) * 199.0 / 99.0;
+            assert!((mean - expected).abs() < 0.05, "{mean} and not {expected}");
+        }
+    }
+
+    /// Hubs and small graphs at small budgets, where the grid used to reach beyond the number of nodes.
+    #[test]
+    fn no_node_has_more_neighbours_than_there_are_others() {
+        for (n_nodes, double_claims) in [(40_usize, 39_u32), (40, 20), (200, 199), (5, 4), (3, 2)] {
+            for epsilon_links in [0.05, 0.3, 1.0, 2.0] {
+                let observed: Vec<Observed> = (0..n_nodes).map(|_| Observed { report: None, double_claims }).collect();
+                let noise = Noise { epsilon_links, epsilon_degree: 0.0, n_nodes, n_senders: n_nodes };
+                let most = (n_nodes - 2) as f64;
+                let means = posterior_means(&observed, noise, most);
+                assert!(means.iter().all(|&mean| (0.0..n_nodes as f64).contains(&mean)), "{n_nodes} {epsilon_links}");
+            }
+        }
+    }
+
     /// With a large budget of bits, double claims are the degree; with hardly any, the reports alone decide.
     #[test]
     fn the_surer_observation_wins() {
         let seen = |report: f64, double_claims| Observed { report: Some(report), double_claims };
         let observed: Vec<Observed> = (0..200).map(|k| seen(f64::from(k % 10) + 3.0, k % 7)).collect();
-        let sure = posterior_means(&observed, Noise { epsilon_links: 12.0, epsilon_degree: 0.2, n_nodes: 200 }, 198.0);
+        let sure = posterior_means(&observed, noise(12.0, 0.2), 198.0);
         for (mean, seen) in sure.iter().zip(&observed) {
             assert!((mean - f64::from(seen.double_claims)).abs() < 1e-2, "{mean} {seen:?}");
         }
         let none: Vec<Observed> = observed.iter().map(|seen| Observed { double_claims: 50, ..*seen }).collect();
-        let by_reports =
-            posterior_means(&none, Noise { epsilon_links: 1e-9, epsilon_degree: 30.0, n_nodes: 200 }, 198.0);
+        let by_reports = posterior_means(&none, noise(1e-9, 30.0), 198.0);
         for (mean, seen) in by_reports.iter().zip(&none) {
             assert!((mean - seen.report.expect("sent")).abs() < 1e-2, "{mean} {seen:?}");
         }

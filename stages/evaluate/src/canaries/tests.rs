@@ -1,7 +1,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use veilgraph_attack::Record;
-use veilgraph_privacy::lower_bound::Tail;
+use veilgraph_bounds::Tail;
 
 use super::*;
 use crate::Cell;
@@ -73,6 +73,22 @@ fn ranks_above_the_median_are_guessed() {
     let mostly_none = scores([(0.9, true), (0.0, true), (0.0, true), (0.0, false), (0.0, false), (0.0, false)]);
     assert_eq!((mostly_none.made, mostly_none.right), (6, 4));
     let guesses = Guesses { made: 60, right: 60 };
-    let least = veilgraph_privacy::lower_bound::clopper_pearson(60, 60, ALPHA, Tail::Lower);
+    let least = veilgraph_bounds::clopper_pearson(60, 60, ALPHA, Tail::Lower);
     assert!((guesses.epsilon_lower_bound(ALPHA) - (least / (1.0 - least)).ln()).abs() < 1e-9);
+}
+
+/// A delta takes `2 m · dp_delta` off the chance of a false alarm; where nothing is left, nothing is bounded.
+#[test]
+fn a_delta_weakens_the_bound() {
+    let (scores, canaries) = reported(3, 1_000, 2.0, 1.0);
+    let with = |dp_delta: f64| {
+        let relation = veilgraph_contract::Relation::Edge;
+        let costs = vec![crate::RelationCost { relation, epsilon: 4.0, dp_delta, sound: true }];
+        let params = Params { cell: Cell { epsilon_edge: 4.0, costs, ..Cell::default() }, trial: 0 };
+        let inputs = (scores.clone(), canaries.clone());
+        let run = EvaluateCanaries::run(inputs, &params, &StageRng::new(1, "evaluate", 0), &Progress::none());
+        bound(&run.expect("holds").0)
+    };
+    assert!(with(0.0) > with(2e-6) && with(2e-6) > with(4.9e-6), "{} {} {}", with(0.0), with(2e-6), with(4.9e-6));
+    assert_eq!((with(5e-6), with(1e-3)), (0.0, 0.0));
 }

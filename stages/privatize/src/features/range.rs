@@ -43,25 +43,11 @@ impl Range {
     /// When all features of the data have the same value.
     pub(super) fn ends(self, features: &SparseMatrix) -> Result<[f64; 2], Error> {
         let Self::Declared(ends) = self else {
-            let ends = ends_of(features);
+            let ends = features.ends().map(f64::from);
             return if ends[0] < ends[1] { Ok(ends) } else { Err(Error::OneValue) };
         };
         Ok(ends)
     }
-}
-
-/// The least and the largest value of all features, unlisted ones (zeros) included.
-fn ends_of(features: &SparseMatrix) -> [f64; 2] {
-    let mut ends = [f64::INFINITY, f64::NEG_INFINITY];
-    let mut take = |value: f64| ends = [ends[0].min(value), ends[1].max(value)];
-    for row in 0..features.n_rows() {
-        let values = features.row(row).1;
-        values.iter().for_each(|&value| take(f64::from(value)));
-        if values.len() < features.n_columns() {
-            take(0.0);
-        }
-    }
-    ends
 }
 
 impl Default for Range {

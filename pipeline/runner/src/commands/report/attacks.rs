@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use veilgraph_bounds::largest_true_positive_rate;
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
-use veilgraph_privacy::lower_bound::largest_true_positive_rate;
 
 use super::figures::{Axis, Drawn, Figure, Line, Part, Point, is_level};
 use crate::commands::summary::Row;
@@ -58,16 +58,25 @@ pub(super) fn is_about(cell: &Cell) -> bool {
     cell.choice("audit.attack").is_some()
 }
 
-/// Every figure about attacks; none where nothing was attacked.
+/// Whether an attack is about features, labels or members.
+fn is_about_attributes(cell: &Cell) -> bool {
+    matches!(cell.choice("audit.attack"), Some("attributes" | "membership"))
+}
+
+/// Every figure about attacks on links; none where no link was attacked.
 pub(super) fn figures(part: &Part) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let topics: BTreeSet<Topic> = part.attacked.iter().map(|row| Topic::of(&row.cell)).collect();
+    // Budgets of links, over which everything is drawn here, say nothing about features, labels and members.
+    let is_about_links = |row: &&&Row| row.cell.epsilon > 0.0 || is_level(row);
+    let attacked: Vec<&Row> =
+        part.attacked.iter().filter(is_about_links).filter(|row| !is_about_attributes(&row.cell)).copied().collect();
+    let topics: BTreeSet<Topic> = attacked.iter().map(|row| Topic::of(&row.cell)).collect();
     for topic in &topics {
         let is_reference = topic.model == "mlp" && topics.iter().any(|other| *other != *topic && other.has_mlp(topic));
         if is_reference {
             continue;
         }
-        let rows: Vec<&Row> = part.attacked.iter().copied().filter(|row| topic.has(&row.cell)).collect();
+        let rows: Vec<&Row> = attacked.iter().copied().filter(|row| topic.has(&row.cell)).collect();
         let named = |row: &Row| name(&rows, row);
         let words = topic.words();
         for (kind, title, metric) in [
@@ -160,7 +169,7 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
         let known = part.lines(&[*row], &drawn, &|_| 0.0, &|_| name.clone());
         let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };
         if lines.iter().all(|line| line.name != name) {
-            let at = |(rate, _)| Point { x: rate, mean: largest_true_positive_rate(cost, rate), ..point.clone() };
+            let at = |(rate, _)| Point { x: rate, mean: largest_true_positive_rate(cost, 0.0, rate), ..point.clone() };
             lines.push(Line { name, points: RATES.into_iter().map(at).collect(), is_level: false });
         }
     }

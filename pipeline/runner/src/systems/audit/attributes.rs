@@ -58,7 +58,7 @@ pub(super) fn refused(plan: &Plan, attack: &str) -> ConfigError {
     plan.config.error(&format!("{TABLE}.attacks"), &problem)
 }
 
-/// The way to reports about features and labels, so that ways that differ in graph and network alone are one.
+/// The way to reports about features and labels, so that ways that differ in links, graph and network alone are one.
 pub(super) fn without_graph(network: &Branch) -> Branch {
     let mut reported = network.clone();
     reported.mark_absent::<WeightedGraph>();
@@ -66,5 +66,7 @@ pub(super) fn without_graph(network: &Branch) -> Branch {
     reported.mark_absent::<LinkEvidence>();
     reported.variant.clear();
     reported.model.clear();
+    reported.mechanism.clear();
+    reported.degree_fraction = 0.0;
     reported
 }

@@ -9,15 +9,14 @@ use veilgraph_audit::{
 use veilgraph_contract::{Artifact, NoParams, Private, Relation, Zone};
 use veilgraph_evaluate::{EvaluateCanaries, EvaluateRankedCanaries};
 use veilgraph_graph::{Features, Labels, WeightedGraph};
-use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::composition::total_epsilon;
-use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyLinks};
+use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels, NoisyLinks};
 
-use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links, reports};
+use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
-/// Guesses from what nodes report, from the server's own belief, or from a released graph.
+/// Guesses from what nodes report, or from a released graph.
 pub(super) const REPORTS: Attack = Attack {
     name: "canary-reports",
     on: On::Graphs,
@@ -107,11 +106,12 @@ fn require<A: Artifact>(plan: &Plan, data: &Branch, what: &str) -> Result<(), Co
     Err(plan.config.error(&format!("{TABLE}.{KIND}"), &problem))
 }
 
-/// The range that `[privatize.features]` declares, if it does.
+/// The range that `[privatize.features]` declares, or its default; none where it is that of the data.
 fn declared_range(plan: &Plan) -> Option<[f64; 2]> {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
-    let declared: Vec<f64> = plan.config.values("privatize.features", "range").iter().filter_map(number).collect();
-    declared.try_into().ok()
+    let written = plan.config.values("privatize.features", "range");
+    let declared: Vec<f64> = written.iter().filter_map(number).collect();
+    if written.is_empty() { Some([0.0, 1.0]) } else { declared.try_into().ok() }
 }
 
 /// What the coins of this config decide.
@@ -142,7 +142,18 @@ fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
         return plan.score::<EvaluateCanaries>(&guessed);
     }
     let run = Run { table: TABLE, ..Run::default() };
-    let reported: Vec<Branch> = graphs.iter().map(super::attributes::without_graph).collect();
+    let (own, other) = if kind(plan) == CanariesOf::Features {
+        (NoisyFeatures::NAME, NoisyLabels::NAME)
+    } else {
+        (NoisyLabels::NAME, NoisyFeatures::NAME)
+    };
+    if let Some(silent) = graphs.iter().find(|graph| !graph.has(own, Zone::Server)) {
+        let problem = format!("`{}` guesses from {own}, and none are sent here ({})", REPORTS.name, silent.dataset);
+        return Err(plan.config.error(&format!("{TABLE}.attacks"), &problem));
+    }
+    // Reports about the other attribute say nothing about these coins.
+    let reported = graphs.iter().map(|graph| super::attributes::without_graph(graph).without(&[other]));
+    let reported: Vec<Branch> = reported.collect();
     let guessed: Result<Vec<Branch>, ConfigError> =
         reported.iter().map(|branch| plan.run::<GuessFromAttributes>(&[branch], &NoParams {}, run)).collect();
     plan.score::<EvaluateCanaries>(&guessed?)
@@ -152,13 +163,10 @@ fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
 fn with_reports(mut graph: Branch) -> Branch {
     let sends = |name| graph.has(name, Zone::Server);
     if sends(NoisyLinks::NAME) || sends(NoisyEntries::NAME) {
-        graph.mark_absent::<LinkModel>();
-        graph.mark_absent::<LinkEvidence>();
         graph.mark_absent::<WeightedGraph>();
         graph.variant.clear();
-        return graph;
     }
-    reports::with_beliefs(graph)
+    graph
 }
 
 fn guess_from_degrees(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
@@ -182,8 +190,6 @@ fn guess_from_graph(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(),
     let listed = graphs.iter().filter(|graph| graph.variant != "soft").cloned();
     let graphs: Vec<Branch> = listed
         .map(|mut graph| {
-            graph.mark_absent::<LinkModel>();
-            graph.mark_absent::<LinkEvidence>();
             graph.mark_absent::<NoisyLinks>();
             graph.mark_absent::<NoisyEntries>();
             graph

@@ -9,7 +9,7 @@ pub(super) struct ReportedBits<'a> {
     lists: &'a NoisyLinks,
     /// Whether most nodes report a link to a node. If flips are shared, such a bit is flipped in all lists.
     most_report: Vec<bool>,
-    /// Log odds of a link for a bit that differs from most nodes', and for one that does not.
+    /// Log odds of a link for a bit that is like most nodes', and for one that differs.
     odds: [f64; 2],
     /// Whether a link stands in the lists of both ends, or in that of the end with the larger number alone.
     is_in_both: bool,

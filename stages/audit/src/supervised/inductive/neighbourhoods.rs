@@ -68,6 +68,9 @@ impl Together {
         self.nodes.push(question.node);
         let mut reached = first..self.nodes.len();
         for _ in 0..hops {
+            if reached.is_empty() {
+                break;
+            }
             let from = self.nodes[reached].to_vec();
             let start = self.nodes.len();
             for node in from {

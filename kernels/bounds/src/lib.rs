@@ -1,4 +1,6 @@
-//! From right guesses to a lower bound of epsilon.
+//! What do an attacker's right guesses say about epsilon, and what does epsilon allow an attacker?
+//!
+//! *Invariant:* it knows no mechanism and no data, and no release depends on it.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
@@ -67,21 +69,22 @@ fn logit(probability: f64) -> f64 {
     if probability <= 0.5 { 0.0 } else { libm::log(probability / (1.0 - probability)) }
 }
 
-/// The largest true positive rate at a false positive rate that `epsilon`-differential privacy allows an attacker who
-/// knows no more about a pair than that it is a link or not, both equally likely.
+/// The largest true positive rate at a false positive rate that `(epsilon, dp_delta)`-differential privacy allows an
+/// attacker who knows nothing else about a fact.
 ///
 /// # Source
 /// Kairouz, Oh, Viswanath (2015), The composition theorem for differential privacy, section 2.
 #[must_use]
-pub fn largest_true_positive_rate(epsilon: f64, false_positive_rate: f64) -> f64 {
+pub fn largest_true_positive_rate(epsilon: f64, dp_delta: f64, false_positive_rate: f64) -> f64 {
     let steep = if false_positive_rate == 0.0 { 0.0 } else { libm::exp(epsilon) * false_positive_rate };
-    steep.min(1.0 - libm::exp(-epsilon) * (1.0 - false_positive_rate)).min(1.0)
+    let flat = 1.0 - libm::exp(-epsilon) * (1.0 - dp_delta - false_positive_rate);
+    (steep + dp_delta).min(flat).min(1.0)
 }
 
-/// Area under [`largest_true_positive_rate`]: `e^ε / (1 + e^ε)`.
+/// Area under [`largest_true_positive_rate`]: `1 − (1 − δ)² / (1 + e^ε)`.
 #[must_use]
-pub fn largest_area_under_curve(epsilon: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-epsilon))
+pub fn largest_area_under_curve(epsilon: f64, dp_delta: f64) -> f64 {
+    1.0 - (1.0 - dp_delta) * (1.0 - dp_delta) / (1.0 + libm::exp(epsilon))
 }
 
 #[cfg(test)]
@@ -118,13 +121,15 @@ mod tests {
 
     #[test]
     fn caps_are_those_of_the_two_slopes() {
-        assert!((largest_true_positive_rate(1.0, 0.001) - 0.001 * 1.0_f64.exp()).abs() < 1e-12);
-        assert_eq!(largest_true_positive_rate(f64::INFINITY, 0.001), 1.0);
-        assert_eq!((largest_true_positive_rate(0.0, 0.3), largest_area_under_curve(0.0)), (0.3, 0.5));
+        assert!((largest_true_positive_rate(1.0, 0.0, 0.001) - 0.001 * 1.0_f64.exp()).abs() < 1e-12);
+        assert_eq!(largest_true_positive_rate(f64::INFINITY, 0.0, 0.001), 1.0);
+        assert_eq!((largest_true_positive_rate(0.0, 0.0, 0.3), largest_area_under_curve(0.0, 0.0)), (0.3, 0.5));
         // The area, by trapezoids over a fine grid.
-        let cap = |rate: f64| largest_true_positive_rate(2.0, rate);
-        let area: f64 =
-            (0..10_000).map(|k| f64::midpoint(cap(f64::from(k) / 1e4), cap(f64::from(k + 1) / 1e4)) / 1e4).sum();
-        assert!((area - largest_area_under_curve(2.0)).abs() < 1e-6, "{area}");
+        for dp_delta in [0.0, 0.1] {
+            let cap = |rate: f64| largest_true_positive_rate(2.0, dp_delta, rate);
+            let area: f64 =
+                (0..10_000).map(|k| f64::midpoint(cap(f64::from(k) / 1e4), cap(f64::from(k + 1) / 1e4)) / 1e4).sum();
+            assert!((area - largest_area_under_curve(2.0, dp_delta)).abs() < 1e-6, "{dp_delta}: {area}");
+        }
     }
 }
