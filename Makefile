@@ -96,7 +96,8 @@ lpgnn: build              ## Private features and labels over public links (LPGN
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
-audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml
+audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml \
+	configs/audit-million.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)
 	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit && python3 docs/benchmarks/audit.py
 audit-quick: CONFIG = configs/audit-quick.toml

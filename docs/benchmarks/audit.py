@@ -3,7 +3,7 @@
 
 usage: audit.py [--store DIR] > table.md
 
-It reads what `veilgraph run configs/audit{,-canaries,-attributes,-shadow}.toml` left in the store:
+It reads what `veilgraph run configs/audit{,-canaries,-attributes,-shadow,-million}.toml` left in the store:
 auditor/runs/<name>/scores.csv. Only the standard library is needed.
 """
 
@@ -151,6 +151,15 @@ def shadows(found):
         line(*attack, *(f"{written(found)} ({written(exact)})" for found, exact in cells))
 
 
+def million(found):
+    bound, ceiling = (gathered(found, metric, ("privatize.labels.epsilon",))
+                      for metric in ("epsilon_lower_bound", "epsilon_lower_bound_ceiling"))
+    print("\n## 100,000 canaries: lower bounds of a label's cost at 99 %, on a synthetic graph of a million nodes\n")
+    head("ledger, nats", "from reports", "ceiling")
+    for cell, values in bound.items():
+        line(*cell, written(values), written(ceiling[cell]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", default="artifacts")
@@ -159,6 +168,7 @@ def main():
     canaries(rows(options, "audit-canaries"))
     attributes(rows(options, "audit-attributes"))
     shadows(rows(options, "audit-shadow"))
+    million(rows(options, "audit-million"))
 
 
 if __name__ == "__main__":

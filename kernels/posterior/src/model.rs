@@ -25,6 +25,8 @@ pub struct LinkModel {
     pub residual: f64,
     /// The solver took this many iterations.
     pub iterations: u32,
+    /// The penalty on the parameters that was needed because no beta model has these degrees; 0 where none was.
+    pub fallback_ridge: f64,
 }
 
 /// Gives the probability of a link for every pair of nodes without holding them.
@@ -163,6 +165,9 @@ pub fn evidence_logits(epsilon_links: f64, bin_logits: &[f64]) -> Vec<[f64; 3]> 
 // The model is a function of the noisy reports alone, so it is post-processing.
 impl Public for LinkModel {}
 
+/// Name of the fact that a penalty was needed.
+const FALLBACK_RIDGE: &str = "fallback_ridge";
+
 impl Artifact for LinkModel {
     const NAME: &'static str = "link_model";
     const ZONE: Zone = Zone::Server;
@@ -171,11 +176,13 @@ impl Artifact for LinkModel {
 
     fn facts(&self) -> Facts {
         let bin_logits: Vec<String> = self.bin_logits.iter().map(ToString::to_string).collect();
-        Facts::default()
+        let facts = Facts::default()
             .with("epsilon_links", self.epsilon_links)
             .with("bin_logits", bin_logits.join(" "))
             .with("residual", self.residual)
-            .with("iterations", self.iterations)
+            .with("iterations", self.iterations);
+        // The fact is there only where it says something, so that all other models keep their bytes.
+        if self.fallback_ridge > 0.0 { facts.with(FALLBACK_RIDGE, self.fallback_ridge) } else { facts }
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -205,6 +212,7 @@ impl Artifact for LinkModel {
         let bin_logits = bin_logits.collect::<Result<_, _>>()?;
         let (epsilon_links, residual, iterations) =
             (facts.get("epsilon_links")?, facts.get("residual")?, facts.get("iterations")?);
-        Ok(Self { degrees, beta, epsilon_links, bin_logits, residual, iterations })
+        let fallback_ridge = if facts.0.contains_key(FALLBACK_RIDGE) { facts.get(FALLBACK_RIDGE)? } else { 0.0 };
+        Ok(Self { degrees, beta, epsilon_links, bin_logits, residual, iterations, fallback_ridge })
     }
 }

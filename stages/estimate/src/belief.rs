@@ -3,7 +3,7 @@
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
-use crate::beta_model::{Fitted, fit, fit_posterior};
+use crate::beta_model::{Fitted, fit, fit_posterior, fit_somehow};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
 use crate::newton::Goal;
@@ -33,13 +33,19 @@ pub(crate) fn believe(
 ) -> Result<(LinkModel, LinkEvidence), Error> {
     /// A rough match suffices to count common neighbours.
     const ROUGH: Goal = Goal { residual: 1e-2, most_steps: 100 };
-    let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge: params.ridge };
+    let (prior, ridge) = if params.ridge > 0.0 {
+        (fit(degrees, params.solver, params.ridge, progress)?, params.ridge)
+    } else {
+        fit_somehow(degrees, params.solver, progress)?
+    };
+    let fallback_ridge = if params.ridge > 0.0 { 0.0 } else { ridge };
+    let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge };
     let model = |belief: Belief| {
         let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, .. } = belief;
         tracing::debug!(iterations, residual, ?bin_logits, "fitted");
-        LinkModel { degrees: degrees.to_vec(), beta, epsilon_links, bin_logits, residual, iterations }
+        let degrees = degrees.to_vec();
+        LinkModel { degrees, beta, epsilon_links, bin_logits, residual, iterations, fallback_ridge }
     };
-    let prior = fit(degrees, params.solver, params.ridge, progress)?;
     let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new() };
     let bins = BinOddsModel::free(evidence.similar().n_bins());
     if !params.finds_triangles(epsilon_links) {

@@ -80,6 +80,31 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     Ok(Fitted { beta, residual: worst.residual, iterations })
 }
 
+/// Penalties that are tried one after the other where no beta model has the degrees.
+const RIDGES: [f64; 5] = [1e-3, 1e-2, 1e-1, 1.0, 10.0];
+
+/// Does what [`fit`] does without a penalty; where there is no fit, with the smallest of a few penalties that has one. Returns
+/// that penalty too, or 0.
+///
+/// # Errors
+/// Fails when none of the penalties helps; the error is that of the fit without one.
+pub(crate) fn fit_somehow(degrees: &[f64], solver: Solver, progress: &Progress) -> Result<(Fitted, f64), FitError> {
+    let first = match fit(degrees, solver, 0.0, progress) {
+        Ok(fitted) => return Ok((fitted, 0.0)),
+        Err(error) => error,
+    };
+    for ridge in RIDGES {
+        if let Ok(fitted) = fit(degrees, solver, ridge, progress) {
+            tracing::warn!(
+                "{first}; estimated with ridge = {ridge}, the smallest of a few that fit: link probabilities are drawn \
+                 towards one half"
+            );
+            return Ok((fitted, ridge));
+        }
+    }
+    Err(first)
+}
+
 /// Finds the parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where
 /// `l_ij` are the log odds that evidence adds to the pair. Newton's method begins at `start`.
 ///

@@ -17,10 +17,10 @@ pub(super) struct ReportedBits<'a> {
 
 /// So many bits of each kind are taken to follow the law that the reports claim, before any is read.
 const BITS_AS_CLAIMED: f64 = 200.0;
+/// So many bits of every column are taken to follow that law, before any is read.
+const BITS_OF_A_COLUMN: f64 = 20.0;
 /// No share is taken to be smaller.
 const LEAST: f64 = 1e-9;
-/// So many bits of a column are taken to do so.
-const BITS_OF_A_COLUMN: f64 = 20.0;
 
 impl<'a> ReportedBits<'a> {
     /// Reads the noise off the reports themselves. No coin is read: half of the canaries are links, and nearly no other
