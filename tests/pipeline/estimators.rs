@@ -102,3 +102,30 @@ fn alternatives_that_make_no_sense_are_named() {
         assert!(!lab.has_entries());
     }
 }
+
+/// A star and a complete graph: no beta model has their noisy degrees, and their budgets used to end the process.
+#[test]
+fn extreme_graphs_have_estimates_at_every_budget() {
+    let star: String = (1..200).map(|leaf| format!("0,{leaf}\n")).collect();
+    let complete: String = (0..40).flat_map(|i| (0..i).map(move |j| format!("{i},{j}\n"))).collect();
+    for (name, edges) in [("star", star), ("complete", complete)] {
+        let lab = Lab::with(
+            "config.toml",
+            "name = \"extreme\"\ntrials = 1\n[ingest]\nedges = \"edges.csv\"\n[privatize.links]\n\
+             epsilon = [0.05, 0.3, 0.5, 1.0, 2.0, 3.0, 8.0]\n[estimate]\nmethod = [\"best\", \"published\"]\n\
+             [evaluate]\nmetrics = [\"link-error\"]\n",
+        );
+        lab.write("edges.csv", edges);
+        for fraction in ["0.1", "\"auto-with-bits\""] {
+            let document = lab.json(&["--set", &format!("privatize.links.degree_fraction={fraction}")]);
+            let errors: Vec<f64> = rows(&document["metrics"])
+                .filter(|row| row["metric"] == "mae")
+                .filter_map(|row| row["mean"].as_f64())
+                .collect();
+            assert!(
+                errors.len() >= 14 && errors.iter().all(|mae| (0.0..0.6).contains(mae)),
+                "{name} {fraction}: {errors:?}"
+            );
+        }
+    }
+}

@@ -3,12 +3,12 @@
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
-use crate::beta_model::{Fitted, fit, fit_posterior, fit_somehow};
+use crate::beta_model::{Fitted, fit, fit_posterior, with_smallest_ridge};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
 use crate::newton::Goal;
 use crate::triangles::{self, CrossedBin};
-use crate::{Error, Params};
+use crate::{Error, Params, Solver};
 
 /// At most this share of all pairs is told from the others by common neighbours.
 const SHARE: f64 = 0.05;
@@ -33,20 +33,19 @@ pub(crate) fn believe(
 ) -> Result<(LinkModel, LinkEvidence), Error> {
     /// A rough match suffices to count common neighbours.
     const ROUGH: Goal = Goal { residual: 1e-2, most_steps: 100 };
-    let (prior, ridge) = if params.ridge > 0.0 {
-        (fit(degrees, params.solver, params.ridge, progress)?, params.ridge)
-    } else {
-        fit_somehow(degrees, params.solver, progress)?
-    };
-    let fallback_ridge = if params.ridge > 0.0 { 0.0 } else { ridge };
+    // A ridge that the config sets is the one that is wanted.
+    let may_grow = params.ridge == 0.0;
+    let (prior, ridge) =
+        with_smallest_ridge(params.ridge, may_grow, |ridge| fit(degrees, params.solver, ridge, progress))?;
     let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge };
     let model = |belief: Belief| {
-        let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, .. } = belief;
+        let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, ridge, .. } = belief;
+        let fallback_ridge = if may_grow { ridge } else { 0.0 };
         tracing::debug!(iterations, residual, ?bin_logits, "fitted");
         let degrees = degrees.to_vec();
         LinkModel { degrees, beta, epsilon_links, bin_logits, residual, iterations, fallback_ridge }
     };
-    let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new() };
+    let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), ridge, may_grow };
     let bins = BinOddsModel::free(evidence.similar().n_bins());
     if !params.finds_triangles(epsilon_links) {
         let belief = update(start, &inputs, &evidence, &bins, params.match_degrees.then_some(MATCHED), progress)?;
@@ -68,6 +67,10 @@ struct Belief {
     posterior: Fitted,
     /// The log odds of each bin, from bin 1 on.
     bin_logits: Vec<f64>,
+    /// The penalty on all parameters.
+    ridge: f64,
+    /// Whether a larger penalty may be used where this one does not suffice.
+    may_grow: bool,
 }
 
 /// Learns the log odds of the bins; then, if there is a `goal`, matches the posterior's degrees to it.
@@ -84,15 +87,25 @@ fn update(
     progress: &Progress,
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
-    let Belief { mut prior, mut posterior, mut bin_logits } = start;
+    let Belief { mut prior, mut posterior, mut bin_logits, mut ridge, may_grow } = start;
     if !bins.learned_index.is_empty() {
         LearnedOdds { prior, bin_logits } = learn_bin_odds(prior, inputs, &similar, bins, progress);
     }
-    let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
+    let FitInputs { degrees, epsilon_links, one_sided, .. } = *inputs;
     match goal {
         Some(goal) if epsilon_links.is_finite() => {
             let known = KnownPairs::posterior(&similar, epsilon_links, &bin_logits);
-            posterior = fit_posterior(degrees, posterior.beta, &known, ridge, goal, progress)?;
+            let first = ridge;
+            let fit = |ridge| {
+                // Newton's method finds a posterior with a larger ridge from a prior with that ridge.
+                let start = if ridge > first {
+                    fit(degrees, Solver::Newton, ridge, progress)?.beta
+                } else {
+                    posterior.beta.clone()
+                };
+                fit_posterior(degrees, start, &known, ridge, goal, progress)
+            };
+            (posterior, ridge) = with_smallest_ridge(ridge, may_grow, fit)?;
             posterior.iterations += prior.iterations;
         }
         _ => {
@@ -101,7 +114,7 @@ fn update(
             one_sided.iter().for_each(|&node| posterior.beta[node as usize] += epsilon_links);
         }
     }
-    Ok(Belief { prior, posterior, bin_logits })
+    Ok(Belief { prior, posterior, bin_logits, ridge, may_grow })
 }
 
 /// Keeps the log odds that are known of the bins of features, and lets all bins with the same bin of common neighbours

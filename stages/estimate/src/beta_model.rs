@@ -80,21 +80,28 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     Ok(Fitted { beta, residual: worst.residual, iterations })
 }
 
-/// Penalties that are tried one after the other where no beta model has the degrees.
+/// Penalties that are tried one after the other where degrees have no fit.
 const RIDGES: [f64; 5] = [1e-3, 1e-2, 1e-1, 1.0, 10.0];
+/// A fit whose parameters lie farther apart is none: sums over all pairs have a relative error of about 1e-15 times the
+/// exponential of that distance.
+const WIDEST: f64 = 24.0;
 
-/// Does what [`fit`] does without a penalty; where there is no fit, with the smallest of a few penalties that has one. Returns
-/// that penalty too, or 0.
+/// Fits with the penalty `least`; where that fails and the penalty `may_grow`, with the smallest of a few larger ones that
+/// succeeds. Returns that penalty too.
 ///
 /// # Errors
-/// Fails when none of the penalties helps; the error is that of the fit without one.
-pub(crate) fn fit_somehow(degrees: &[f64], solver: Solver, progress: &Progress) -> Result<(Fitted, f64), FitError> {
-    let first = match fit(degrees, solver, 0.0, progress) {
-        Ok(fitted) => return Ok((fitted, 0.0)),
+/// Fails when none of the penalties helps; the error is that of the first fit.
+pub(crate) fn with_smallest_ridge(
+    least: f64,
+    may_grow: bool,
+    fit: impl Fn(f64) -> Result<Fitted, FitError>,
+) -> Result<(Fitted, f64), FitError> {
+    let first = match fit(least) {
+        Ok(fitted) => return Ok((fitted, least)),
         Err(error) => error,
     };
-    for ridge in RIDGES {
-        if let Ok(fitted) = fit(degrees, solver, ridge, progress) {
+    for ridge in RIDGES.into_iter().filter(|&ridge| may_grow && ridge > least) {
+        if let Some(fitted) = fit(ridge).ok().filter(|fitted| spread(&fitted.beta) <= WIDEST) {
             tracing::warn!(
                 "{first}; estimated with ridge = {ridge}, the smallest of a few that fit: link probabilities are drawn \
                  towards one half"
@@ -103,6 +110,13 @@ pub(crate) fn fit_somehow(degrees: &[f64], solver: Solver, progress: &Progress) 
         }
     }
     Err(first)
+}
+
+/// How far the smallest and the largest parameter lie apart.
+fn spread(beta: &[f64]) -> f64 {
+    let (least, most) =
+        beta.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &b| (least.min(b), most.max(b)));
+    most - least
 }
 
 /// Finds the parameters `λ` with `Σ_{j≠i} P_ij = degrees_i` for the *posterior* `P_ij = σ(λ_i + λ_j + l_ij)`, where

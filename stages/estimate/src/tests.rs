@@ -3,7 +3,7 @@ use veilgraph_posterior::Posterior;
 use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 
 use super::*;
-use crate::beta_model::{fit_posterior, fit_somehow};
+use crate::beta_model::{fit_posterior, with_smallest_ridge};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
 use crate::newton::Goal;
 
@@ -99,9 +99,11 @@ fn degrees_without_a_fit_are_refused_and_a_ridge_helps() {
     assert!(matches!(error, FitError::NoFit(2, _)) && error.to_string().contains("ridge"), "{error}");
     assert!(fit(&given, Solver::Newton, 0.1, &Progress::none()).is_ok());
     // The smallest penalty that fits is found, and none is used where a fit exists.
-    let (fitted, ridge) = fit_somehow(&given, Solver::Newton, &Progress::none()).expect("fits somehow");
-    assert!(ridge > 0.0 && fit(&given, Solver::Newton, ridge, &Progress::none()).expect("fits") == fitted);
-    assert_eq!(fit_somehow(&[2.0; 10], Solver::Newton, &Progress::none()).expect("fits").1, 0.0);
+    let fit_to = |degrees: &[f64], ridge| fit(degrees, Solver::Newton, ridge, &Progress::none());
+    let (fitted, ridge) = with_smallest_ridge(0.0, true, |ridge| fit_to(&given, ridge)).expect("fits somehow");
+    assert!(ridge > 0.0 && fit_to(&given, ridge).expect("fits") == fitted);
+    assert_eq!(with_smallest_ridge(0.0, true, |ridge| fit_to(&[2.0; 10], ridge)).expect("fits").1, 0.0);
+    assert!(with_smallest_ridge(0.0, false, |ridge| fit_to(&given, ridge)).is_err(), "none was allowed");
 }
 
 #[test]
