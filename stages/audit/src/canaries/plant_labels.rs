@@ -8,8 +8,8 @@ use veilgraph_graph::Labels;
 use super::{PlantParams, chosen};
 use crate::Error;
 
-/// Decides the classes of some nodes by fair coins, before anything is released: the coin chooses between a class that was
-/// drawn for the node, which the canary states, and [the next one](other_class).
+/// Decides the classes of some nodes by fair coins, before anything is released: the coin chooses between a class that
+/// was drawn for the node, which the canary states, and the next one, or the first after the last.
 ///
 /// Both classes are drawn without a look at the label, and only nodes that send a label are chosen.
 pub struct PlantLabels;
