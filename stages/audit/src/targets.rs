@@ -92,9 +92,14 @@ impl Targets {
     }
 }
 
+/// All pairs of so many places, in the order of [`scored`].
+pub(crate) fn pairs_of(n_places: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n_places).flat_map(move |a| (a + 1..n_places).map(move |b| (a, b)))
+}
+
 /// All pairs of targets, each with the score of its two places among them.
 pub(crate) fn scored(n_nodes: usize, targets: &[u32], mut score: impl FnMut(usize, usize) -> f64) -> PairScores {
-    let pairs = (0..targets.len()).flat_map(|a| (a + 1..targets.len()).map(move |b| (a, b)));
+    let pairs = pairs_of(targets.len());
     PairScores {
         record: Record::Link,
         n_nodes,

@@ -34,38 +34,10 @@ pub struct ClaimParams {
     pub belief: f64,
 }
 
-/// A share of other facts that an attacker may take for true, with the metrics of what it finds there.
-struct At {
-    rate: f64,
-    found: &'static Metric,
-    ends: Option<[&'static Metric; 2]>,
-    cap: Option<&'static Metric>,
-}
-
-/// A rate at which the ROC curve is drawn, and nothing more.
-const fn drawn(rate: f64, found: &'static Metric) -> At {
-    At { rate, found, ends: None, cap: None }
-}
-
-const RATES: [At; 8] = [
-    drawn(1e-4, &metric::ATTACK_TPR_AT_1E_4),
-    drawn(3e-4, &metric::ATTACK_TPR_AT_3E_4),
-    At {
-        rate: 1e-3,
-        found: &metric::ATTACK_TPR_AT_1E_3,
-        ends: Some([&metric::ATTACK_TPR_AT_1E_3_LOW, &metric::ATTACK_TPR_AT_1E_3_HIGH]),
-        cap: Some(&metric::ATTACK_TPR_AT_1E_3_CAP),
-    },
-    drawn(3e-3, &metric::ATTACK_TPR_AT_3E_3),
-    At {
-        rate: 1e-2,
-        found: &metric::ATTACK_TPR_AT_1E_2,
-        ends: Some([&metric::ATTACK_TPR_AT_1E_2_LOW, &metric::ATTACK_TPR_AT_1E_2_HIGH]),
-        cap: None,
-    },
-    drawn(3e-2, &metric::ATTACK_TPR_AT_3E_2),
-    drawn(1e-1, &metric::ATTACK_TPR_AT_1E_1),
-    drawn(3e-1, &metric::ATTACK_TPR_AT_3E_1),
+/// Shares of other facts at which the share of true facts has an interval.
+const INTERVALS: [(f64, [&Metric; 2]); 2] = [
+    (1e-3, [&metric::ATTACK_TPR_AT_1E_3_LOW, &metric::ATTACK_TPR_AT_1E_3_HIGH]),
+    (1e-2, [&metric::ATTACK_TPR_AT_1E_2_LOW, &metric::ATTACK_TPR_AT_1E_2_HIGH]),
 ];
 
 impl Stage for EvaluateAttack {
@@ -159,17 +131,15 @@ fn ranked(facts: Vec<(f64, bool)>, record: Record, params: &Params) -> Metrics {
     push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);
     let (cost, dp_delta) = params.cell.cost_of(record);
     push(&metric::ATTACK_AUC_CAP, largest_area_under_curve(cost, dp_delta));
-    for At { rate, found, ends, cap } in RATES {
-        let share = roc.true_positive_rate_at(rate);
-        push(found, share.value);
-        if let Some([low, high]) = ends {
-            push(low, share.low);
-            push(high, share.high);
-        }
-        if let Some(cap) = cap {
-            push(cap, largest_true_positive_rate(cost, dp_delta, rate));
-        }
+    for (rate, found) in metric::ROC_CURVE {
+        push(found, roc.true_positive_rate_at(rate).value);
     }
+    for (rate, [low, high]) in INTERVALS {
+        let share = roc.true_positive_rate_at(rate);
+        push(low, share.low);
+        push(high, share.high);
+    }
+    push(&metric::ATTACK_TPR_AT_1E_3_CAP, largest_true_positive_rate(cost, dp_delta, 1e-3));
     metrics
 }
 

@@ -249,3 +249,15 @@ metrics! {
     /// Coins that were guessed right.
     CANARY_RIGHT = "canary_right_guesses", "right", Canaries, One, Fixed(0), Neither, true;
 }
+
+/// The shares of other facts at which a ROC curve is drawn, each with the share of true facts that is found there.
+pub const ROC_CURVE: [(f64, &Metric); 8] = [
+    (1e-4, &ATTACK_TPR_AT_1E_4),
+    (3e-4, &ATTACK_TPR_AT_3E_4),
+    (1e-3, &ATTACK_TPR_AT_1E_3),
+    (3e-3, &ATTACK_TPR_AT_3E_3),
+    (1e-2, &ATTACK_TPR_AT_1E_2),
+    (3e-2, &ATTACK_TPR_AT_3E_2),
+    (1e-1, &ATTACK_TPR_AT_1E_1),
+    (3e-1, &ATTACK_TPR_AT_3E_1),
+];

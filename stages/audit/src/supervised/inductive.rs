@@ -13,7 +13,7 @@ use super::rows::Rows;
 use super::shadow::{Shadow, Whole};
 use super::shadow_model::{DescribedBy, given_labels};
 use crate::Error;
-use crate::targets::{Pool, Targets, scored};
+use crate::targets::{Pool, Targets, pairs_of, scored};
 
 mod neighbourhoods;
 
@@ -94,9 +94,7 @@ impl Stage for Inductive {
         let described: Vec<(Vec<f64>, bool)> = described.into_iter().zip(are_links).collect();
         let classifier = Classifier::learn(&described, rng)?;
 
-        let n_targets = targets.len();
-        let pairs = (0..n_targets).flat_map(|a| (a + 1..n_targets).map(move |b| (a, b)));
-        let asked: Vec<(u32, u32)> = pairs.map(|(a, b)| (targets[a], targets[b])).collect();
+        let asked: Vec<(u32, u32)> = pairs_of(targets.len()).map(|(a, b)| (targets[a], targets[b])).collect();
         let described = self::described(&weights.best()?, &rows, &truth, &asked, *params)?;
         let mut odds = classifier.log_odds(&described)?.into_iter();
         Ok((scored(truth.n_nodes(), &targets, |_, _| odds.next().unwrap_or(f64::NEG_INFINITY)),))

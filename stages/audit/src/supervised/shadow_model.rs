@@ -14,7 +14,7 @@ use super::rows::Rows;
 use super::shadow::{Shadow, Whole, answers, graph_of};
 use crate::Error;
 use crate::answers::Answers;
-use crate::targets::{Pool, Targets, same_size, scored};
+use crate::targets::{Pool, Targets, pairs_of, same_size, scored};
 
 /// Scores pairs by a classifier that was trained on the answers of a shadow model.
 ///
@@ -125,9 +125,7 @@ impl Stage for ShadowModel {
 
         let answered: Vec<Vec<f64>> = targets.iter().map(|&node| asked.row(node)).collect();
         let of_targets = by.rows(&rows, &targets);
-        let n_targets = targets.len();
-        let places: Vec<(usize, usize)> =
-            (0..n_targets).flat_map(|a| (a + 1..n_targets).map(move |b| (a, b))).collect();
+        let places: Vec<(usize, usize)> = pairs_of(targets.len()).collect();
         let describe =
             |&(a, b): &(usize, usize)| by.describe([&answered[a], &answered[b]], [&of_targets[a], &of_targets[b]]);
         let described: Vec<Vec<f64>> = places.par_iter().map(describe).collect();

@@ -9,18 +9,6 @@ use veilgraph_evaluate::metric::{self, Metric};
 use super::figures::{Axis, Drawn, Figure, Line, Part, Point, is_level};
 use crate::commands::summary::Row;
 
-/// Shares of other pairs at which a ROC curve is drawn, each with the share of links found there.
-const RATES: [(f64, &Metric); 8] = [
-    (1e-4, &metric::ATTACK_TPR_AT_1E_4),
-    (3e-4, &metric::ATTACK_TPR_AT_3E_4),
-    (1e-3, &metric::ATTACK_TPR_AT_1E_3),
-    (3e-3, &metric::ATTACK_TPR_AT_3E_3),
-    (1e-2, &metric::ATTACK_TPR_AT_1E_2),
-    (3e-2, &metric::ATTACK_TPR_AT_3E_2),
-    (1e-1, &metric::ATTACK_TPR_AT_1E_1),
-    (3e-1, &metric::ATTACK_TPR_AT_3E_1),
-];
-
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Topic {
@@ -144,7 +132,7 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
             let found = part.lines(&[*row], &[Drawn { metric, suffix: "" }], &|_| rate, &|row| name(rows, row));
             found.into_iter().flat_map(|line| line.points).find(|point| point.mean > 0.0)
         };
-        let points: Vec<Point> = RATES.into_iter().filter_map(drawn).collect();
+        let points: Vec<Point> = metric::ROC_CURVE.into_iter().filter_map(drawn).collect();
         if !points.is_empty() {
             lines.push(Line { name: name(rows, row), points, is_level: false });
         }
@@ -170,7 +158,7 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
         let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };
         if lines.iter().all(|line| line.name != name) {
             let at = |(rate, _)| Point { x: rate, mean: largest_true_positive_rate(cost, 0.0, rate), ..point.clone() };
-            lines.push(Line { name, points: RATES.into_iter().map(at).collect(), is_level: false });
+            lines.push(Line { name, points: metric::ROC_CURVE.into_iter().map(at).collect(), is_level: false });
         }
     }
     lines
