@@ -6,6 +6,7 @@
 
 mod adjacency;
 mod bits;
+mod class_beliefs;
 mod curves;
 mod dense;
 mod embeddings;
@@ -22,6 +23,7 @@ mod weighted;
 
 pub use adjacency::AdjacencyList;
 pub use bits::{BitMatrix, Ones};
+pub use class_beliefs::ClassBeliefs;
 pub use curves::Curves;
 pub use dense::DenseMatrix;
 pub use embeddings::Embeddings;

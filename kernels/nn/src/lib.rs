@@ -51,7 +51,7 @@ pub use link_prediction::{LinkRecord, LinkTraining, TrainedLinks, train_links};
 pub use model_weights::ModelWeights;
 pub use predict::{PredictError, predict};
 pub use saved_model::{GridDescription, SavedModel};
-pub use training::train;
+pub use training::{on_threads, train};
 pub use training_graph::TrainingGraph;
 pub use training_labels::{Correction, LabelNoise, TrainingLabels};
 pub use veilgraph_operator::GraphOperator;

@@ -57,12 +57,12 @@ pub fn train(
     }
 }
 
-/// `train(0)`, `train(1)`, ... of `n` models, on as many OS threads at a time as rayon has.
+/// Returns `train(0)`, `train(1)`, ... of `n` models, on as many OS threads at a time as rayon has.
 ///
 /// Do not use rayon's own threads here. One that waits for a part of a product meanwhile takes up other work; were that
 /// another model, it would run on the same stack, and wait for ever for a lock of burn's gradients that the suspended
 /// model below it holds.
-pub(crate) fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
         for _ in 0..n.min(rayon::current_num_threads()) {

@@ -21,12 +21,21 @@ pub struct LinkModel {
     pub epsilon_links: f64,
     /// A pair's bin adds these log odds to those of a pair in bin 0; the first entry is that of bin 1.
     pub bin_logits: Vec<f64>,
-    /// No expected degree differs from the given one by more than this, relatively.
+    /// The fit misses its condition at no node by more than this share of the node's degree. Without a penalty the
+    /// condition is that the expected degree is the given one.
     pub residual: f64,
     /// The solver took this many iterations.
     pub iterations: u32,
     /// The penalty on the parameters that was needed because no beta model has these degrees; 0 where none was.
     pub fallback_ridge: f64,
+    /// Where the expected degrees of the posterior were matched to the given ones, this penalty drew the parameters
+    /// towards their mean; it is absent where only the prior has the degrees.
+    pub centred_ridge: Option<f64>,
+    /// No log odds of a bin changed by more than this in the last pass of their learning; 0 without bins.
+    pub bin_change: f64,
+    /// How much likelier than others the links within a class are, from 0 (not at all) to 1 (there are no others); absent
+    /// where classes were not believed together with links.
+    pub homophily: Option<f64>,
 }
 
 /// Gives the probability of a link for every pair of nodes without holding them.
@@ -167,6 +176,12 @@ impl Public for LinkModel {}
 
 /// Name of the fact that a penalty was needed.
 const FALLBACK_RIDGE: &str = "fallback_ridge";
+/// Name of the fact that degrees were matched.
+const CENTRED_RIDGE: &str = "centred_ridge";
+/// Name of the fact how much classes decide about links.
+const HOMOPHILY: &str = "homophily";
+/// Name of the fact how well the log odds of bins have settled.
+const BIN_CHANGE: &str = "bin_change";
 
 impl Artifact for LinkModel {
     const NAME: &'static str = "link_model";
@@ -181,8 +196,13 @@ impl Artifact for LinkModel {
             .with("bin_logits", bin_logits.join(" "))
             .with("residual", self.residual)
             .with("iterations", self.iterations);
-        // The fact is there only where it says something, so that all other models keep their bytes.
-        if self.fallback_ridge > 0.0 { facts.with(FALLBACK_RIDGE, self.fallback_ridge) } else { facts }
+        // A fact is there only where it says something, so that all other models keep their bytes.
+        let centred_ridge = self.centred_ridge.map(|ridge| (CENTRED_RIDGE, ridge));
+        let fallback_ridge = (self.fallback_ridge > 0.0).then_some((FALLBACK_RIDGE, self.fallback_ridge));
+        let bin_change = (!self.bin_logits.is_empty()).then_some((BIN_CHANGE, self.bin_change));
+        let homophily = self.homophily.map(|homophily| (HOMOPHILY, homophily));
+        let told = [fallback_ridge, centred_ridge, bin_change, homophily].into_iter().flatten();
+        told.fold(facts, |facts, (name, value)| facts.with(name, value))
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -212,7 +232,20 @@ impl Artifact for LinkModel {
         let bin_logits = bin_logits.collect::<Result<_, _>>()?;
         let (epsilon_links, residual, iterations) =
             (facts.get("epsilon_links")?, facts.get("residual")?, facts.get("iterations")?);
-        let fallback_ridge = if facts.0.contains_key(FALLBACK_RIDGE) { facts.get(FALLBACK_RIDGE)? } else { 0.0 };
-        Ok(Self { degrees, beta, epsilon_links, bin_logits, residual, iterations, fallback_ridge })
+        let told = |name: &str| if facts.0.contains_key(name) { facts.get::<f64>(name).map(Some) } else { Ok(None) };
+        let [fallback_ridge, centred_ridge, bin_change, homophily] =
+            [told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
+        Ok(Self {
+            degrees,
+            beta,
+            epsilon_links,
+            bin_logits,
+            residual,
+            iterations,
+            fallback_ridge: fallback_ridge.unwrap_or(0.0),
+            centred_ridge,
+            bin_change: bin_change.unwrap_or(0.0),
+            homophily,
+        })
     }
 }

@@ -71,7 +71,7 @@ impl Epsilon {
     #[must_use]
     pub fn split(self, fraction: DegreeFraction) -> Budget {
         let share = |fraction: f64| if fraction == 0.0 { 0.0 } else { self.0 * fraction };
-        let fraction = fraction.share(self);
+        let fraction = fraction.share(self, None);
         let degree = share(fraction);
         let links = if self.0.is_infinite() { share(1.0 - fraction) } else { self.0 - degree };
         Budget { links, degree }
@@ -89,31 +89,42 @@ impl DegreeFraction {
     /// almost the same nats at every budget, for several shapes and a threefold error in the mean.
     pub const AUTO: Self = Self(Choice::Auto);
 
-    /// For a server that reads degrees off the bits too: nothing from 2 nats on, where the bits alone do better; below,
-    /// as [`Self::AUTO`]. Again by the budget alone (docs/benchmarks/estimators.md).
+    /// For a server that reads degrees off the bits too: nothing from `ln(1 + √n / 10)` nats on, where the bits alone
+    /// do better; below, as [`Self::AUTO`].
+    ///
+    /// Double claims tell a small degree with a standard deviation of `√n p / (1 − 2p) = √n / (e^ε − 1)` links, where
+    /// `p` is the probability of a flipped bit, so they suffice where this is at most 10 links. The rule looks at the
+    /// budget and at the number of nodes `n`, which is public (docs/benchmarks/estimators.md).
     pub const AUTO_WITH_BITS: Self = Self(Choice::AutoWithBits);
 
     /// Nine tenths up to 3 nats, a tenth above: what the published search chose for most cells, as a rule that costs
     /// nothing because it looks at no data.
     pub const PUBLIC_RULE: Self = Self(Choice::PublicRule);
 
-    /// Whole budget in nats from which on the bits alone do better.
-    const BITS_SUFFICE: f64 = 2.0;
+    /// Number of nodes that [`Self::AUTO_WITH_BITS`] assumes where it is not known; bits then suffice from 3 nats on.
+    /// A degree that was not needed costs little, and a degree that is missing costs much.
+    const ASSUMED_NODES: usize = 36_500;
 
-    /// The same share of this budget, as a number instead of a rule.
-    #[must_use]
-    pub fn resolved(self, epsilon: Epsilon) -> Self {
-        Self(Choice::Share(self.share(epsilon)))
+    /// Whole budget in nats from which on the bits alone do better.
+    fn bits_suffice(n_nodes: Option<usize>) -> f64 {
+        libm::log(1.0 + (n_nodes.unwrap_or(Self::ASSUMED_NODES) as f64).sqrt() / 10.0)
     }
 
-    /// The share of this budget, in `[0, 1]`.
+    /// The same share of this budget, as a number instead of a rule. `n_nodes` is the number of nodes, where it is
+    /// known.
     #[must_use]
-    pub fn share(self, epsilon: Epsilon) -> f64 {
+    pub fn resolved(self, epsilon: Epsilon, n_nodes: Option<usize>) -> Self {
+        Self(Choice::Share(self.share(epsilon, n_nodes)))
+    }
+
+    /// The share of this budget, in `[0, 1]`. `n_nodes` is the number of nodes, where it is known.
+    #[must_use]
+    pub fn share(self, epsilon: Epsilon, n_nodes: Option<usize>) -> f64 {
         match self.0 {
             Choice::Share(share) => share,
             Choice::PublicRule if epsilon.0 <= 3.0 => 0.9,
             Choice::PublicRule => 0.1,
-            Choice::AutoWithBits if epsilon.0 >= Self::BITS_SUFFICE => 0.0,
+            Choice::AutoWithBits if epsilon.0 >= Self::bits_suffice(n_nodes) => 0.0,
             Choice::Auto | Choice::AutoWithBits => (0.2 / epsilon.0).min(0.35),
         }
     }

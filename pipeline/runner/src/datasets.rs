@@ -19,6 +19,8 @@ pub(crate) struct Dataset {
     pub about: String,
     /// The licence of the data.
     pub licence: String,
+    /// The number of nodes, which is public: how a budget is best divided depends on it.
+    pub n_nodes: Option<usize>,
     /// The number of features of a node, which is public: what a report about all of them costs depends on it.
     pub n_features: Option<usize>,
     /// The fields of `[ingest]` that its name stands for.

@@ -6,11 +6,11 @@ use veilgraph_construct::{
     Construct, ConstructFromBits, ConstructFromCounts, ConstructFromEntries, ConstructWithoutLinks,
 };
 use veilgraph_estimate::features::{DegreeFeatures, PropagateFeatures, RectifyFeatures, SubstituteFeatures};
-use veilgraph_estimate::{Estimate, EstimateWithBins, GroupAtRandom, GroupByCounts, PairReports};
+use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, GroupAtRandom, GroupByCounts, PairReports};
 use veilgraph_evaluate::{EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks};
 use veilgraph_ingest::Ingest;
-use veilgraph_similarity::Similarity;
-use veilgraph_train::{ChooseSetting, LinkPrediction, SearchGrid, Train};
+use veilgraph_similarity::{BelieveClasses, SimilarGraph, Similarity};
+use veilgraph_train::{Blend, ChooseSetting, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid, Train};
 
 use crate::function::{Function, function};
 use crate::systems;
@@ -19,6 +19,8 @@ use crate::systems;
 const SHARED: &[Function] = &[
     function::<Ingest>(),
     function::<Similarity>(),
+    function::<SimilarGraph>(),
+    function::<BelieveClasses>(),
     function::<RectifyFeatures>(),
     function::<PropagateFeatures>(),
     function::<SubstituteFeatures>(),
@@ -26,6 +28,7 @@ const SHARED: &[Function] = &[
     function::<PairReports>(),
     function::<Estimate>(),
     function::<EstimateWithBins>(),
+    function::<EstimateWithClasses>(),
     function::<GroupAtRandom>(),
     function::<GroupByCounts>(),
     function::<Construct>(),
@@ -37,6 +40,9 @@ const SHARED: &[Function] = &[
     function::<SearchGrid>(),
     function::<ChooseSetting>(),
     function::<LinkPrediction>(),
+    function::<PredictBeliefs>(),
+    function::<PredictMajority>(),
+    function::<Blend>(),
     function::<EvaluateLinks>(),
     function::<EvaluateGraph>(),
     function::<EvaluateFeatures>(),

@@ -49,7 +49,11 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
 
 /// What the stage functions of all systems can read.
 fn known_fields() -> KnownFields {
-    let construct = [fields_of::<veilgraph_construct::Params>(), fields_of::<veilgraph_construct::CountsParams>()];
+    let construct = [
+        fields_of::<veilgraph_construct::Params>(),
+        fields_of::<veilgraph_construct::CountsParams>(),
+        fields_of::<veilgraph_similarity::SimilarGraphParams>(),
+    ];
     KnownFields {
         mechanisms: links::fields_of_mechanisms(),
         tables: vec![
@@ -77,6 +81,6 @@ mod tests {
         let known = known_fields();
         assert!(known.tables.iter().all(|(table, fields)| !fields.is_empty() || panic!("{table} names none")));
         let (_, construct) = known.tables.iter().find(|(table, _)| *table == "construct").expect("a table");
-        assert_eq!(construct, &["variant", "edge_multiple", "edge_model"]);
+        assert_eq!(construct, &["variant", "edge_multiple", "edge_model", "similarity", "neighbours"]);
     }
 }

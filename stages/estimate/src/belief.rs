@@ -5,8 +5,10 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::beta_model::{Fitted, fit, fit_posterior, with_smallest_ridge};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
+use crate::blocks::{PairScores, Quantized, quantized};
+use crate::degrees::UsedDegrees;
 use crate::known_pairs::{KnownPairs, SimilarClaims};
-use crate::newton::Goal;
+use crate::newton::{Goal, Ridge};
 use crate::triangles::{self, CrossedBin};
 use crate::{Error, Params, Solver};
 
@@ -20,44 +22,112 @@ const MATCHED: Goal = Goal { residual: 1e-5, most_steps: 100 };
 /// Finds the posterior under which the nodes have these degrees: its parameters, and the evidence with the final bins.
 ///
 /// `one_sided` are the nodes that sent nothing.
-///
-/// # Shapes
-/// `degrees`: `[n]`, links.
 pub(crate) fn believe(
-    degrees: &[f64],
-    evidence: LinkEvidence,
+    used: &UsedDegrees,
+    mut evidence: LinkEvidence,
+    bins: Bins,
     epsilon_links: f64,
     one_sided: &[u32],
     params: &Params,
     progress: &Progress,
 ) -> Result<(LinkModel, LinkEvidence), Error> {
+    /// Bins of scores are so many where they are the last ones.
+    const MOST_BINS: u8 = 250;
+    /// Bins of scores are so many where each is crossed with the bins of common neighbours.
+    const MOST_CROSSED_BINS: u8 = 27;
     /// A rough match suffices to count common neighbours.
     const ROUGH: Goal = Goal { residual: 1e-2, most_steps: 100 };
     // A ridge that the config sets is the one that is wanted.
     let may_grow = params.ridge == 0.0;
+    let for_prior = used.for_prior();
+    let degrees = for_prior.as_slice();
+    let centred_ridge = params.centred_ridge.unwrap_or_else(|| centred_ridge(used.squared_variation));
     let (prior, ridge) =
         with_smallest_ridge(params.ridge, may_grow, |ridge| fit(degrees, params.solver, ridge, progress))?;
     let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge };
+    let matched = |goal| Matching { degrees: &used.degrees, centred_ridge, goal };
+    let homophily = match &bins {
+        Bins::Learned => None,
+        Bins::Scored(scores) => Some(scores.homophily),
+    };
     let model = |belief: Belief| {
-        let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, ridge, .. } = belief;
+        let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, bin_change, ridge, .. } = belief;
         let fallback_ridge = if may_grow { ridge } else { 0.0 };
         tracing::debug!(iterations, residual, ?bin_logits, "fitted");
-        let degrees = degrees.to_vec();
-        LinkModel { degrees, beta, epsilon_links, bin_logits, residual, iterations, fallback_ridge }
+        let (degrees, centred_ridge) =
+            if params.match_degrees { (&used.degrees, Some(centred_ridge)) } else { (&for_prior, None) };
+        LinkModel {
+            degrees: degrees.clone(),
+            beta,
+            epsilon_links,
+            bin_logits,
+            residual,
+            iterations,
+            fallback_ridge,
+            centred_ridge,
+            bin_change,
+            homophily,
+        }
     };
-    let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), ridge, may_grow };
-    let bins = BinOddsModel::free(evidence.similar().n_bins());
-    if !params.finds_triangles(epsilon_links) {
-        let belief = update(start, &inputs, &evidence, &bins, params.match_degrees.then_some(MATCHED), progress)?;
+    let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), bin_change: 0.0, ridge, may_grow };
+    let finds_triangles = params.finds_triangles(epsilon_links);
+    let (bins, scores) = match bins {
+        Bins::Learned => (BinOddsModel::free(evidence.similar().n_bins()), None),
+        Bins::Scored(scores) => {
+            let most_bins = if finds_triangles { MOST_CROSSED_BINS } else { MOST_BINS };
+            let Quantized { pairs, logits } = quantized(&scores.rows, most_bins)?;
+            evidence = evidence.with_similar(pairs)?;
+            (BinOddsModel::fixed(logits), Some(scores))
+        }
+    };
+    if !finds_triangles {
+        let belief =
+            update(start, &inputs, &evidence, &bins, params.match_degrees.then(|| matched(MATCHED)), progress)?;
         return Ok((model(belief), evidence));
     }
-    let belief = update(start, &inputs, &evidence, &bins, Some(ROUGH), progress)?;
+    let belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
     let first = Posterior::new(&model(belief.clone()), evidence)?;
-    let crossed = triangles::cross(&first, degrees, SHARE, MOST_PAIRS)?;
-    let bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
-    let evidence = first.into_evidence().with_similar(crossed.pairs)?;
-    let belief = update(belief, &inputs, &evidence, &bins, Some(MATCHED), progress)?;
+    let crossed = triangles::cross(&first, &used.degrees, SHARE, MOST_PAIRS)?;
+    let mut bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
+    let mut evidence = first.into_evidence().with_similar(crossed.pairs)?;
+    let mut belief = belief;
+    if let Some(scores) = scores {
+        // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be.
+        belief = update(belief, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
+        let Quantized { pairs, logits } = quantized(&raised(&scores, &evidence, &bins, &belief), MOST_BINS)?;
+        evidence = evidence.with_similar(pairs)?;
+        bins = BinOddsModel::fixed(logits);
+    }
+    let belief = update(belief, &inputs, &evidence, &bins, Some(matched(MATCHED)), progress)?;
     Ok((model(belief), evidence))
+}
+
+/// Says how pairs are told from each other beside their claims.
+pub(crate) enum Bins {
+    /// By the bins of similar pairs, whose log odds are learned.
+    Learned,
+    /// By scores, which are log odds themselves.
+    Scored(PairScores),
+}
+
+/// Adds to the scores what common neighbours add to the log odds of a pair.
+fn raised(scores: &PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
+    let added = |bin: u8| {
+        let at = usize::from(bin) - 1;
+        (belief.bin_logits[at] - bins.fixed_logits[at]) as f32
+    };
+    let row = |(i, row): (usize, &Vec<(u32, f32)>)| {
+        let raises = crossed.similar().row(i).map(|(j, bin)| (j, added(bin)));
+        let mut row: Vec<(u32, f32)> = row.iter().copied().chain(raises).collect();
+        row.sort_by_key(|&(j, _)| j);
+        row.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            kept.1 += if is_same { next.1 } else { 0.0 };
+            is_same
+        });
+        row
+    };
+    scores.rows.iter().enumerate().map(row).collect()
 }
 
 /// Holds what is believed of nodes and bins.
@@ -67,13 +137,34 @@ struct Belief {
     posterior: Fitted,
     /// The log odds of each bin, from bin 1 on.
     bin_logits: Vec<f64>,
-    /// The penalty on all parameters.
+    /// No log odds changed by more than this in the last pass of their learning.
+    bin_change: f64,
+    /// The penalty that draws all parameters towards 0.
     ridge: f64,
     /// Whether a larger penalty may be used where this one does not suffice.
     may_grow: bool,
 }
 
-/// Learns the log odds of the bins; then, if there is a `goal`, matches the posterior's degrees to it.
+/// Says to which degrees a posterior is matched, how well, and with which penalty.
+#[derive(Clone, Copy)]
+struct Matching<'a> {
+    /// `[n]`, links.
+    degrees: &'a [f64],
+    /// The penalty that draws parameters towards their mean.
+    centred_ridge: f64,
+    goal: Goal,
+}
+
+/// Returns the penalty that a normal distribution of the parameters asks for: one over its variance.
+///
+/// In a sparse graph the parameter of a node is the logarithm of its degree up to a constant. If degrees are log-normal,
+/// the variance of their logarithm is `ln(1 + v)` with `v` the variance of degrees over the square of their mean. It is
+/// bounded, because nodes of nearly equal degrees would otherwise have no parameters of their own.
+fn centred_ridge(squared_variation: f64) -> f64 {
+    1.0 / libm::log1p(squared_variation).max(0.2)
+}
+
+/// Learns the log odds of the bins; then, if it is wanted, matches the posterior's degrees.
 ///
 /// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
 /// odds `(2 claims − 1) ε_links`, not `2 (claims − 1) ε_links`. Adding `ε_links` to the parameter of a missing node
@@ -83,27 +174,27 @@ fn update(
     inputs: &FitInputs,
     evidence: &LinkEvidence,
     bins: &BinOddsModel,
-    goal: Option<Goal>,
+    matching: Option<Matching>,
     progress: &Progress,
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
-    let Belief { mut prior, mut posterior, mut bin_logits, mut ridge, may_grow } = start;
+    let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
     if !bins.learned_index.is_empty() {
-        LearnedOdds { prior, bin_logits } = learn_bin_odds(prior, inputs, &similar, bins, progress);
+        LearnedOdds { prior, bin_logits, change: bin_change } = learn_bin_odds(prior, inputs, &similar, bins, progress);
     }
-    let FitInputs { degrees, epsilon_links, one_sided, .. } = *inputs;
-    match goal {
-        Some(goal) if epsilon_links.is_finite() => {
+    let FitInputs { degrees: of_prior, epsilon_links, one_sided, .. } = *inputs;
+    match matching {
+        Some(Matching { degrees, centred_ridge, goal }) if epsilon_links.is_finite() => {
             let known = KnownPairs::posterior(&similar, epsilon_links, &bin_logits);
             let first = ridge;
             let fit = |ridge| {
                 // Newton's method finds a posterior with a larger ridge from a prior with that ridge.
                 let start = if ridge > first {
-                    fit(degrees, Solver::Newton, ridge, progress)?.beta
+                    fit(of_prior, Solver::Newton, ridge, progress)?.beta
                 } else {
                     posterior.beta.clone()
                 };
-                fit_posterior(degrees, start, &known, ridge, goal, progress)
+                fit_posterior(degrees, start, &known, Ridge { to_zero: ridge, to_mean: centred_ridge }, goal, progress)
             };
             (posterior, ridge) = with_smallest_ridge(ridge, may_grow, fit)?;
             posterior.iterations += prior.iterations;
@@ -114,7 +205,7 @@ fn update(
             one_sided.iter().for_each(|&node| posterior.beta[node as usize] += epsilon_links);
         }
     }
-    Ok(Belief { prior, posterior, bin_logits, ridge, may_grow })
+    Ok(Belief { prior, posterior, bin_logits, bin_change, ridge, may_grow })
 }
 
 /// Keeps the log odds that are known of the bins of features, and lets all bins with the same bin of common neighbours

@@ -5,7 +5,7 @@ use veilgraph_contract::Progress;
 use veilgraph_posterior::{DistinctParameters, LogisticKernel};
 
 use crate::known_pairs::KnownPairs;
-use crate::newton::{Goal, Problem, Solution, newton, sparse_limit};
+use crate::newton::{Goal, Problem, Ridge, Solution, newton, sparse_limit};
 
 /// Says how the beta model is fitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     }
     // Equal degrees have equal parameters, so the model has one unknown per distinct degree.
     let groups = DistinctParameters::new(degrees);
-    let problem = Problem::prior(&groups, ridge);
+    let problem = Problem::prior(&groups, Ridge::to_zero(ridge));
     let Solution { parameters, iterations } = match solver {
         Solver::Newton => newton(&problem, groups.with_values(sparse_limit(&groups)), Goal::EXACT, progress),
         Solver::FixedPoint200 => Solution { parameters: fixed_point(&groups, 200, progress), iterations: 200 },
@@ -125,6 +125,9 @@ fn spread(beta: &[f64]) -> f64 {
 /// Given the degrees and the evidence, these are the independent links of maximum entropy relative to the evidence. The
 /// beta model gives the degrees to the prior instead, and the degrees of the posterior then differ from them.
 ///
+/// The degrees are estimates themselves, so a penalty that draws parameters towards their mean finds likelier links: a
+/// node whose degree was estimated near 0 would otherwise refuse true links whatever the evidence.
+///
 /// # Shapes
 /// `degrees` and `start`: `[n]`.
 ///
@@ -137,7 +140,7 @@ pub(crate) fn fit_posterior(
     degrees: &[f64],
     start: Vec<f64>,
     known: &KnownPairs,
-    ridge: f64,
+    ridge: Ridge,
     goal: Goal,
     progress: &Progress,
 ) -> Result<Fitted, FitError> {

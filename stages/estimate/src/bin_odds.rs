@@ -8,7 +8,7 @@ use veilgraph_posterior::DistinctParameters;
 
 use crate::beta_model::Fitted;
 use crate::known_pairs::{KnownPairs, SimilarClaims};
-use crate::newton::{Goal, Problem, Solution, newton};
+use crate::newton::{Goal, Problem, Ridge, Solution, newton};
 
 /// Says which log odds are learned: those of a bin are its fixed ones plus, if it has any, learned ones, which bins may
 /// share.
@@ -28,6 +28,14 @@ impl BinOddsModel {
     pub(crate) fn free(n_bins: u8) -> Self {
         let n_learned = usize::from(n_bins);
         Self { fixed_logits: vec![0.0; n_learned], learned_index: (0..n_learned).map(Some).collect(), n_learned }
+    }
+
+    /// Gives the bins these log odds and learns nothing.
+    ///
+    /// # Shapes
+    /// `logits`: `[n_bins]`.
+    pub(crate) fn fixed(logits: Vec<f64>) -> Self {
+        Self { learned_index: vec![None; logits.len()], fixed_logits: logits, n_learned: 0 }
     }
 
     /// Returns the log odds of every bin.
@@ -71,6 +79,8 @@ pub(crate) struct LearnedOdds {
     pub prior: Fitted,
     /// The log odds of each bin, from bin 1 on.
     pub bin_logits: Vec<f64>,
+    /// No log odds changed by more than this in the last pass.
+    pub change: f64,
 }
 
 /// Finds the prior with these degrees, and the log odds of each bin, under which the reports are likeliest.
@@ -78,7 +88,11 @@ pub(crate) struct LearnedOdds {
 /// Under the prior `P⁰`, the probability of a pair's claims is a mixture: with a link, and without one. The derivative
 /// of its logarithm by the pair's log odds is `P − P⁰` with the posterior `P`, and the second derivative is
 /// `P (1 − P) − P⁰ (1 − P⁰)`. So the gradient by the log odds of a bin is `Σ (P − P⁰)` over its pairs. Newton steps
-/// along these gradients alternate with fits of the nodes' parameters to the degrees, which begin at `start`.
+/// along these gradients alternate with fits of the nodes' parameters to the degrees, which begin at `start`, until no
+/// log odds change much any more.
+///
+/// Log odds have a normal prior around 0. It is so wide that it decides only where the reports do not, such as in a bin
+/// whose pairs all seem unlinked.
 ///
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
@@ -89,7 +103,11 @@ pub(crate) fn learn_bin_odds(
     bins: &BinOddsModel,
     progress: &Progress,
 ) -> LearnedOdds {
-    const PASSES: u64 = 14;
+    const MOST_PASSES: u64 = 40;
+    /// The passes end when no log odds change by more than this, in nats.
+    const SETTLED: f64 = 0.02;
+    /// The standard deviation of the prior, in nats.
+    const WIDTH: f64 = 3.0;
     /// The degrees need not be matched better than this between passes.
     const ROUGH: Goal = Goal { residual: 1e-3, most_steps: 2 };
     /// No step is longer, because the likelihood may be far from a parabola.
@@ -97,11 +115,16 @@ pub(crate) fn learn_bin_odds(
     let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
     let nodes = DistinctParameters::one_per_node(start.beta);
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
-    for pass in 0..PASSES {
-        progress.report(pass, PASSES);
+    let mut change = f64::INFINITY;
+    for pass in 0..MOST_PASSES {
+        if change <= SETTLED {
+            break;
+        }
+        progress.report(pass, MOST_PASSES);
+        change = 0.0;
         let logits = bins.logits(&learned);
         let known = KnownPairs::prior(similar, &logits);
-        let problem = Problem::with_known(degrees, nodes.counts(), &known, ridge);
+        let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
         beta = newton(&problem, nodes.with_values(beta), ROUGH, &Progress::none()).parameters;
         let prior = known.bin_sums(&beta).map(|sums| bins.sums_by_learned(&sums));
         let mut posterior_beta = beta.clone();
@@ -113,15 +136,17 @@ pub(crate) fn learn_bin_odds(
             // constant 2 acts like two uncertain links in each bin and shortens the steps of bins that are nearly
             // empty.
             let doubt_removed = prior.doubt[index] - posterior.doubt[index];
-            let curvature = doubt_removed.max(0.05 * prior.doubt[index]) + 2.0;
-            let gradient = posterior.links[index] - prior.links[index];
-            *logit += (gradient / curvature).clamp(-LONGEST_STEP, LONGEST_STEP);
+            let curvature = doubt_removed.max(0.05 * prior.doubt[index]) + 2.0 + 1.0 / (WIDTH * WIDTH);
+            let gradient = posterior.links[index] - prior.links[index] - *logit / (WIDTH * WIDTH);
+            let step = (gradient / curvature).clamp(-LONGEST_STEP, LONGEST_STEP);
+            *logit += step;
+            change = change.max(step.abs());
         }
     }
     let bin_logits = bins.logits(&learned);
     let known = KnownPairs::prior(similar, &bin_logits);
-    let problem = Problem::with_known(degrees, nodes.counts(), &known, ridge);
+    let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
     let Solution { parameters: beta, iterations } = newton(&problem, nodes.with_values(beta), Goal::EXACT, progress);
     let residual = problem.worst(&nodes.with_values(beta.clone())).residual;
-    LearnedOdds { prior: Fitted { beta, residual, iterations: start.iterations + iterations }, bin_logits }
+    LearnedOdds { prior: Fitted { beta, residual, iterations: start.iterations + iterations }, bin_logits, change }
 }

@@ -26,33 +26,75 @@ pub enum Degrees {
     EmpiricalBayesBits,
 }
 
-/// Returns the degrees of all nodes, inside `(0, n − 2]`; missing nodes get the mean of the others.
-///
-/// # Shapes
-/// Returns `[n_nodes]`, links.
-pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees) -> Vec<f64> {
-    let most = (reports.n_nodes - 2) as f64;
-    let sent: Vec<f64> = match how {
-        Degrees::Clipped => reports.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect(),
-        // Without bits there are no double claims.
-        Degrees::EmpiricalBayesBits if reports.facts.budget.links > 0.0 => return with_bits(reports, evidence, most),
-        Degrees::EmpiricalBayes | Degrees::EmpiricalBayesBits => {
-            let means = posterior_means(&reports.degrees, reports.facts.budget.degree, most);
-            means.into_iter().map(|degree| degree.clamp(LEAST, most)).collect()
-        }
-    };
-    let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
-    let mut used = vec![mean; reports.n_nodes];
-    reports.senders.iter().zip(sent).for_each(|(&node, degree)| used[node as usize] = degree);
-    used
+/// Holds what the reports say about degrees.
+pub(crate) struct UsedDegrees {
+    /// The degree of every node, `[n_nodes]`, in links, inside `(0, n − 1]`. Missing nodes have the mean of the others.
+    pub degrees: Vec<f64>,
+    /// The variance of the true degrees over the square of their mean, as far as the reports tell.
+    pub squared_variation: f64,
 }
 
-/// Returns the degrees that follow from reports and double claims; nodes that sent nothing get the mean of the others.
-/// A double claim is a pair that both of its nodes reported as linked.
+impl UsedDegrees {
+    /// Returns the degrees inside `(0, n − 2]`, because no beta model has a node that is linked to all others.
+    pub(crate) fn for_prior(&self) -> Vec<f64> {
+        let most = self.degrees.len() as f64 - 2.0;
+        self.degrees.iter().map(|degree| degree.min(most)).collect()
+    }
+}
+
+/// Returns what these reports and this evidence say about degrees.
+pub(crate) fn used(reports: &NoisyDegrees, evidence: &LinkEvidence, how: Degrees) -> UsedDegrees {
+    let most = (reports.n_nodes - 2) as f64;
+    let Estimates { means: sent, squared_variation } = match how {
+        Degrees::Clipped => Estimates::exact(reports.degrees.iter().map(|degree| degree.clamp(1.0, most)).collect()),
+        // Without bits there are no double claims.
+        Degrees::EmpiricalBayesBits if reports.facts.budget.links > 0.0 => return with_bits(reports, evidence),
+        Degrees::EmpiricalBayes | Degrees::EmpiricalBayesBits => {
+            posterior_means(&reports.degrees, reports.facts.budget.degree, most)
+        }
+    };
+    let nodes = reports.senders.iter().map(|&node| node as usize);
+    UsedDegrees { degrees: of_all_nodes(reports.n_nodes, nodes, &sent), squared_variation }
+}
+
+/// Returns the degrees of all nodes from those of some; the others get their mean.
+fn of_all_nodes(n_nodes: usize, nodes: impl Iterator<Item = usize>, sent: &[f64]) -> Vec<f64> {
+    let most = (n_nodes - 1) as f64;
+    let mean = if sent.is_empty() { 1.0 } else { sent.iter().sum::<f64>() / sent.len() as f64 };
+    let mut degrees = vec![mean.clamp(LEAST, most); n_nodes];
+    nodes.zip(sent).for_each(|(node, degree)| degrees[node] = degree.clamp(LEAST, most));
+    degrees
+}
+
+/// Holds estimated degrees, and how much the true ones vary.
+pub(crate) struct Estimates {
+    /// The expected degree of each node, given what is observed of it, `[nodes]`, in links.
+    pub means: Vec<f64>,
+    /// The variance of the true degrees over the square of their mean.
+    pub squared_variation: f64,
+}
+
+impl Estimates {
+    /// Takes the degrees for true ones.
+    fn exact(degrees: Vec<f64>) -> Self {
+        let mass = vec![1.0 / degrees.len().max(1) as f64; degrees.len()];
+        Self { squared_variation: squared_variation(&mass, &degrees), means: degrees }
+    }
+}
+
+/// Returns the variance of a distribution over the square of its mean; 0 where the mean is 0.
 ///
 /// # Shapes
-/// Returns `[n_nodes]`, links.
-fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<f64> {
+/// `mass` and `values`: `[points]`, where `mass` sums to 1.
+fn squared_variation(mass: &[f64], values: &[f64]) -> f64 {
+    let moment = |power: i32| -> f64 { mass.iter().zip(values).map(|(mass, value)| mass * value.powi(power)).sum() };
+    let (mean, mean_square) = (moment(1), moment(2));
+    if mean > 0.0 { (mean_square / (mean * mean) - 1.0).max(0.0) } else { 0.0 }
+}
+
+/// Returns the degrees that follow from reports and double claims. A double claim is a pair that both of its nodes
+/// reported as linked.
+fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence) -> UsedDegrees {
     let mut double_claims = vec![0; reports.n_nodes];
     for i in 0..reports.n_nodes {
         for (j, _) in evidence.claims(i).filter(|&(_, claims)| claims == 2) {
@@ -71,23 +113,20 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence, most: f64) -> Vec<
     } else {
         (0..reports.n_nodes).map(|node| (node, observe(node, None))).unzip()
     };
-    let means = bits::posterior_means(&observed, noise, most);
-    let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
-    let mut used = vec![mean.clamp(LEAST, most); reports.n_nodes];
-    nodes.into_iter().zip(means).for_each(|(node, degree)| used[node] = degree.clamp(LEAST, most));
-    used
+    let Estimates { means, squared_variation } = bits::posterior_means(&observed, noise, (reports.n_nodes - 1) as f64);
+    UsedDegrees { degrees: of_all_nodes(reports.n_nodes, nodes.into_iter(), &means), squared_variation }
 }
 
 /// No degree is smaller, because a beta model has no node of degree zero.
 const LEAST: f64 = 1e-2;
 
-/// Returns `E[d | report]` for each report, under the distribution of degrees that makes all reports likeliest.
+/// Estimates `E[d | report]` for each report, under the distribution of degrees that makes all reports likeliest.
 ///
 /// The distribution is a mixture of point masses on a grid of integers and is fitted by expectation maximization. A
 /// report is its degree plus Laplace noise, so it has the likelihood `e^{-ε |report − d|}` up to a factor.
 ///
 /// # Shapes
-/// `reports`: `[reports]`, links. Returns `[reports]`, links.
+/// `reports`: `[reports]`, links. The means have the same shape.
 ///
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
@@ -98,10 +137,10 @@ const LEAST: f64 = 1e-2;
 ///
 /// # Source
 /// Kiefer, Wolfowitz (1956) and Laird (1978), nonparametric maximum likelihood of a mixing distribution.
-fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
+fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Estimates {
     const ITERATIONS: usize = 300;
     if epsilon.is_infinite() || reports.is_empty() {
-        return reports.to_vec();
+        return Estimates::exact(reports.to_vec());
     }
     let mut distinct = reports.to_vec();
     distinct.sort_unstable_by(f64::total_cmp);
@@ -120,7 +159,8 @@ fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Vec<f64> {
     let likelihood = laplace_sums(&grid, &mass, &distinct, epsilon);
     let weighted: Vec<f64> = mass.iter().zip(&grid).map(|(mass, degree)| mass * degree).collect();
     let sums = laplace_sums(&grid, &weighted, &distinct, epsilon);
-    reports.iter().map(|&report| place_of(report)).map(|at| sums[at] / likelihood[at]).collect()
+    let means = reports.iter().map(|&report| place_of(report)).map(|at| sums[at] / likelihood[at]).collect();
+    Estimates { means, squared_variation: squared_variation(&mass, &grid) }
 }
 
 /// Returns integers from 0 to about `most`: every one at first, then in steps of 6 % that stay below half the scale of

@@ -29,10 +29,10 @@ pub(crate) struct SimilarClaims<'a> {
 }
 
 /// Describes a pair of the row's node and a later one.
-struct SimilarClaim {
-    partner: u32,
-    bin: u8,
-    claims: u8,
+pub(crate) struct SimilarClaim {
+    pub partner: u32,
+    pub bin: u8,
+    pub claims: u8,
 }
 
 impl<'a> SimilarClaims<'a> {
@@ -51,8 +51,13 @@ impl<'a> SimilarClaims<'a> {
     }
 
     /// Returns the pairs of `i` and a later node.
-    fn row(&self, i: usize) -> &[SimilarClaim] {
+    pub(crate) fn row(&self, i: usize) -> &[SimilarClaim] {
         &self.pairs[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// Returns the number of bins, without bin 0.
+    pub(crate) fn n_bins(&self) -> u8 {
+        self.evidence.similar().n_bins()
     }
 }
 
@@ -215,10 +220,10 @@ impl Changes<'_> {
 
 /// A stripe is every sixteenth node. Rows hold the later partners only, so stripes have about equally many pairs, and
 /// their sums are added in order, so the result does not depend on the number of threads.
-const STRIPES: usize = 16;
+pub(crate) const STRIPES: usize = 16;
 
 /// Adds vectors of equal length in their order.
-fn sum_in_order(stripes: Vec<Vec<f64>>) -> Vec<f64> {
+pub(crate) fn sum_in_order(stripes: Vec<Vec<f64>>) -> Vec<f64> {
     let add = |mut total: Vec<f64>, stripe: Vec<f64>| {
         total.iter_mut().zip(stripe).for_each(|(total, sum)| *total += sum);
         total

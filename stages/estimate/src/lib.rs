@@ -3,6 +3,7 @@
 mod belief;
 mod beta_model;
 mod bin_odds;
+mod blocks;
 mod degrees;
 pub mod features;
 mod k_means;
@@ -14,8 +15,12 @@ mod params;
 mod triangles;
 
 use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng};
+use veilgraph_graph::{ClassBeliefs, Labels, Nodes, Split};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
+
+use belief::Bins;
+use blocks::{KnownClasses, fit_blocks};
 
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
@@ -33,6 +38,9 @@ pub struct Estimate;
 /// The same, where pairs are told apart by bins: by how similar their nodes are, or how many likely neighbours they
 /// have in common.
 pub struct EstimateWithBins;
+
+/// The same, where links and classes are believed together.
+pub struct EstimateWithClasses;
 
 /// Why the reports admit no posterior.
 #[derive(Debug, thiserror::Error)]
@@ -70,9 +78,12 @@ pub enum Error {
         "triangles = true needs match = true: without it the posterior has more links than the nodes; set [estimate] match = true"
     )]
     TrianglesUnmatched,
-    /// The ridge makes no sense.
-    #[error("ridge must be a finite number of at least 0, not {0}")]
-    Ridge(f64),
+    /// A ridge makes no sense.
+    #[error("{0} must be a finite number of at least 0, not {1}")]
+    Ridge(&'static str, f64),
+    /// A penalty of matching without matching.
+    #[error("centred_ridge is a penalty of matching; set [estimate] match = true, or remove it")]
+    RidgeUnmatched,
     /// A value broke an invariant.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -142,33 +153,96 @@ impl Stage for EstimateWithBins {
         _: &StageRng,
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        params.check()?;
-        if evidence.n_nodes() != degrees.n_nodes {
-            return Err(Error::Mismatch(format!("{} and {} nodes", evidence.n_nodes(), degrees.n_nodes)));
-        }
-        let epsilon_links = degrees.facts.budget.links;
-        // In the form in which the reports were paired, so that sums come out the same to the last bit.
-        let evidence = if NoisyLinks::are_dense(epsilon_links) { evidence.into_planes() } else { evidence };
-        let missing = missing(&degrees, params.missing_nodes)?;
-        let knows_degrees = degrees.were_sent() || params.degrees == Degrees::EmpiricalBayesBits;
-        if params.match_degrees && !knows_degrees {
-            return Err(Error::NothingToMatch);
-        }
-        if !knows_degrees {
-            // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
-            let none = vec![0.0; evidence.n_nodes()];
-            let model = LinkModel { degrees: none.clone(), beta: none, epsilon_links, ..LinkModel::default() };
-            return Ok((model, evidence));
-        }
-        let degrees = degrees::used(&degrees, &evidence, params.degrees);
-        // Without noise the evidence alone decides, and without bits there is nothing to learn from.
-        let is_noisy = epsilon_links.is_finite() && epsilon_links > 0.0;
-        let evidence = match similar.filter(|_| is_noisy && params.uses_features()) {
-            Some(similar) => evidence.with_similar(similar)?,
-            None => evidence,
-        };
-        belief::believe(&degrees, evidence, epsilon_links, &missing, params, progress)
+        let (model, evidence, _) = read(Reports { evidence, degrees }, similar, None, params, progress)?;
+        Ok((model, evidence))
     }
+}
+
+impl Stage for EstimateWithClasses {
+    const STAGE: &'static str = "estimate";
+    const TASK: &'static str = "posterior-with-classes";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Server;
+    type Params = Params;
+    /// The beliefs are those before any report is read. Similar pairs are given where the server holds features.
+    type Inputs = (Nodes, Labels, LinkEvidence, NoisyDegrees, Option<SimilarPairs>, ClassBeliefs);
+    /// The beliefs are those after all reports were read.
+    type Outputs = (LinkModel, LinkEvidence, ClassBeliefs);
+    type Error = Error;
+
+    fn run(
+        (nodes, labels, evidence, degrees, similar, prior): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        progress: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        if nodes.splits.len() != prior.n_nodes() || evidence.n_nodes() != prior.n_nodes() {
+            return Err(Error::Mismatch(format!(
+                "{} nodes, {} in the reports and {} with beliefs about classes",
+                nodes.splits.len(),
+                evidence.n_nodes(),
+                prior.n_nodes()
+            )));
+        }
+        let mut known = vec![None; nodes.splits.len()];
+        nodes.members(Split::Train).into_iter().for_each(|node| known[node as usize] = labels.class(node));
+        let validation = nodes.members(Split::Validation).into_iter();
+        let validation = validation.filter_map(|node| Some((node, labels.class(node)?))).collect();
+        let classes = KnownClasses { prior, known, validation };
+        let (model, evidence, classes) = read(Reports { evidence, degrees }, similar, Some(classes), params, progress)?;
+        let classes = classes.ok_or_else(|| Invalid("no class was believed".to_owned()))?;
+        Ok((model, evidence, classes))
+    }
+}
+
+/// Holds what the nodes sent, with their lists paired.
+struct Reports {
+    evidence: LinkEvidence,
+    degrees: NoisyDegrees,
+}
+
+/// Reads the reports; believes classes too where something is known of them.
+fn read(
+    Reports { evidence, degrees }: Reports,
+    similar: Option<SimilarPairs>,
+    classes: Option<KnownClasses>,
+    params: &Params,
+    progress: &Progress,
+) -> Result<(LinkModel, LinkEvidence, Option<ClassBeliefs>), Error> {
+    params.check()?;
+    if evidence.n_nodes() != degrees.n_nodes {
+        return Err(Error::Mismatch(format!("{} and {} nodes", evidence.n_nodes(), degrees.n_nodes)));
+    }
+    let epsilon_links = degrees.facts.budget.links;
+    // In the form in which the reports were paired, so that sums come out the same to the last bit.
+    let evidence = if NoisyLinks::are_dense(epsilon_links) { evidence.into_planes() } else { evidence };
+    let missing = missing(&degrees, params.missing_nodes)?;
+    let knows_degrees = degrees.were_sent() || params.degrees == Degrees::EmpiricalBayesBits;
+    if params.match_degrees && !knows_degrees {
+        return Err(Error::NothingToMatch);
+    }
+    if !knows_degrees {
+        // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
+        let none = vec![0.0; evidence.n_nodes()];
+        let model = LinkModel { degrees: none.clone(), beta: none, epsilon_links, ..LinkModel::default() };
+        return Ok((model, evidence, classes.map(|classes| classes.prior)));
+    }
+    let degrees = degrees::used(&degrees, &evidence, params.degrees);
+    // Without noise the evidence alone decides, and without bits there is nothing to learn from.
+    let is_noisy = epsilon_links.is_finite() && epsilon_links > 0.0;
+    let evidence = match similar.filter(|_| is_noisy && params.uses_features()) {
+        Some(similar) => evidence.with_similar(similar)?,
+        None => evidence,
+    };
+    let (bins, classes) = match classes {
+        Some(classes) if is_noisy => {
+            let blocks = fit_blocks(&evidence, &degrees.degrees, &missing, epsilon_links, &classes, progress);
+            (Bins::Scored(blocks.scores), Some(blocks.classes))
+        }
+        other => (Bins::Learned, other.map(|classes| classes.prior)),
+    };
+    let (model, evidence) = belief::believe(&degrees, evidence, bins, epsilon_links, &missing, params, progress)?;
+    Ok((model, evidence, classes))
 }
 
 /// Nodes that sent nothing, if they are allowed.

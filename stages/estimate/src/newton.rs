@@ -1,8 +1,8 @@
 //! This module finds parameters with given expected degrees by Newton's method, with or without evidence.
 //!
-//! The log-likelihood `Σ_i d_i b_i − Σ_{i<j} ln(1 + e^{b_i + b_j + l_ij}) − ½ ridge Σ_i b_i²` is concave; its gradient
-//! is the given minus the expected degree. Nodes with equal degrees and equal evidence form a group and have equal
-//! parameters, so every vector has one entry for each group.
+//! The log-likelihood `Σ_i d_i b_i − Σ_{i<j} ln(1 + e^{b_i + b_j + l_ij})`, less the penalties of [`Ridge`], is concave;
+//! its gradient is the given minus the expected degree. Nodes with equal degrees and equal evidence form a group and have
+//! equal parameters, so every vector has one entry for each group.
 
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{DistinctParameters, LogisticKernel};
@@ -12,6 +12,24 @@ use crate::known_pairs::{Changes, KnownPairs};
 /// No parameter changes by more than this in one step, in nats.
 const LONGEST_STEP: f64 = 5.0;
 
+/// Says how large parameters are penalized.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Ridge {
+    /// `½ to_zero Σ_i b_i²` draws every parameter towards 0, and so every pair towards a probability of one half. It
+    /// gives every degree vector a fit.
+    pub to_zero: f64,
+    /// `½ to_mean Σ_i (b_i − mean of b)²` draws parameters towards each other and leaves the sum of all expected degrees
+    /// as it is.
+    pub to_mean: f64,
+}
+
+impl Ridge {
+    /// Returns the penalty that draws towards 0 alone.
+    pub(crate) fn to_zero(to_zero: f64) -> Self {
+        Self { to_zero, to_mean: 0.0 }
+    }
+}
+
 /// States which expected degrees the groups shall have.
 ///
 /// # Shapes
@@ -19,19 +37,19 @@ const LONGEST_STEP: f64 = 5.0;
 pub(crate) struct Problem<'a> {
     degrees: &'a [f64],
     counts: &'a [f64],
-    ridge: f64,
+    ridge: Ridge,
     /// Without known pairs, every pair has the log odds of its nodes alone.
     known: Option<&'a KnownPairs<'a>>,
 }
 
 impl<'a> Problem<'a> {
     /// Asks for the beta model of these degrees, which are the values of `groups`.
-    pub(crate) fn prior(groups: &'a DistinctParameters, ridge: f64) -> Self {
+    pub(crate) fn prior(groups: &'a DistinctParameters, ridge: Ridge) -> Self {
         Self { degrees: groups.values(), counts: groups.counts(), ridge, known: None }
     }
 
     /// Asks for these degrees, given what is known of the pairs; every node is a group of its own.
-    pub(crate) fn with_known(degrees: &'a [f64], counts: &'a [f64], known: &'a KnownPairs<'a>, ridge: f64) -> Self {
+    pub(crate) fn with_known(degrees: &'a [f64], counts: &'a [f64], known: &'a KnownPairs<'a>, ridge: Ridge) -> Self {
         Self { degrees, counts, ridge, known: Some(known) }
     }
 
@@ -70,7 +88,14 @@ impl<'a> Problem<'a> {
         let changes = self.changes(LogisticKernel::Logistic, b);
         let sums = self.sums(LogisticKernel::Logistic, b, &vec![1.0; self.degrees.len()], changes.as_ref());
         let rows = sums.into_iter().zip(b.values()).zip(self.degrees);
-        rows.map(|((sum, &b), degree)| degree - sum - self.ridge * b).collect()
+        let (Ridge { to_zero, to_mean }, mean) = (self.ridge, self.mean(b.values()));
+        rows.map(|((sum, &b), degree)| degree - sum - to_zero * b - to_mean * (b - mean)).collect()
+    }
+
+    /// Returns the mean over all nodes of a vector that is constant on groups.
+    fn mean(&self, v: &[f64]) -> f64 {
+        let n_nodes: f64 = self.counts.iter().sum();
+        self.counts.iter().zip(v).map(|(count, v)| count * v).sum::<f64>() / n_nodes
     }
 
     /// Finds the group whose expected degree is relatively farthest from the given one.
@@ -83,10 +108,11 @@ impl<'a> Problem<'a> {
         gap.enumerate().fold(start, worse)
     }
 
-    /// Returns the diagonal of the negative Hessian, for one node of each group.
+    /// Returns the diagonal of the negative Hessian, for one node of each group, without the part of the penalties that
+    /// all entries of the Hessian share.
     fn diagonal(&self, b: &DistinctParameters, changes: Option<&Changes>) -> Vec<f64> {
         let sums = self.sums(LogisticKernel::LogisticSlope, b, &vec![1.0; self.degrees.len()], changes);
-        sums.into_iter().map(|sum| sum + self.ridge).collect()
+        sums.into_iter().map(|sum| sum + self.ridge.to_zero + self.ridge.to_mean).collect()
     }
 
     /// Returns the negative Hessian times `v`.
@@ -101,7 +127,8 @@ impl<'a> Problem<'a> {
         v: &[f64],
     ) -> Vec<f64> {
         let sums = self.sums(LogisticKernel::LogisticSlope, b, v, changes);
-        sums.into_iter().zip(diagonal).zip(v).map(|((sum, d), v)| sum + d * v).collect()
+        let shared = if self.ridge.to_mean > 0.0 { self.ridge.to_mean * self.mean(v) } else { 0.0 };
+        sums.into_iter().zip(diagonal).zip(v).map(|((sum, d), v)| sum + d * v - shared).collect()
     }
 
     /// Returns the inner product over all nodes of two vectors that are constant on groups.

@@ -26,6 +26,10 @@ pub struct Params {
     pub solver: Solver,
     /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
     pub ridge: f64,
+    /// Where degrees are matched, the penalty that draws the parameters of the nodes towards their mean. Left out, it is
+    /// learned: one over the variance of the logarithm of degrees, if these were log-normal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub centred_ridge: Option<f64>,
     /// What to do about nodes that sent nothing.
     pub missing_nodes: MissingNodes,
 }
@@ -48,6 +52,7 @@ struct Table {
     solver: Solver,
     #[serde(default)]
     ridge: f64,
+    centred_ridge: Option<f64>,
     #[serde(default)]
     missing_nodes: MissingNodes,
 }
@@ -59,7 +64,7 @@ pub enum Method {
     /// As the paper does.
     #[default]
     Published,
-    /// What the reports support: features, degrees from double claims, matching, common neighbours.
+    /// What the reports support: features and classes, degrees from double claims, matching, common neighbours.
     Best,
 }
 
@@ -85,6 +90,10 @@ pub enum Prior {
     /// reports.
     #[serde(rename = "beta-model+features")]
     BetaModelFeatures,
+    /// Degree-corrected block model: links are likelier between nodes that resemble each other and between nodes of one
+    /// class, and links tell classes. Both are learned from the reports. Where the server holds no labels, this is
+    /// [`Self::BetaModelFeatures`].
+    Blocks,
 }
 
 impl From<Table> for Params {
@@ -92,7 +101,7 @@ impl From<Table> for Params {
         let is_best = table.method == Method::Best;
         let (prior, degrees) = match table.method {
             Method::Published => (Prior::BetaModel, Degrees::Clipped),
-            Method::Best => (Prior::BetaModelFeatures, Degrees::EmpiricalBayesBits),
+            Method::Best => (Prior::Blocks, Degrees::EmpiricalBayesBits),
         };
         Self {
             method: table.method,
@@ -102,6 +111,7 @@ impl From<Table> for Params {
             triangles: table.triangles.unwrap_or(is_best),
             solver: table.solver,
             ridge: table.ridge,
+            centred_ridge: table.centred_ridge,
             missing_nodes: table.missing_nodes,
         }
     }
@@ -117,10 +127,16 @@ impl Params {
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors
-    /// When the ridge is no number of at least 0, or common neighbours are to be counted without matching.
+    /// When a ridge is no number of at least 0, is set where nothing is matched, or common neighbours are to be counted
+    /// without matching.
     pub fn check(&self) -> Result<(), Error> {
-        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
-            return Err(Error::Ridge(self.ridge));
+        for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
+            if !(ridge >= 0.0 && ridge.is_finite()) {
+                return Err(Error::Ridge(name, ridge));
+            }
+        }
+        if self.centred_ridge.is_some() && !self.match_degrees {
+            return Err(Error::RidgeUnmatched);
         }
         if self.triangles && !self.match_degrees {
             return Err(Error::TrianglesUnmatched);
@@ -131,7 +147,13 @@ impl Params {
     /// Whether similar pairs are read.
     #[must_use]
     pub fn uses_features(&self) -> bool {
-        self.prior == Prior::BetaModelFeatures
+        self.prior != Prior::BetaModel
+    }
+
+    /// Whether classes are believed together with links, where the server holds labels.
+    #[must_use]
+    pub fn uses_classes(&self) -> bool {
+        self.prior == Prior::Blocks
     }
 
     /// Whether common neighbours are looked for at this budget of a bit.

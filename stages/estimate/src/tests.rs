@@ -5,7 +5,7 @@ use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 use super::*;
 use crate::beta_model::{fit_posterior, with_smallest_ridge};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
-use crate::newton::Goal;
+use crate::newton::{Goal, Ridge};
 
 fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
     let degree = degree_fraction * epsilon;
@@ -20,6 +20,11 @@ fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
         nodes_from_links: false,
         lying_share: 0.0,
     }
+}
+
+/// Degrees as estimated, of which the true ones vary as much as their mean.
+fn used(degrees: &[f64]) -> degrees::UsedDegrees {
+    degrees::UsedDegrees { degrees: degrees.to_vec(), squared_variation: 1.0 }
 }
 
 /// Everybody sent a degree.
@@ -43,6 +48,7 @@ fn params() -> Params {
         triangles: false,
         solver: Solver::Newton,
         ridge: 0.0,
+        centred_ridge: None,
         missing_nodes: MissingNodes::Refuse,
     }
 }
@@ -239,7 +245,7 @@ fn matching_gives_the_degrees_to_the_posterior() {
         let claims = SimilarClaims::new(&evidence);
         let known = KnownPairs::posterior(&claims, epsilon, &bin_logits);
         let prior = fit(&degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
-        let fitted = fit_posterior(&degrees, prior, &known, 0.0, Goal::EXACT, &Progress::none())
+        let fitted = fit_posterior(&degrees, prior, &known, Ridge::default(), Goal::EXACT, &Progress::none())
             .unwrap_or_else(|error| panic!("epsilon {epsilon}: {error}"));
         let model = LinkModel {
             degrees: degrees.clone(),
@@ -257,13 +263,52 @@ fn matching_gives_the_degrees_to_the_posterior() {
     }
 }
 
+/// A penalty towards the mean keeps the sum of all degrees, and makes links likelier at nodes whose degrees are given as
+/// nearly 0 than these degrees allow.
+#[test]
+fn a_centred_ridge_keeps_the_sum_of_degrees() {
+    let (evidence, truth) = noisy_evidence(250, 2.0);
+    let mut degrees: Vec<f64> = truth.iter().map(|degree| degree + 0.4).collect();
+    degrees[7] = 0.01;
+    let claims = SimilarClaims::new(&evidence);
+    let known = KnownPairs::posterior(&claims, 2.0, &[]);
+    let prior = fit(&degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
+    let sums = |ridge: Ridge| -> Vec<f64> {
+        let beta = fit_posterior(&degrees, prior.clone(), &known, ridge, Goal::EXACT, &Progress::none());
+        let beta = beta.expect("a fit exists").beta;
+        let model = LinkModel { degrees: degrees.clone(), beta, epsilon_links: 2.0, ..LinkModel::default() };
+        let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
+        (0..250).map(|i| (0..250).filter(|&j| j != i).map(|j| posterior.probability(i, j)).sum()).collect()
+    };
+    let (exact, drawn) = (sums(Ridge::default()), sums(Ridge { to_mean: 1.0, ..Ridge::default() }));
+    let total = |sums: &[f64]| sums.iter().sum::<f64>();
+    assert!((total(&drawn) / total(&degrees) - 1.0).abs() < 1e-4, "{} for {}", total(&drawn), total(&degrees));
+    assert!((exact[7] - 0.01).abs() < 1e-4 && drawn[7] > 0.1, "{} {}", exact[7], drawn[7]);
+}
+
+/// Bits that are nearly without noise say that all nodes are linked, and matching to degrees does not deny it.
+#[test]
+fn a_node_may_be_linked_to_all_others() {
+    for n in [3_u32, 40] {
+        let all = |i: u32| (0..n).filter(|&j| j != i).collect::<Vec<u32>>();
+        let lists: Vec<Vec<u32>> = (0..n).map(all).collect();
+        let links = NoisyLinks::from_lists(facts(20.0, 0.0), &lists).expect("valid");
+        let unsent = NoisyDegrees::none(links.facts.clone(), n as usize);
+        let params = toml::from_str("method = \"best\"").expect("valid");
+        let (model, evidence) = estimate(links, unsent, &params).expect("a fit exists");
+        let posterior = Posterior::new(&model, evidence).expect("same size");
+        let least = posterior.probability(0, 1).min(posterior.probability(1, 2));
+        assert!(least > 1.0 - 1e-3, "{n} nodes: {least}");
+    }
+}
+
 /// Without a degree the bits tell it; the mean error is then that of the bits (3.7 links at 3 nats, n = 250)
 /// or less, since the distribution of degrees is learned.
 #[test]
 fn bits_alone_tell_the_degrees() {
     let (evidence, truth) = noisy_evidence(250, 3.0);
     let unsent = NoisyDegrees::none(facts(3.0, 0.0), 250);
-    let found = degrees::used(&unsent, &evidence, Degrees::EmpiricalBayesBits);
+    let found = degrees::used(&unsent, &evidence, Degrees::EmpiricalBayesBits).degrees;
     let squares: f64 = found.iter().zip(&truth).map(|(found, truth)| (found - truth).powi(2)).sum();
     let flip = 1.0 / (1.0 + 3.0_f64.exp());
     let spread = (250.0 * flip * flip + 2.0 * flip * 5.0).sqrt() / (1.0 - 2.0 * flip);
@@ -304,7 +349,8 @@ fn log_odds_of_a_bin_are_learned_from_the_reports() {
         let degrees: Vec<f64> = degrees.into_iter().map(|degree: f64| degree.max(0.5)).collect();
         let params = Params { prior: Prior::BetaModelFeatures, match_degrees: true, ..params() };
         let (model, _) =
-            belief::believe(&degrees, evidence, epsilon, &[], &params, &Progress::none()).expect("a fit exists");
+            belief::believe(&used(&degrees), evidence, Bins::Learned, epsilon, &[], &params, &Progress::none())
+                .expect("a fit exists");
         let truth = libm::log(0.13 / 0.87) - libm::log((0.13 / 26.0) / (1.0 - 0.13 / 26.0));
         assert!((model.bin_logits[0] - truth).abs() < 0.35, "epsilon {epsilon}: {:?} for {truth}", model.bin_logits);
     }
@@ -320,7 +366,8 @@ fn common_neighbours_are_those_of_a_dense_product() {
     let evidence = evidence.with_similar(SimilarPairs::from_rows(2, similar).expect("valid")).expect("same size");
     let params = Params { match_degrees: true, ..params() };
     let (model, evidence) =
-        belief::believe(&degrees, evidence, 3.0, &[], &params, &Progress::none()).expect("a fit exists");
+        belief::believe(&used(&degrees), evidence, Bins::Learned, 3.0, &[], &params, &Progress::none())
+            .expect("a fit exists");
     let posterior = Posterior::new(&model, evidence).expect("same size");
     let mut links = vec![0.0; n * n];
     for (i, j, probability) in posterior.most_likely(3.0) {
@@ -352,7 +399,7 @@ fn a_method_is_a_choice_of_everything_that_is_not_said() {
     let parse = |text: &str| toml::from_str::<Params>(text).expect("valid");
     assert_eq!(parse(""), parse("method = \"published\""));
     let best = parse("method = \"best\"");
-    let said = "prior = \"beta-model+features\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\ntriangles = true";
+    let said = "prior = \"blocks\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\ntriangles = true";
     assert_eq!(best, Params { method: Method::Best, ..parse(said) }, "the method stands for the rest");
     assert_eq!(parse("method = \"best\"\ntriangles = false"), Params { triangles: false, ..best });
 }

@@ -108,7 +108,8 @@ impl Stage for EvaluateLinks {
         let posterior = Posterior::new(&model, evidence)?;
         same_size(posterior.n_nodes(), truth.n_nodes())?;
         let mut metrics = Metrics::about(&params.cell);
-        for (metric, value) in links::link_error(&posterior, &truth, degrees.facts.budget.degree) {
+        let bound_for = links::theorem_holds(&model, &degrees).then_some(degrees.facts.budget.degree);
+        for (metric, value) in links::link_error(&posterior, &truth, bound_for) {
             metrics.push(params.trial, metric, value);
         }
         metrics.push(params.trial, &metric::PRIOR_RESIDUAL, model.residual);

@@ -1,13 +1,14 @@
 //! How well link probabilities tell the true links.
 
 use veilgraph_graph::AdjacencyList;
-use veilgraph_posterior::{LogisticKernel, Posterior, counts_at_least, sigmoid};
+use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, counts_at_least, sigmoid};
+use veilgraph_privacy::NoisyDegrees;
 
 use crate::metric::{self, Metric};
 
 /// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
 ///
-/// `epsilon_degree` is the budget that the degrees cost, in nats; 0 if none were sent.
+/// `bound_for` is the budget that the degrees cost, in nats, where the theorem about the error holds.
 ///
 /// # Source
 /// Mean absolute error and its bound: Zhu, Tan, Xiao (2023), Blink, section 5.2 and theorem 4.4, with
@@ -15,7 +16,7 @@ use crate::metric::{self, Metric};
 pub(crate) fn link_error(
     posterior: &Posterior,
     truth: &AdjacencyList,
-    epsilon_degree: f64,
+    bound_for: Option<f64>,
 ) -> Vec<(&'static Metric, f64)> {
     let n = posterior.n_nodes() as f64;
     let logits: Vec<f64> =
@@ -34,10 +35,21 @@ pub(crate) fn link_error(
         (&metric::ROC_AUC, roc_auc),
         (&metric::LOG_LOSS_PER_LINK, log_loss / truth.n_links() as f64),
     ];
-    if epsilon_degree > 0.0 {
+    if let Some(epsilon_degree) = bound_for {
         scores.push((&metric::MAE_BOUND, bound(truth, epsilon_degree)));
     }
     scores
+}
+
+/// Whether the theorem about the error speaks of this model: its prior alone has the degrees, which are the reported ones
+/// and were only clipped, and nothing but the bits tells pairs apart.
+pub(crate) fn theorem_holds(model: &LinkModel, reports: &NoisyDegrees) -> bool {
+    let most = model.degrees.len() as f64 - 2.0;
+    let mut sent = reports.senders.iter().zip(&reports.degrees);
+    reports.facts.budget.degree > 0.0
+        && model.centred_ridge.is_none()
+        && model.bin_logits.is_empty()
+        && sent.all(|(&node, &degree)| model.degrees[node as usize] == degree.clamp(1.0, most))
 }
 
 fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {

@@ -71,7 +71,7 @@ fn link_scores_equal_their_definitions() {
             ("roc_auc", wins / (links * (pairs.len() as f64 - links))),
             ("log_loss_per_link", loss / links),
         ];
-        let found = links::link_error(&posterior, &truth, 0.4);
+        let found = links::link_error(&posterior, &truth, Some(0.4));
         for (name, expected) in by_definition {
             let value = found.iter().find(|score| score.0.name == name).expect(name).1;
             assert!((value - expected).abs() < 1e-10 * (1.0 + expected), "ε {epsilon}, {name}: {value} {expected}");
@@ -91,10 +91,10 @@ fn the_bound_is_the_published_one() {
         LinkModel { degrees: vec![1.0; 2708], beta: vec![-3.0; 2708], epsilon_links: 0.9, ..LinkModel::default() };
     let posterior =
         Posterior::new(&model, LinkEvidence::from_rows(vec![Vec::new(); 2708]).expect("valid")).expect("same size");
-    let scores = links::link_error(&posterior, &graph, 0.1);
+    let scores = links::link_error(&posterior, &graph, Some(0.1));
     let bound = scores.iter().find(|score| score.0.name == "mae_bound").expect("degrees were sent").1;
     assert!((bound - 0.004_725_317_403).abs() < 1e-9, "{bound}");
-    assert!(!links::link_error(&posterior, &graph, 0.0).iter().any(|score| score.0.name == "mae_bound"));
+    assert!(!links::link_error(&posterior, &graph, None).iter().any(|score| score.0.name == "mae_bound"));
 }
 
 fn predictions(first: [f32; 2]) -> Predictions {

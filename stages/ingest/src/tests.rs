@@ -93,6 +93,19 @@ fn feature_lists_and_triplets_are_read_and_induced_graphs_cut_out() {
     assert_eq!(features.expect("features").0.n_columns(), 2);
 }
 
+/// A repeated row says nothing new, so it is left out; two values for one feature are a mistake.
+#[test]
+fn repeated_feature_rows_are_left_out() {
+    let triplets = params(r#"{"edges": "e", "features": "f.csv"}"#);
+    let edges = ("e", "id_1,id_2\n0,1\n1,2\n");
+    let repeated = ("f.csv", "node_id,feature_id,value\n0,7,1\n1,7,1\n1,7,1\n2,9,1\n");
+    let features = ingest(&triplets, &[edges, repeated]).expect("valid").2.expect("features").0;
+    assert_eq!(features.row(1).0, [0]);
+    let contradicting = ("f.csv", "node_id,feature_id,value\n0,7,1\n1,7,1\n1,7,2\n2,9,1\n");
+    let error = ingest(&triplets, &[edges, contradicting]).err().expect("two values").to_string();
+    assert!(error.contains("line 4") && error.contains("with different values"), "{error}");
+}
+
 #[test]
 fn a_label_column_is_found_by_its_name() {
     let params = params(r#"{"edges": "e", "labels": "l", "node_column": "new_id", "label_column": "mature"}"#);

@@ -70,7 +70,7 @@ impl AllPairs {
     /// Iterates over the cells of the pairs of `node` with every later node.
     fn cells<'a>(&self, node: usize, scratch: &'a mut Scratch) -> impl Iterator<Item = usize> + 'a {
         let Scratch { cosines, same_class } = scratch;
-        self.directions.cosines_with_later(node, cosines);
+        self.directions.cosines_from(node, node + 1, cosines);
         same_class.resize(cosines.len(), 0.0);
         if let Some(classes) = &self.classes {
             classes.same_class_with_later(node, same_class);

@@ -6,6 +6,8 @@ use veilgraph_nn::{
     Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting, train,
 };
 
+use crate::compared::HeldFeatures;
+
 /// Holds the probability of every class at every node.
 pub(crate) struct Classes {
     /// The shape is `[n_classes][n_nodes]`, so that one class is added to many nodes at once.
@@ -13,6 +15,28 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
+    /// Takes these probabilities.
+    ///
+    /// # Shapes
+    /// `probabilities`: `[n_nodes, n_classes]`, row-major.
+    pub(crate) fn new(n_classes: usize, probabilities: &[f32]) -> Self {
+        let column = |class: usize| probabilities.iter().skip(class).step_by(n_classes).copied().collect();
+        Self { by_class: (0..n_classes).map(column).collect() }
+    }
+
+    /// Predicts the classes of all nodes where there are labels of at least two; warns where that fails.
+    pub(crate) fn predicted(
+        nodes: &Nodes,
+        features: &HeldFeatures,
+        labels: Option<Labels>,
+        rng: &StageRng,
+        progress: &Progress,
+    ) -> Option<Self> {
+        let labels = labels.filter(|labels| labels.n_classes() > 1)?;
+        let predicted = Self::predict(nodes, features.input(), &labels, rng, progress);
+        predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
+    }
+
     /// Predicts the classes of all nodes by a perceptron on the features. It is trained on the labels of training
     /// nodes, and the labels of validation nodes say when to stop.
     ///
@@ -22,7 +46,7 @@ impl Classes {
     ///
     /// # Errors
     /// Fails when there is nothing to train on.
-    pub(crate) fn predict(
+    fn predict(
         nodes: &Nodes,
         features: InputFeatures,
         labels: &Labels,
@@ -53,9 +77,7 @@ impl Classes {
         }
         let (loss, probabilities) = best.unwrap_or_default();
         tracing::debug!(loss, "classes predicted from features");
-        let n_classes = labels.n_classes();
-        let column = |class: usize| probabilities.iter().skip(class).step_by(n_classes).copied().collect();
-        Ok(Self { by_class: (0..n_classes).map(column).collect() })
+        Ok(Self::new(labels.n_classes(), &probabilities))
     }
 
     /// Writes the probability that `node` and a later node are of one class: `Σ_c P(c | node) P(c | later node)`.

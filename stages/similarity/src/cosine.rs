@@ -19,11 +19,17 @@ impl Directions {
     /// have weigh most and a feature that all nodes have weighs nothing. A node whose features all weigh nothing has a
     /// cosine of 0 with every node.
     ///
+    /// Where more than half of all entries are given, as in embeddings, it is the value of a feature that tells and not
+    /// whether a node has it. The mean of every feature is then subtracted instead.
+    ///
     /// # Source
     /// Spärck Jones (1972), inverse document frequency.
     pub(crate) fn new(features: &Features) -> Self {
         let matrix = &features.0;
         let n = matrix.n_rows();
+        if 2 * matrix.n_entries() > n * matrix.n_columns() {
+            return Self::centred(matrix);
+        }
         let mut counts = vec![0.0; matrix.n_columns()];
         (0..n).flat_map(|node| matrix.row(node).0).for_each(|&feature| counts[feature as usize] += 1.0);
         let weights: Vec<f64> = counts.iter().map(|&count| libm::log(n as f64 / f64::max(count, 1.0))).collect();
@@ -32,6 +38,26 @@ impl Directions {
             let length = columns.iter().map(|&feature| weights[feature as usize].powi(2)).sum::<f64>().sqrt();
             let entries = columns.iter().map(|&feature| (feature, (weights[feature as usize] / length) as f32));
             entries.filter(|&(_, weight)| weight > 0.0).collect()
+        });
+        let by_node = SparseMatrix::from_rows(matrix.n_columns(), rows)
+            .unwrap_or_else(|invalid| unreachable!("rows are those of a valid matrix: {invalid}"));
+        Self { by_feature: by_node.transposed(), by_node }
+    }
+
+    /// Scales the vectors to length 1 after subtracting the mean of every feature.
+    fn centred(matrix: &SparseMatrix) -> Self {
+        let n = matrix.n_rows();
+        let mut means = vec![0.0_f64; matrix.n_columns()];
+        for node in 0..n {
+            let (features, values) = matrix.row(node);
+            features.iter().zip(values).for_each(|(&feature, &value)| means[feature as usize] += f64::from(value));
+        }
+        means.iter_mut().for_each(|mean| *mean /= n as f64);
+        let rows = (0..n).map(|node| {
+            let mut deviations: Vec<f64> = means.iter().map(|mean| -mean).collect();
+            let (features, values) = matrix.row(node);
+            features.iter().zip(values).for_each(|(&feature, &value)| deviations[feature as usize] += f64::from(value));
+            of_length_1((0..).zip(deviations.into_iter().map(|deviation| deviation as f32)).collect())
         });
         let by_node = SparseMatrix::from_rows(matrix.n_columns(), rows)
             .unwrap_or_else(|invalid| unreachable!("rows are those of a valid matrix: {invalid}"));
@@ -78,19 +104,20 @@ impl Directions {
         self.by_node.n_entries() > 0
     }
 
-    /// Writes the cosines of `node` with every later node. Those of estimated features may be negative.
+    /// Writes the cosines of `node` with the node `first` and every later one. Those of estimated features may be
+    /// negative.
     ///
     /// # Shapes
-    /// `cosines` becomes `[n_nodes − node − 1]`; entry `k` belongs to node `node + 1 + k`.
-    pub(crate) fn cosines_with_later(&self, node: usize, cosines: &mut Vec<f32>) {
+    /// `cosines` becomes `[n_nodes − first]`; entry `k` belongs to node `first + k`.
+    pub(crate) fn cosines_from(&self, node: usize, first: usize, cosines: &mut Vec<f32>) {
         cosines.clear();
-        cosines.resize(self.by_node.n_rows() - node - 1, 0.0);
+        cosines.resize(self.by_node.n_rows() - first, 0.0);
         let (features, weights) = self.by_node.row(node);
         for (&feature, &weight) in features.iter().zip(weights) {
             let (others, other_weights) = self.by_feature.row(feature as usize);
-            let first_later = others.partition_point(|&other| other as usize <= node);
-            for (&other, &other_weight) in others[first_later..].iter().zip(&other_weights[first_later..]) {
-                cosines[other as usize - node - 1] += weight * other_weight;
+            let skipped = others.partition_point(|&other| (other as usize) < first);
+            for (&other, &other_weight) in others[skipped..].iter().zip(&other_weights[skipped..]) {
+                cosines[other as usize - first] += weight * other_weight;
             }
         }
     }

@@ -1,19 +1,25 @@
 //! This stage compares all nodes by what the server holds about them: their features, and the labels it knows.
 
 mod bins;
+mod class_beliefs;
 mod classes;
+mod compared;
 mod cosine;
+mod neighbours;
+mod similar_graph;
 
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{EstimatedFeatures, Features, Labels, Nodes};
-use veilgraph_nn::InputFeatures;
 use veilgraph_posterior::SimilarPairs;
 use veilgraph_privacy::NoisyLabels;
 
 use bins::{AllPairs, BinnedRows};
 use classes::Classes;
-use cosine::Directions;
+use compared::HeldFeatures;
+
+pub use class_beliefs::BelieveClasses;
+pub use similar_graph::{Measure, SimilarGraph, SimilarGraphParams};
 
 /// Lists the pairs of nodes that resemble each other most.
 pub struct Similarity;
@@ -22,19 +28,14 @@ pub struct Similarity;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// If true, predicted classes count beside features.
-    #[serde(default = "default_classes")]
-    pub classes: bool,
+    /// If true, predicted classes count beside features. Left out, they do unless the prior believes classes itself.
+    pub classes: Option<bool>,
     /// This share of all pairs is listed; it lies in `(0, 1]`.
     #[serde(default = "default_share")]
     pub share: f64,
     /// No more pairs than this are listed, whatever the share.
     #[serde(default = "default_most_pairs")]
     pub most_pairs: usize,
-}
-
-fn default_classes() -> bool {
-    true
 }
 
 fn default_share() -> f64 {
@@ -47,7 +48,7 @@ fn default_most_pairs() -> usize {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { classes: default_classes(), share: default_share(), most_pairs: default_most_pairs() }
+        Self { classes: None, share: default_share(), most_pairs: default_most_pairs() }
     }
 }
 
@@ -57,6 +58,9 @@ pub enum Error {
     /// The share of listed pairs is not in `(0, 1]`.
     #[error("share must be a number in (0, 1], not {0}")]
     Share(f64),
+    /// No node would be linked to another.
+    #[error("neighbours must be at least 1")]
+    Neighbours,
     /// The artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -88,24 +92,14 @@ impl Stage for Similarity {
         }
         let n_nodes = nodes.splits.len();
         let labels = labels.or(noisy_labels.map(|noisy| noisy.labels));
-        // Without links there is nothing to propagate over.
-        let estimated = estimated.map(|estimated| EstimatedFeatures::unpropagated(estimated.values));
-        let (features, directions) = match (&public, &estimated) {
-            (Some(public), _) => (InputFeatures::from(public), Directions::new(public)),
-            (None, Some(estimated)) => (InputFeatures::from(estimated), Directions::of_estimates(&estimated.values)?),
-            (None, None) => return Err(Invalid("there are no features to compare nodes by".to_owned()).into()),
-        };
+        let features = HeldFeatures::new(public, estimated)?;
+        let directions = features.directions()?;
         if !directions.has_weighted_features() {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));
         }
-        let classes = match labels.filter(|_| params.classes) {
-            Some(labels) if labels.n_classes() > 1 => {
-                let predicted = Classes::predict(&nodes, features, &labels, rng, progress);
-                predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
-            }
-            _ => None,
-        };
+        let classes =
+            Classes::predicted(&nodes, &features, labels.filter(|_| params.classes.unwrap_or(true)), rng, progress);
         let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
         let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
         let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(most_pairs, MOST_BINS);

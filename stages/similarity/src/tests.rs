@@ -1,5 +1,5 @@
 use veilgraph_contract::Artifact;
-use veilgraph_graph::{DenseMatrix, FeatureMatrix, SparseMatrix, Split};
+use veilgraph_graph::{ClassBeliefs, DenseMatrix, FeatureMatrix, SparseMatrix, Split};
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn cosine(features: &Features, i: usize, j: usize) -> f64 {
 #[test]
 fn the_listed_pairs_are_those_with_the_largest_cosines() {
     let (_, features, _) = inputs();
-    let params = Params { classes: false, share: 0.3, ..Params::default() };
+    let params = Params { classes: Some(false), share: 0.3, ..Params::default() };
     let pairs = run(features.clone(), None, &params).expect("compared");
     assert!(pairs.n_pairs() > 200 && pairs.n_pairs() <= 531, "{} of 1770 pairs", pairs.n_pairs());
     assert!(pairs.n_bins() > 2, "{} bins", pairs.n_bins());
@@ -63,7 +63,7 @@ fn predicted_classes_bring_nodes_of_one_class_together() {
         alike.filter(|alike| *alike).count() as f64 / pairs.n_pairs() as f64
     };
     let with = share_of_one_class(&Params::default());
-    let without = share_of_one_class(&Params { classes: false, ..Params::default() });
+    let without = share_of_one_class(&Params { classes: Some(false), ..Params::default() });
     assert!(with > without && with > 0.7, "{with} with classes, {without} without");
 }
 
@@ -73,7 +73,7 @@ fn predicted_classes_bring_nodes_of_one_class_together() {
 fn noisy_features_still_bring_like_nodes_together() {
     let (nodes, Features(words), _) = inputs();
     let rng = StageRng::new(1, "similarity", 0);
-    let params = Params { classes: false, share: 0.1, ..Params::default() };
+    let params = Params { classes: Some(false), share: 0.1, ..Params::default() };
     let mut wins = 0;
     for seed in 0..40_u64 {
         let mut stream = rng.fast_stream("test noise", seed);
@@ -130,4 +130,46 @@ fn impossible_shares_are_refused() {
         let error = run(inputs().1, None, &Params { share, ..Params::default() }).expect_err("no share");
         assert!(error.to_string().contains("share must be"), "{error}");
     }
+}
+
+/// Embeddings have every feature at every node, so that how many nodes have a feature tells nothing: their values do.
+#[test]
+fn embeddings_are_compared_by_their_values() {
+    let (nodes, ..) = inputs();
+    let row = |node: usize| {
+        let side = if node % 2 == 0 { 1.0 } else { -1.0 };
+        (0..6)
+            .map(|k| (k, (0.3 * f64::from(k + 1) + side + ((node * 7 + k as usize * 5) % 9) as f64 / 9.0) as f32))
+            .collect()
+    };
+    let features = Features(SparseMatrix::from_rows(6, (0..60).map(row)).expect("valid"));
+    let params = Params { classes: Some(false), share: 0.2, ..Params::default() };
+    let pairs = run(features.clone(), None, &params).expect("compared");
+    let alike = (0..60).flat_map(|i| pairs.row(i).map(move |(j, _)| i % 2 == j as usize % 2)).filter(|alike| *alike);
+    assert!(alike.count() as f64 > 0.95 * pairs.n_pairs() as f64 && pairs.n_pairs() > 100, "{}", pairs.n_pairs());
+    let inputs = (nodes, Some(features), None, None);
+    let rng = StageRng::new(1, "similarity", 0);
+    let params = SimilarGraphParams { neighbours: 5, ..SimilarGraphParams::default() };
+    let (graph,) = SimilarGraph::run(inputs, &params, &rng, &Progress::none()).expect("linked");
+    let links: Vec<_> = graph.links().collect();
+    assert!(links.len() >= 150 && links.iter().all(|&(i, j, _)| i < j && i % 2 == j % 2), "{}", links.len());
+}
+
+/// Words tell the class of most nodes, and what is believed of a training node does not follow its own label: with one
+/// label turned round, the belief about its node stays.
+#[test]
+fn classes_are_believed_without_a_nodes_own_label() {
+    let (nodes, features, labels) = inputs();
+    let believe = |labels: Labels| {
+        let rng = StageRng::new(1, "class-beliefs", 0);
+        let inputs = (nodes.clone(), Some(features.clone()), None, labels);
+        BelieveClasses::run(inputs, &veilgraph_contract::NoParams {}, &rng, &Progress::none()).expect("predicted").0
+    };
+    let right = |beliefs: &ClassBeliefs, node: usize| beliefs.row(node)[node % 2];
+    let beliefs = believe(labels.clone());
+    let correct = (0..60).filter(|&node| right(&beliefs, node) > 0.5).count();
+    assert!(correct >= 54, "{correct} of 60");
+    let turned = labels.classes().iter().map(|&(node, class)| (node, if node == 6 { 1 - class } else { class }));
+    let turned = believe(Labels::new(2, turned.collect()).expect("valid"));
+    assert!(right(&turned, 6) > 0.5, "{}", right(&turned, 6));
 }

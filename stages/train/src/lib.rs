@@ -1,5 +1,7 @@
 //! The server trains every model of a grid on the graph it built.
 
+mod blend;
+mod given;
 mod link_prediction;
 mod params;
 mod search;
@@ -18,6 +20,8 @@ use veilgraph_nn::{
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
 
+pub use blend::Blend;
+pub use given::{PredictBeliefs, PredictMajority};
 pub use link_prediction::{LinkPrediction, LinkPredictionParams};
 pub use params::{LabelUse, OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSetting, SearchGrid};

@@ -44,6 +44,8 @@ pub struct Params {
     pub label_hops: u32,
     /// Whether training sees no link of a test node. The network is then applied to the whole graph.
     pub inductive: bool,
+    /// Whether the answers of the network are blended with the beliefs about classes that the posterior comes with.
+    pub blend: bool,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
@@ -93,6 +95,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     inductive: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    blend: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -119,6 +123,7 @@ impl From<Params> for Written {
             labels: (params.labels != LabelUse::Plain).then_some(params.labels),
             label_hops: (params.labels == LabelUse::Drop).then_some(params.label_hops),
             inductive: params.inductive.then_some(true),
+            blend: params.blend.then_some(true),
             links: params.links,
             device: params.device,
         }
@@ -164,6 +169,7 @@ impl Default for Params {
             labels: LabelUse::Plain,
             label_hops: 8,
             inductive: false,
+            blend: false,
             links: None,
             device: Device::Cpu,
         }

@@ -38,14 +38,31 @@ fn wrong_budgets_cannot_be_built() {
 fn the_automatic_share_spends_a_fifth_of_a_nat() {
     for (epsilon, share) in [(0.1, 0.35), (1.0, 0.2), (2.0, 0.1), (8.0, 0.025)] {
         let epsilon = Epsilon::try_from(epsilon).expect("positive");
-        assert!((DegreeFraction::AUTO.share(epsilon) - share).abs() < 1e-12);
+        assert!((DegreeFraction::AUTO.share(epsilon, None) - share).abs() < 1e-12);
         let budget = epsilon.split(DegreeFraction::AUTO);
         assert!((budget.links + budget.degree - epsilon.nats()).abs() < 1e-12);
     }
-    for (epsilon, share) in [(1.0, 0.2), (1.9, 0.2 / 1.9), (2.0, 0.0), (8.0, 0.0)] {
-        let epsilon = Epsilon::try_from(epsilon).expect("positive");
-        assert!((DegreeFraction::AUTO_WITH_BITS.share(epsilon) - share).abs() < 1e-12);
-    }
     let unbounded = Epsilon::try_from(f64::INFINITY).expect("no privacy").split(DegreeFraction::AUTO);
     assert_eq!((unbounded.links, unbounded.degree), (f64::INFINITY, 0.0), "nothing is left to spend");
+}
+
+/// Budgets at which bits alone were better, and worse, on Cora, LastFM and PubMed; and without the number of nodes.
+#[test]
+fn a_larger_graph_reports_degrees_up_to_a_larger_budget() {
+    let cases = [
+        (Some(2_708), 1.8, true),
+        (Some(2_708), 2.0, false),
+        (Some(7_624), 2.0, true),
+        (Some(7_624), 3.0, false),
+        (Some(19_717), 2.5, true),
+        (Some(19_717), 3.0, false),
+        (None, 2.9, true),
+        (None, 3.1, false),
+    ];
+    for (n_nodes, epsilon, reports_degrees) in cases {
+        let epsilon = Epsilon::try_from(epsilon).expect("positive");
+        let share = if reports_degrees { 0.2 / epsilon.nats() } else { 0.0 };
+        let chosen = DegreeFraction::AUTO_WITH_BITS.share(epsilon, n_nodes);
+        assert!((chosen - share).abs() < 1e-12, "{n_nodes:?} {epsilon}: {chosen}");
+    }
 }

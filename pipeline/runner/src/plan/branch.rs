@@ -25,6 +25,8 @@ pub(crate) struct Branch {
     pub releases: Vec<Release>,
     /// Whose data are released.
     pub population: String,
+    /// Number of nodes, where it is known before any file is read.
+    pub n_nodes: Option<usize>,
     /// Number of features, where it is known before any file is read.
     pub n_features: Option<usize>,
     /// Features that are still to be read off the graph.

@@ -45,7 +45,7 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         start.dataset = params.dataset_name();
         start.population = plan.config.population(params.dataset.as_deref()).to_owned();
         let run = Run { table: "ingest", files: &files, ..Run::default() };
-        start.n_features = n_features(params);
+        (start.n_nodes, start.n_features) = sizes(params);
         let mut branch = plan.run::<Ingest>(&[&start], params, run)?;
         one_zone::<Features>(&mut branch, params.has_features(), withholds);
         one_zone::<Labels>(&mut branch, params.has_labels(), withholds_labels);
@@ -72,13 +72,13 @@ fn one_zone<A: Artifact>(branch: &mut Branch, is_in_the_data: bool, is_withheld:
     }
 }
 
-/// The number of features, where it is known before any file is read.
-fn n_features(params: &Params) -> Option<usize> {
-    match (&params.synthetic, params.dataset.as_deref()) {
-        (Some(model), _) => Some(model.features),
-        (None, Some(name)) => datasets::named(name).ok()?.n_features,
-        (None, None) => None,
+/// The numbers of nodes and of features, where they are known before any file is read.
+fn sizes(params: &Params) -> (Option<usize>, Option<usize>) {
+    if let Some(model) = &params.synthetic {
+        return (Some(model.nodes), Some(model.features));
     }
+    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
+    known.map_or((None, None), |dataset| (dataset.n_nodes, dataset.n_features))
 }
 
 /// The files of a dataset, with their checksums where they are known.

@@ -1,6 +1,8 @@
 //! Networks on the graphs: they classify nodes or predict links. Every grid is searched, trained and scored.
 
+mod beliefs;
 mod link_prediction;
+mod majority;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,7 +28,12 @@ type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<Vec<Branch>, Co
 
 const CLASSIFY: &str = "classify";
 
-const LEARNERS: &[Learner] = &[(CLASSIFY, classify), ("link-prediction", link_prediction::predict_links)];
+const LEARNERS: &[Learner] = &[
+    (CLASSIFY, classify),
+    ("link-prediction", link_prediction::predict_links),
+    ("beliefs", beliefs::predict),
+    ("majority", majority::predict),
+];
 
 /// Fields of `[train]` that other learners than the classifier read.
 pub(super) fn fields_of_learners() -> Vec<String> {
@@ -110,7 +117,11 @@ struct Kind {
 impl Kind {
     fn of(graph: &Branch) -> Self {
         let is_listed = !matches!(graph.variant.as_str(), "learned" | "soft");
-        Self { is_learned: graph.variant == "learned", is_empty: graph.mechanism == "no-links", is_listed }
+        Self {
+            is_learned: graph.variant == "learned",
+            is_empty: graph.mechanism == "no-links" && graph.variant != "similar",
+            is_listed,
+        }
     }
 }
 
@@ -166,20 +177,23 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
     let trials: Vec<Branch> = trials.iter().map(named).collect();
     let (scored, searching): (Vec<Branch>, Vec<Branch>) =
         trials.into_iter().partition(|branch| branch.is_scored(plan.config.trials));
+    // Training does not know what is made of its answers.
+    let params = Params { blend: false, ..cell.params.clone() };
     let mut chosen = None;
     if cell.params.settings().len() > 1 && !searching.is_empty() {
-        let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &cell.params, run));
+        let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &params, run));
         let searched = searched.collect::<Result<Vec<Branch>, ConfigError>>()?;
         let all: Vec<&Branch> = searched.iter().collect();
         let run = Run { step: "chosen", is_over_trials: true, ..run };
-        chosen = Some(plan.run::<ChooseSetting>(&all, &cell.params, run)?);
+        chosen = Some(plan.run::<ChooseSetting>(&all, &params, run)?);
     }
     let mut trained = Vec::new();
     for mut branch in scored {
         if let Some(chosen) = &chosen {
             branch.take("chosen_setting", chosen);
         }
-        trained.push(plan.run::<Train>(&[&branch], &cell.params, run)?);
+        let network = plan.run::<Train>(&[&branch], &params, run)?;
+        trained.push(if cell.params.blend { beliefs::blended(plan, &network)? } else { network });
     }
     if plan.wants(MetricGroup::Accuracy) {
         plan.score_together::<EvaluateClasses>(&trained)?;

@@ -94,7 +94,14 @@ fn pass_over_parameters(plan: &mut Plan) -> Result<(), ConfigError> {
     }
     plan.cells::<veilgraph_similarity::Params>("similarity", &[], |_| Ok(()))?;
     plan.cells::<veilgraph_estimate::Params>("estimate", &[], |_| Ok(()))?;
-    plan.cells::<veilgraph_construct::Params>("construct", &[], |_| Ok(()))?;
+    // A graph of similar nodes is a variant of `no-links` alone.
+    let without_similar = |mut table: toml::Table| {
+        if table.get("variant").and_then(Value::as_str) == Some(no_links::SIMILAR) {
+            table.remove("variant");
+        }
+        Ok(table)
+    };
+    plan.prepared_cells::<veilgraph_construct::Params>("construct", &[], without_similar, |_| Ok(()))?;
     plan.cells::<veilgraph_construct::CountsParams>("construct", &[], |_| Ok(()))?;
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::degrees::grid;
+use crate::degrees::{Estimates, grid, squared_variation};
 
 /// Holds what is observed of a node: its noisy degree, if it sent one, and the number of its double claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) struct Noise {
     pub n_senders: usize,
 }
 
-/// Returns `E[d | observed]` for each node, under the distribution of degrees that makes all observations likeliest.
+/// Estimates `E[d | observed]` for each node, under the distribution of degrees that makes all observations likeliest.
 ///
 /// A node with `d` neighbours among the `s` senders has `Bin(d, (1 − p)²) + Bin(s − 1 − d, p²)` double claims, where `p` is
 /// the probability that a bit is flipped. Its degree is taken for `d (n − 1) / (s − 1)`, as if who sends had nothing to do
@@ -36,21 +36,21 @@ pub(crate) struct Noise {
 /// and is fitted by expectation maximization. Claims about different nodes are treated as independent.
 ///
 /// # Shapes
-/// `observed`: `[nodes]`. Returns `[nodes]`, links, on a grid up to `most`.
+/// `observed`: `[nodes]`. The means are `[nodes]`, links, on a grid up to `most`.
 ///
 /// # Complexity
 /// `O(distinct observations · degrees near them)` for each of 300 iterations.
 ///
 /// # Source
 /// Warner (1965) for the law of one bit; Kiefer, Wolfowitz (1956) and Laird (1978) for the distribution.
-pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) -> Vec<f64> {
+pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) -> Estimates {
     const ITERATIONS: usize = 300;
     // A single sender has no pair to claim.
     let n_others = (noise.n_senders as u64).saturating_sub(1);
     let claims = DoubleClaims::new(noise.epsilon_links, n_others);
     let scale = (noise.n_nodes - 1) as f64 / n_others.max(1) as f64;
     if claims.flip == 0.0 {
-        return observed.iter().map(|seen| scale * f64::from(seen.double_claims)).collect();
+        return Estimates::exact(observed.iter().map(|seen| scale * f64::from(seen.double_claims)).collect());
     }
     let mut groups: BTreeMap<GroupKey, Group> = BTreeMap::new();
     for seen in observed {
@@ -83,7 +83,8 @@ pub(crate) fn posterior_means(observed: &[Observed], noise: Noise, most: f64) ->
         scale * if total > 0.0 { sum / total } else { claims.degree(observed.double_claims) }
     });
     let means: BTreeMap<GroupKey, f64> = groups.keys().copied().zip(means).collect();
-    observed.iter().map(|seen| means[&seen.key()]).collect()
+    let means = observed.iter().map(|seen| means[&seen.key()]).collect();
+    Estimates { means, squared_variation: squared_variation(&mass, &neighbours) }
 }
 
 /// Identifies equal observations: the bits of the report, if there is one, and the number of double claims.
@@ -252,7 +253,7 @@ mod tests {
     fn neighbours_that_send_nothing_are_counted_in_proportion() {
         let observed: Vec<Observed> = (0..100).map(|k| Observed { report: None, double_claims: 3 + k % 5 }).collect();
         let sent = Noise { n_senders: 100, ..noise(12.0, 0.0) };
-        for (mean, seen) in posterior_means(&observed, sent, 198.0).iter().zip(&observed) {
+        for (mean, seen) in posterior_means(&observed, sent, 198.0).means.iter().zip(&observed) {
             let expected = f64::from(seen.double_claims) * 199.0 / 99.0;
             assert!((mean - expected).abs() < 0.05, "{mean} and not {expected}");
         }
@@ -266,7 +267,7 @@ mod tests {
                 let observed: Vec<Observed> = (0..n_nodes).map(|_| Observed { report: None, double_claims }).collect();
                 let noise = Noise { epsilon_links, epsilon_degree: 0.0, n_nodes, n_senders: n_nodes };
                 let most = (n_nodes - 2) as f64;
-                let means = posterior_means(&observed, noise, most);
+                let means = posterior_means(&observed, noise, most).means;
                 assert!(means.iter().all(|&mean| (0.0..n_nodes as f64).contains(&mean)), "{n_nodes} {epsilon_links}");
             }
         }
@@ -277,12 +278,12 @@ mod tests {
     fn the_surer_observation_wins() {
         let seen = |report: f64, double_claims| Observed { report: Some(report), double_claims };
         let observed: Vec<Observed> = (0..200).map(|k| seen(f64::from(k % 10) + 3.0, k % 7)).collect();
-        let sure = posterior_means(&observed, noise(12.0, 0.2), 198.0);
+        let sure = posterior_means(&observed, noise(12.0, 0.2), 198.0).means;
         for (mean, seen) in sure.iter().zip(&observed) {
             assert!((mean - f64::from(seen.double_claims)).abs() < 1e-2, "{mean} {seen:?}");
         }
         let none: Vec<Observed> = observed.iter().map(|seen| Observed { double_claims: 50, ..*seen }).collect();
-        let by_reports = posterior_means(&none, noise(1e-9, 30.0), 198.0);
+        let by_reports = posterior_means(&none, noise(1e-9, 30.0), 198.0).means;
         for (mean, seen) in by_reports.iter().zip(&none) {
             assert!((mean - seen.report.expect("sent")).abs() < 1e-2, "{mean} {seen:?}");
         }

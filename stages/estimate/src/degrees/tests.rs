@@ -30,7 +30,7 @@ fn posterior_means_keep_the_sum_and_halve_the_error() {
             .iter()
             .map(|&d| noisy_degree(d, epsilon, DegreeNoise::DiscreteLaplace, &mut rng).expect("representable"))
             .collect();
-        let means = posterior_means(&reports, epsilon, 2998.0);
+        let means = posterior_means(&reports, epsilon, 2998.0).means;
         let error = |guess: &dyn Fn(usize) -> f64| -> f64 {
             degrees.iter().enumerate().map(|(node, &d)| (guess(node) - d as f64).powi(2)).sum::<f64>().sqrt()
         };
@@ -47,7 +47,7 @@ fn posterior_means_keep_the_sum_and_halve_the_error() {
 
 #[test]
 fn without_noise_the_report_is_the_degree() {
-    assert_eq!(posterior_means(&[3.0, 0.0, 7.0], f64::INFINITY, 8.0), [3.0, 0.0, 7.0]);
-    let sharp = posterior_means(&[3.0, 1.0, 7.0, 7.0], 30.0, 8.0);
+    assert_eq!(posterior_means(&[3.0, 0.0, 7.0], f64::INFINITY, 8.0).means, [3.0, 0.0, 7.0]);
+    let sharp = posterior_means(&[3.0, 1.0, 7.0, 7.0], 30.0, 8.0).means;
     assert!(sharp.iter().zip([3.0, 1.0, 7.0, 7.0]).all(|(mean, degree)| (mean - degree).abs() < 1e-6), "{sharp:?}");
 }

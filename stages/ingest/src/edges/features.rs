@@ -99,14 +99,22 @@ fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> R
     let number: BTreeMap<&str, u32> =
         features.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
     let mut rows: BTreeMap<String, (u64, BTreeMap<u32, f32>)> = BTreeMap::new();
+    let mut n_repeated = 0;
     for (line, row) in &table.rows {
         let (node, feature) = (&row[node_at], &row[feature_at]);
         let value = finite(file, *line, &row[value_at])?;
         let (_, entries) = rows.entry(node.clone()).or_insert_with(|| (*line, BTreeMap::new()));
-        if entries.insert(number[feature.as_str()], value).is_some() {
-            let problem = format!("feature `{feature}` of node `{node}` comes twice");
-            return Err(table.error(format!("line {line}: "), problem, "give each feature of a node once"));
+        match entries.insert(number[feature.as_str()], value) {
+            None => {}
+            Some(earlier) if earlier == value => n_repeated += 1,
+            Some(_) => {
+                let problem = format!("feature `{feature}` of node `{node}` comes twice, with different values");
+                return Err(table.error(format!("line {line}: "), problem, "give each feature of a node once"));
+            }
         }
+    }
+    if n_repeated > 0 {
+        tracing::info!("{file}: {n_repeated} rows repeat an earlier one and were left out");
     }
     let rows = rows
         .into_iter()

@@ -77,7 +77,7 @@ pub(super) fn facts_of_list_and_degree(
     fraction: DegreeFraction,
     noise: DegreeNoise,
 ) -> ReportFacts {
-    let parts = (epsilon.nats(), fraction.share(epsilon), epsilon.split(fraction));
+    let parts = (epsilon.nats(), fraction.share(epsilon, None), epsilon.split(fraction));
     facts_of(mechanism, nodes, parts, LISTS_PER_LINK, noise)
 }
 

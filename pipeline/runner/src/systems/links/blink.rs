@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use veilgraph_construct::{Construct, Params as ConstructParams, Variant};
 use veilgraph_contract::{Artifact, NoParams};
-use veilgraph_estimate::{Estimate, EstimateWithBins, PairReports, Params as EstimateParams};
+use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, PairReports, Params as EstimateParams};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
-use veilgraph_graph::Features;
-use veilgraph_posterior::{LinkEvidence, LinkModel};
+use veilgraph_graph::{Features, Labels};
+use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
-use veilgraph_similarity::Similarity;
+use veilgraph_similarity::{BelieveClasses, Params as SimilarityParams, Similarity};
 
 use super::{Mechanism, TABLE, fields_of};
 use crate::config::sweep::SweptCell;
@@ -39,9 +39,9 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
         }
         cell.params = cell.params.with_what_is_read();
         let mut data = data.clone();
-        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
+        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon, data.n_nodes);
         // Two rules that come to one share ask for one release.
-        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon);
+        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon, data.n_nodes);
         let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
         let beliefs = beliefs(plan, &reports)?;
         if plan.wants(MetricGroup::LinkError) {
@@ -61,9 +61,16 @@ fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigErr
     let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
     let mut beliefs = Vec::new();
     for cell in cells {
-        let start = with_similar_pairs(plan, &paired, &cell)?;
+        let holds_labels = paired.first().is_some_and(|branch| branch.has(Labels::NAME, Labels::ZONE));
+        let believes_classes = cell.params.uses_classes() && holds_labels;
+        let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;
         let cell = [cell];
-        beliefs.extend(if cell[0].params.uses_bins() {
+        beliefs.extend(if believes_classes {
+            for branch in &mut start {
+                *branch = plan.run::<BelieveClasses>(&[branch], &NoParams {}, Run::default())?;
+            }
+            plan.sweep_cells::<EstimateWithClasses>(&start, "estimate", &cell)?
+        } else if cell[0].params.uses_bins() {
             plan.sweep_cells::<EstimateWithBins>(&start, "estimate", &cell)?
         } else {
             plan.sweep_cells::<Estimate>(&start, "estimate", &cell)?
@@ -77,6 +84,7 @@ fn with_similar_pairs(
     plan: &mut Plan,
     paired: &[Branch],
     cell: &SweptCell<EstimateParams>,
+    believes_classes: bool,
 ) -> Result<Vec<Branch>, ConfigError> {
     if !cell.params.uses_features() {
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
@@ -86,20 +94,27 @@ fn with_similar_pairs(
     // Reports about features tell something; what takes the place of features tells nothing.
     let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
     if !are_public && !are_reported {
-        if plan.config.privacy.features == Holding::Withheld {
+        if plan.config.privacy.features == Holding::Withheld && !believes_classes {
             let problem =
                 "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
             return Err(plan.config.error("privacy.features", problem));
         }
-        tracing::warn!("{}: there are no features, so the prior uses degrees alone", paired[0].dataset);
+        let rest = if believes_classes { "degrees and classes" } else { "degrees alone" };
+        tracing::warn!("{}: the server holds no features, so the prior uses {rest}", paired[0].dataset);
         plan.pass_over("similarity");
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
     }
-    plan.sweep::<Similarity>(paired, "similarity")
+    let adjust = |params: &mut SimilarityParams| {
+        // What classes say must not count twice.
+        params.classes.get_or_insert(!believes_classes);
+        Ok(())
+    };
+    let cells = plan.cells::<SimilarityParams>("similarity", &[], adjust)?;
+    plan.sweep_cells::<Similarity>(paired, "similarity", &cells)
 }
 
 fn without_similar_pairs(mut branch: Branch) -> Branch {
-    branch.mark_absent::<veilgraph_posterior::SimilarPairs>();
+    branch.mark_absent::<SimilarPairs>();
     branch
 }
 

@@ -16,8 +16,8 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
     for mut cell in plan.cells::<Params>(TABLE, &[], |_| Ok(()))? {
         let mut data = data.clone();
-        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon);
-        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon);
+        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon, data.n_nodes);
+        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon, data.n_nodes);
         let reports = plan.sweep_cells::<Local<Dprr>>(&[data], TABLE, &[cell])?;
         graphs.extend(bits::built(plan, &reports, BitsParams { keep: Keep::Thinned, learned: false })?);
     }

@@ -1,7 +1,10 @@
-//! No links at all: a reference that shows what networks make of features alone.
+//! No links at all: a reference that shows what networks make of features alone. A graph of similar nodes may take the place
+//! of links.
 
+use toml::Value;
 use veilgraph_construct::ConstructWithoutLinks;
 use veilgraph_contract::NoParams;
+use veilgraph_similarity::{SimilarGraph, SimilarGraphParams};
 
 use super::{Mechanism, TABLE, given};
 use crate::config::ConfigError;
@@ -11,9 +14,37 @@ pub(super) const MECHANISM: Mechanism = Mechanism { name: "no-links", fields: Ve
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };
-    let mut graphs = Vec::new();
-    for trial in plan.every_trial(data) {
-        graphs.push(plan.run::<ConstructWithoutLinks>(&[&trial], &NoParams {}, run)?);
+    let variants = plan.config.values("construct", "variant");
+    let is_similar = |variant: &Value| variant.as_str() == Some(SIMILAR);
+    let mut made = Vec::new();
+    if variants.iter().any(is_similar) {
+        made.extend(similar(plan, data)?);
     }
-    given(plan, graphs, "given")
+    if variants.is_empty() || !variants.iter().all(is_similar) {
+        let mut graphs = Vec::new();
+        for trial in plan.every_trial(data) {
+            graphs.push(plan.run::<ConstructWithoutLinks>(&[&trial], &NoParams {}, run)?);
+        }
+        made.extend(given(plan, graphs, "given")?);
+    }
+    Ok(made)
+}
+
+/// The variant of a graph that links similar nodes.
+pub(super) const SIMILAR: &str = "similar";
+
+/// Every graph of similar nodes, once for each trial that trains on it.
+fn similar(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    plan.read_field("construct", "variant");
+    let check = |params: &mut SimilarGraphParams| params.check().map_err(|error| error.to_string());
+    let mut graphs = Vec::new();
+    for cell in plan.cells::<SimilarGraphParams>("construct", &[], check)? {
+        for trial in plan.every_trial(&data.with(&cell.choices)) {
+            let run = Run { table: "construct", ..Run::default() };
+            let mut graph = plan.run::<SimilarGraph>(&[&trial], &cell.params, run)?;
+            SIMILAR.clone_into(&mut graph.variant);
+            graphs.push(graph);
+        }
+    }
+    given(plan, graphs, SIMILAR)
 }

@@ -1,0 +1,56 @@
+//! The classes that are believed, as predictions of their own; without links, these are the floor of what features and
+//! training labels give.
+
+use veilgraph_contract::{Artifact, NoParams};
+use veilgraph_evaluate::EvaluateClasses;
+use veilgraph_graph::{ClassBeliefs, Labels};
+use veilgraph_similarity::BelieveClasses;
+use veilgraph_train::{Blend, PredictBeliefs};
+
+use super::{TABLE, by_cell, has_features};
+use crate::config::{ConfigError, MetricGroup};
+use crate::plan::{Branch, Plan, Run};
+
+/// Takes the beliefs about every graph for predictions.
+pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+    let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
+    let n_scored = plan.config.trials;
+    for trials in by_cell(graphs) {
+        if !is_wanted || !trials[0].has(Labels::NAME, Labels::ZONE) {
+            continue;
+        }
+        let mut predicted = Vec::new();
+        for branch in trials.iter().filter(|branch| branch.is_scored(n_scored)) {
+            let mut branch = with_beliefs(plan, branch, "train.task", "task = \"beliefs\" predicts")?;
+            "beliefs".clone_into(&mut branch.model);
+            let run = Run { table: TABLE, ..Run::default() };
+            predicted.push(plan.run::<PredictBeliefs>(&[&branch], &NoParams {}, run)?);
+        }
+        plan.score_together::<EvaluateClasses>(&predicted)?;
+    }
+    // No attack asks beliefs.
+    Ok(Vec::new())
+}
+
+/// Blends what a network says with the beliefs about its graph.
+pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
+    let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?;
+    plan.run::<Blend>(&[&network], &NoParams {}, Run { table: TABLE, ..Run::default() })
+}
+
+/// The branch with beliefs about classes: those that its posterior came with, or, where no link is read, those of features
+/// and training labels.
+fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Result<Branch, ConfigError> {
+    if branch.has(ClassBeliefs::NAME, ClassBeliefs::ZONE) {
+        return Ok(branch.clone());
+    }
+    if branch.mechanism == "no-links" && has_features(branch) {
+        return plan.run::<BelieveClasses>(&[branch], &NoParams {}, Run { table: "similarity", ..Run::default() });
+    }
+    let problem = format!(
+        "{what} what is believed about classes, and nothing is (mechanism \"{}\"); use mechanism = \"blink\" with \
+         [estimate] prior = \"blocks\" and labels that the server holds, or mechanism = \"no-links\" with features",
+        branch.mechanism
+    );
+    Err(plan.config.error(field, &problem))
+}

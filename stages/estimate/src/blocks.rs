@@ -1,0 +1,116 @@
+//! This module believes links and classes together: nodes of one class are likelier linked, and linked nodes are likelier
+//! of one class.
+//!
+//! Before any report is read, a pair is linked with probability about `θ_ij = w_i w_j g_ij E_ij`: the weights `w` give the
+//! nodes their degrees, `g` depends on the bin of similarity that the pair stands in, and `E_ij = (1 − h) + h [c_i = c_j] /
+//! π_c` on the classes of both nodes, where the homophily `h` lies between 0 and 1 and `π_c` is the share of all link ends
+//! at nodes of class `c`. A node's class has the probabilities `φ_i` before any report is read; those of training nodes
+//! are known. The claims `k` about a pair multiply the likelihood by `1 + θ_ij (e^{2 ε (k − 1)} − 1)`.
+//!
+//! [`Messages`] propagates beliefs about classes along the double claims, which carry nearly all that reports say. What
+//! pairs without a claim say is a mean field: the expected sum over all pairs, corrected at the similar ones. The bins and
+//! the homophily maximize the marginal likelihood of the reports, which are all that is read beside public data, so all of
+//! this is post-processing.
+//!
+//! # Source
+//! Karrer, Newman (2011), degree-corrected block models; Decelle, Krzakala, Moore, Zdeborová (2011), belief propagation
+//! with a mean field for pairs that are not linked. Bins, homophily from training labels and reports in the place of links
+//! are additions of this project; docs/link-model.md derives the formulas.
+
+mod double_claims;
+mod learned;
+mod messages;
+mod scores;
+
+use veilgraph_contract::Progress;
+use veilgraph_graph::ClassBeliefs;
+use veilgraph_posterior::LinkEvidence;
+
+use crate::known_pairs::SimilarClaims;
+use double_claims::DoubleClaimPairs;
+use learned::Learned;
+use messages::Messages;
+pub(crate) use scores::{PairScores, Quantized, quantized};
+
+/// Holds what is known of the classes before the reports are read.
+///
+/// # Shapes
+/// `known`: `[n_nodes]`; `validation`: one entry for each validation node with a label.
+pub(crate) struct KnownClasses {
+    /// The probabilities `φ` of all classes at all nodes.
+    pub prior: ClassBeliefs,
+    /// The class of each training node.
+    pub known: Vec<Option<u16>>,
+    /// The classes of validation nodes, which decide how far the reports are trusted.
+    pub validation: Vec<(u32, u16)>,
+}
+
+/// Holds what was believed of links and classes.
+pub(crate) struct Blocks {
+    /// How much likelier than others the pairs are that are similar or claimed twice.
+    pub scores: PairScores,
+    /// The classes of all nodes; those of training nodes as if their labels were not known.
+    pub classes: ClassBeliefs,
+}
+
+/// Is the noise of the reports, as the likelihood ratios that claims are worth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClaimRatios {
+    /// `e^{2 ε (k − 1)} − 1` for `k` = 0, 1, 2 claims.
+    pub less_one: [f64; 3],
+    /// The probability that nobody claims an unlinked pair.
+    pub unclaimed: f64,
+}
+
+impl ClaimRatios {
+    fn new(epsilon_links: f64) -> Self {
+        let flip = 1.0 / (1.0 + libm::exp(epsilon_links));
+        let less_one = [-1.0, 0.0, 1.0].map(|claims| libm::expm1(2.0 * epsilon_links * claims));
+        Self { less_one, unclaimed: (1.0 - flip) * (1.0 - flip) }
+    }
+}
+
+/// No probability of a link exceeds this before reports are read: the model is made for sparse graphs, and products of
+/// weights may exceed 1 between hubs.
+pub(crate) const MOST_LIKELY: f64 = 0.95;
+/// So many numbers are kept as messages, which take 128 MiB.
+const MOST_STORED: usize = 1 << 25;
+
+/// Believes links and classes together.
+///
+/// `one_sided` are the nodes that sent nothing.
+///
+/// # Shapes
+/// `degrees`: `[n]`, links.
+///
+/// # Complexity
+/// Time and memory are linear in the double claims and the similar pairs, times the number of classes.
+pub(crate) fn fit_blocks(
+    evidence: &LinkEvidence,
+    degrees: &[f64],
+    one_sided: &[u32],
+    epsilon_links: f64,
+    classes: &KnownClasses,
+    progress: &Progress,
+) -> Blocks {
+    const ROUNDS: u64 = 3;
+    let ratios = ClaimRatios::new(epsilon_links);
+    let similar = SimilarClaims::new(evidence);
+    let pairs = DoubleClaimPairs::new(evidence);
+    let mut degrees = degrees.to_vec();
+    one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
+    let mut learned = Learned::new(&degrees, &similar, classes);
+    let mut messages = Messages::new(&pairs, classes);
+    for round in 0..ROUNDS {
+        progress.report(round, ROUNDS);
+        learned.learn(&degrees, &similar, &pairs, classes, messages.beliefs(), ratios);
+        messages.propagate(&learned, &similar, classes, ratios, MOST_STORED);
+    }
+    let (classes, report_weight) = messages.weighed(classes);
+    let scores = PairScores::new(&learned, &similar, &pairs, &messages);
+    tracing::debug!(homophily = learned.homophily, report_weight, "links and classes believed together");
+    Blocks { scores, classes }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! This module learns weights of nodes, log odds of bins, and homophily.
+
+use rayon::prelude::*;
+
+use super::double_claims::DoubleClaimPairs;
+use super::{ClaimRatios, KnownClasses, MOST_LIKELY};
+use crate::known_pairs::{STRIPES, SimilarClaim, SimilarClaims, sum_in_order};
+
+/// Holds the parameters of the prior probability of a link.
+pub(crate) struct Learned {
+    /// `w_i` of each node; 0 where a node sent nothing.
+    pub weights: Vec<f64>,
+    /// `ln g` of each bin of similarity, from bin 0 on, which is 0.
+    pub bin_logits: Vec<f64>,
+    /// `g` of each bin.
+    factors: Vec<f64>,
+    /// `h`.
+    pub homophily: f64,
+    /// `π_c`: the share of all link ends at nodes of each class.
+    pub shares: Vec<f64>,
+}
+
+impl Learned {
+    /// Returns where learning starts: bins that tell nothing, and moderate homophily.
+    pub(crate) fn new(degrees: &[f64], similar: &SimilarClaims, classes: &KnownClasses) -> Self {
+        let total: f64 = degrees.iter().sum();
+        let n_bins = usize::from(similar.n_bins()) + 1;
+        Self {
+            weights: degrees.iter().map(|degree| degree / total.sqrt()).collect(),
+            bin_logits: vec![0.0; n_bins],
+            factors: vec![1.0; n_bins],
+            homophily: 0.5,
+            shares: vec![1.0 / classes.prior.n_classes() as f64; classes.prior.n_classes()],
+        }
+    }
+
+    /// Returns `E_ij` for nodes with these class probabilities.
+    pub(crate) fn affinity(&self, a: &[f32], b: &[f32]) -> f64 {
+        let same = a.iter().zip(b).zip(&self.shares).map(|((a, b), share)| f64::from(a * b) / share).sum::<f64>();
+        1.0 - self.homophily + self.homophily * same
+    }
+
+    /// Returns the largest `E_ij`.
+    pub(crate) fn largest_affinity(&self) -> f64 {
+        let rarest = self.shares.iter().copied().fold(1.0, f64::min);
+        1.0 - self.homophily + self.homophily / rarest
+    }
+
+    /// Returns `w_i w_j g_ij`.
+    pub(crate) fn base(&self, i: usize, j: u32, bin: u8) -> f64 {
+        self.weights[i] * self.weights[j as usize] * self.factors[usize::from(bin)]
+    }
+
+    /// Learns everything from the reports, with these beliefs about classes.
+    ///
+    /// # Shapes
+    /// `degrees`: `[n]`, links; `beliefs`: `[n, n_classes]`, row-major.
+    pub(crate) fn learn(
+        &mut self,
+        degrees: &[f64],
+        similar: &SimilarClaims,
+        pairs: &DoubleClaimPairs,
+        classes: &KnownClasses,
+        beliefs: &[f32],
+        ratios: ClaimRatios,
+    ) {
+        const STEPS: usize = 4;
+        let n_classes = self.shares.len();
+        let total: f64 = degrees.iter().sum();
+        let mut ends = vec![0.0; n_classes];
+        for (degree, row) in degrees.iter().zip(beliefs.chunks_exact(n_classes)) {
+            ends.iter_mut().zip(row).for_each(|(sum, &belief)| *sum += degree * f64::from(belief));
+        }
+        self.shares = ends.into_iter().map(|sum| (sum / total).max(1e-4)).collect();
+        for _ in 0..STEPS {
+            self.learn_bins(similar, beliefs, ratios);
+            self.fit_weights(degrees, similar, beliefs);
+        }
+        self.learn_homophily(similar, pairs, classes, ratios);
+    }
+
+    /// Takes one Newton step towards the log odds of bins that maximize the marginal likelihood.
+    ///
+    /// The derivative of `ln (1 + θ R)` by `ln θ` is `q = θ R / (1 + θ R)`, and the sum of `q²` estimates the information.
+    fn learn_bins(&mut self, similar: &SimilarClaims, beliefs: &[f32], ratios: ClaimRatios) {
+        /// Four uncertain links in every bin keep steps in nearly empty bins short.
+        const DAMPING: f64 = 4.0;
+        let (n_bins, n_classes) = (self.bin_logits.len(), self.shares.len());
+        let row = |node: u32| &beliefs[node as usize * n_classes..][..n_classes];
+        let of_stripe = |stripe: usize| {
+            let mut sums = vec![0.0; 2 * n_bins];
+            for i in (stripe..self.weights.len()).step_by(STRIPES) {
+                for &SimilarClaim { partner, bin, claims } in similar.row(i) {
+                    let affinity = self.affinity(row(i as u32), row(partner));
+                    let theta = (self.base(i, partner, bin) * affinity).min(MOST_LIKELY);
+                    let change = theta * ratios.less_one[usize::from(claims)];
+                    let slope = change / (1.0 + change);
+                    sums[usize::from(bin)] += slope;
+                    sums[n_bins + usize::from(bin)] += slope * slope;
+                }
+            }
+            sums
+        };
+        let sums = sum_in_order((0..STRIPES).into_par_iter().map(of_stripe).collect());
+        for bin in 1..n_bins {
+            self.bin_logits[bin] += (sums[bin] / (sums[n_bins + bin] + DAMPING)).clamp(-1.0, 1.0);
+        }
+        self.factors = self.bin_logits.iter().map(|&logit| libm::exp(logit)).collect();
+    }
+
+    /// Scales the weights so that the expected degrees come nearer to the given ones.
+    fn fit_weights(&mut self, degrees: &[f64], similar: &SimilarClaims, beliefs: &[f32]) {
+        let (n, n_classes) = (self.weights.len(), self.shares.len());
+        let row = |node: usize| &beliefs[node * n_classes..][..n_classes];
+        let mut total = 0.0;
+        let mut by_class = vec![0.0; n_classes];
+        for (node, &weight) in self.weights.iter().enumerate() {
+            total += weight;
+            by_class.iter_mut().zip(row(node)).for_each(|(sum, &belief)| *sum += weight * f64::from(belief));
+        }
+        let of_stripe = |stripe: usize| {
+            let mut sums = vec![0.0; n];
+            for i in (stripe..n).step_by(STRIPES) {
+                for &SimilarClaim { partner, bin, .. } in similar.row(i) {
+                    let affinity = self.affinity(row(i), row(partner as usize));
+                    let without = self.weights[i] * self.weights[partner as usize] * affinity;
+                    let more = (self.base(i, partner, bin) * affinity).min(MOST_LIKELY) - without.min(MOST_LIKELY);
+                    sums[i] += more;
+                    sums[partner as usize] += more;
+                }
+            }
+            sums
+        };
+        let more = sum_in_order((0..STRIPES).into_par_iter().map(of_stripe).collect());
+        let expected: Vec<f64> = (0..n)
+            .map(|i| {
+                let same = row(i).iter().zip(&by_class).zip(&self.shares);
+                let same: f64 = same.map(|((&belief, sum), share)| f64::from(belief) * sum / share).sum();
+                let all = self.weights[i] * ((1.0 - self.homophily) * total + self.homophily * same);
+                all - self.weights[i] * self.weights[i] * self.affinity(row(i), row(i)) + more[i]
+            })
+            .collect();
+        for ((weight, degree), expected) in self.weights.iter_mut().zip(degrees).zip(expected) {
+            *weight *= (degree / expected.max(1e-9)).sqrt().clamp(0.2, 5.0);
+        }
+    }
+
+    /// Finds the homophily under which the reports about pairs of training nodes are likeliest.
+    fn learn_homophily(
+        &mut self,
+        similar: &SimilarClaims,
+        pairs: &DoubleClaimPairs,
+        classes: &KnownClasses,
+        ratios: ClaimRatios,
+    ) {
+        const STEPS: usize = 30;
+        const RANGE: (f64, f64) = (0.01, 0.98);
+        // `θ = base (1 + h · excess)`: the excess says how much likelier links are in one class if classes decide all.
+        let excess = |i: usize, j: u32| -> Option<f64> {
+            let (a, b) = (classes.known[i]?, classes.known[j as usize]?);
+            Some(if a == b { 1.0 / self.shares[usize::from(a)] - 1.0 } else { -1.0 })
+        };
+        let mut told: Vec<Told> = Vec::new();
+        // The sum of `w_i w_j excess` over the pairs that nobody claims, as expected without links.
+        let mut unclaimed = ratios.unclaimed * self.excess_of_all(classes);
+        for i in (0..self.weights.len()).filter(|&i| classes.known[i].is_some()) {
+            for slot in pairs.slots(i).filter(|&slot| pairs.partners[slot] as usize > i) {
+                let j = pairs.partners[slot];
+                let base = self.base(i, j, pairs.bins[slot]);
+                told.extend(excess(i, j).map(|excess| Told { base, excess, less_one: ratios.less_one[2] }));
+            }
+            for &SimilarClaim { partner, bin, claims } in similar.row(i) {
+                let Some(excess) = excess(i, partner) else { continue };
+                let base = self.base(i, partner, bin);
+                unclaimed -= ratios.unclaimed * self.weights[i] * self.weights[partner as usize] * excess;
+                if claims == 0 {
+                    told.push(Told { base, excess, less_one: ratios.less_one[0] });
+                }
+            }
+        }
+        for _ in 0..STEPS {
+            let (mut gradient, mut information) = (ratios.less_one[0] * unclaimed, 1e-9);
+            for &Told { base, excess, less_one } in &told {
+                let theta = (base * (1.0 + self.homophily * excess)).min(MOST_LIKELY);
+                let slope = base * excess * less_one / (1.0 + theta * less_one);
+                gradient += slope;
+                information += slope * slope;
+            }
+            let step = (gradient / information).clamp(-0.2, 0.2);
+            let next = (self.homophily + step).clamp(RANGE.0, RANGE.1);
+            let is_settled = (next - self.homophily).abs() < 1e-4;
+            self.homophily = next;
+            if is_settled {
+                break;
+            }
+        }
+    }
+
+    /// Returns the sum of `w_i w_j excess` over all pairs of training nodes.
+    fn excess_of_all(&self, classes: &KnownClasses) -> f64 {
+        let (mut sums, mut squares) = (vec![0.0; self.shares.len()], vec![0.0; self.shares.len()]);
+        for (weight, known) in self.weights.iter().zip(&classes.known) {
+            if let Some(class) = *known {
+                sums[usize::from(class)] += weight;
+                squares[usize::from(class)] += weight * weight;
+            }
+        }
+        let total: f64 = sums.iter().sum();
+        let all = (total * total - squares.iter().sum::<f64>()) / 2.0;
+        let same = sums.iter().zip(&squares).zip(&self.shares);
+        same.map(|((sum, square), share)| (sum * sum - square) / 2.0 / share).sum::<f64>() - all
+    }
+}
+
+/// Describes a pair of training nodes of which the claims tell something.
+struct Told {
+    /// `w_i w_j g_ij`.
+    base: f64,
+    excess: f64,
+    /// What the claims multiply the likelihood by, less one.
+    less_one: f64,
+}

@@ -1,0 +1,139 @@
+//! This module says how much likelier than others a pair is, and divides pairs into bins by that.
+
+use rayon::prelude::*;
+use veilgraph_contract::Invalid;
+use veilgraph_posterior::SimilarPairs;
+
+use super::double_claims::DoubleClaimPairs;
+use super::learned::Learned;
+use super::messages::Messages;
+use crate::known_pairs::{SimilarClaim, SimilarClaims};
+
+/// Lists the pairs that are similar or claimed twice, each with its log odds beyond those of the pairs that are neither.
+pub(crate) struct PairScores {
+    /// The row of a node holds its later partners, in ascending order.
+    pub rows: Vec<Vec<(u32, f32)>>,
+    /// The homophily `h` that they count with.
+    pub homophily: f64,
+}
+
+/// Holds pairs in bins of about equal log odds.
+pub(crate) struct Quantized {
+    pub pairs: SimilarPairs,
+    /// The log odds of each bin, from bin 1 on.
+    pub logits: Vec<f64>,
+}
+
+impl PairScores {
+    /// Scores the pairs by their bins and by what is believed of their classes. At a double claim, what it says itself
+    /// about the classes is left out, so that it does not count twice.
+    pub(crate) fn new(
+        learned: &Learned,
+        similar: &SimilarClaims,
+        pairs: &DoubleClaimPairs,
+        messages: &Messages,
+    ) -> Self {
+        let n_classes = learned.shares.len();
+        let belief = |node: usize| &messages.beliefs()[node * n_classes..][..n_classes];
+        let of_beliefs = |i: usize, j: u32| learned.affinity(belief(i), belief(j as usize));
+        let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f64>; 2]| {
+            let [own, other] = scratch;
+            let j = pairs.partners[slot] as usize;
+            messages.message(slot, i, j, own);
+            messages.message(pairs.reverse[slot] as usize, j, i, other);
+            let same: f64 = own.iter().zip(&*other).zip(&learned.shares).map(|((a, b), share)| a * b / share).sum();
+            1.0 - learned.homophily + learned.homophily * same
+        };
+        let row = |scratch: &mut [Vec<f64>; 2], i: usize| -> Vec<Scored> {
+            let mut claimed = pairs.slots(i).filter(|&slot| pairs.partners[slot] as usize > i).peekable();
+            let mut alike = similar.row(i).iter().peekable();
+            let mut row = Vec::new();
+            loop {
+                let next_claimed = claimed.peek().map_or(u32::MAX, |&slot| pairs.partners[slot]);
+                let next_alike = alike.peek().map_or(u32::MAX, |pair| pair.partner);
+                let partner = next_claimed.min(next_alike);
+                if partner == u32::MAX {
+                    return row;
+                }
+                let slot = claimed.next_if(|&slot| pairs.partners[slot] == partner);
+                let bin = alike.next_if(|pair| pair.partner == partner).map_or(0, |&SimilarClaim { bin, .. }| bin);
+                let affinity = slot.map_or_else(|| of_beliefs(i, partner), |slot| of_messages(i, slot, scratch));
+                let logit = learned.bin_logits[usize::from(bin)] + libm::log(affinity);
+                row.push(Scored { partner, logit: logit as f32, affinity: affinity as f32 });
+            }
+        };
+        let scratch = || [vec![0.0; n_classes], vec![0.0; n_classes]];
+        let rows: Vec<Vec<Scored>> = (0..pairs.n_nodes()).into_par_iter().map_init(scratch, row).collect();
+        let others = libm::log(affinity_of_others(learned, messages.beliefs(), &rows)) as f32;
+        let row = |row: Vec<Scored>| row.into_iter().map(|pair| (pair.partner, pair.logit - others)).collect();
+        Self { rows: rows.into_par_iter().map(row).collect(), homophily: learned.homophily }
+    }
+}
+
+/// Describes a listed pair of the row's node and a later one.
+struct Scored {
+    partner: u32,
+    logit: f32,
+    affinity: f32,
+}
+
+/// Returns the mean affinity of the pairs that are not listed, each weighed by the product of its weights.
+fn affinity_of_others(learned: &Learned, beliefs: &[f32], listed: &[Vec<Scored>]) -> f64 {
+    let n_classes = learned.shares.len();
+    let (mut by_class, mut squares) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+    let (mut total, mut square) = (0.0, 0.0);
+    for (&weight, row) in learned.weights.iter().zip(beliefs.chunks_exact(n_classes)) {
+        total += weight;
+        square += weight * weight;
+        for ((sum, square), &belief) in by_class.iter_mut().zip(&mut squares).zip(row) {
+            *sum += weight * f64::from(belief);
+            *square += (weight * f64::from(belief)).powi(2);
+        }
+    }
+    let mut pairs = (total * total - square) / 2.0;
+    let same = by_class.iter().zip(&squares).zip(&learned.shares);
+    let same: f64 = same.map(|((sum, square), share)| (sum * sum - square) / 2.0 / share).sum();
+    let mut affinity = (1.0 - learned.homophily) * pairs + learned.homophily * same;
+    for (i, row) in listed.iter().enumerate() {
+        for pair in row {
+            let weight = learned.weights[i] * learned.weights[pair.partner as usize];
+            pairs -= weight;
+            affinity -= weight * f64::from(pair.affinity);
+        }
+    }
+    // Where nearly all pairs are listed, the others do not matter, and rounding decides.
+    if pairs > 1e-6 * total * total {
+        (affinity / pairs).clamp(1.0 - learned.homophily, learned.largest_affinity())
+    } else {
+        1.0
+    }
+}
+
+/// Divides pairs into at most `most_bins` bins that are equal intervals of log odds; a bin has the mean log odds of its
+/// pairs. Pairs that are about as likely as those that are not listed are left out.
+///
+/// # Errors
+/// Fails when rows are out of order.
+pub(crate) fn quantized(rows: &[Vec<(u32, f32)>], most_bins: u8) -> Result<Quantized, Invalid> {
+    const NEGLIGIBLE: f32 = 0.02;
+    let logits = || rows.iter().flatten().map(|&(_, logit)| logit);
+    let (least, most) = logits().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let width = (most - least) / f32::from(most_bins);
+    let bin = |logit: f32| {
+        let interval = if width > 0.0 { ((logit - least) / width) as u8 } else { 0 };
+        interval.min(most_bins - 1) + 1
+    };
+    let mut sums = vec![(0.0, 0.0); usize::from(most_bins) + 1];
+    for logit in logits().filter(|logit| logit.abs() > NEGLIGIBLE) {
+        let (sum, count) = &mut sums[usize::from(bin(logit))];
+        *sum += f64::from(logit);
+        *count += 1.0;
+    }
+    let binned = rows.iter().map(|row| {
+        let told = row.iter().filter(|(_, logit)| logit.abs() > NEGLIGIBLE);
+        told.map(|&(j, logit)| (j, bin(logit))).collect()
+    });
+    let pairs = SimilarPairs::from_rows(most_bins, binned)?;
+    let mean = |&(sum, count): &(f64, f64)| if count > 0.0 { sum / count } else { 0.0 };
+    Ok(Quantized { pairs, logits: sums[1..].iter().map(mean).collect() })
+}

@@ -1,0 +1,200 @@
+//! What features and training labels say about the classes of all nodes, before any report about links is read.
+
+use rand::seq::SliceRandom;
+use veilgraph_contract::{Draws, NoParams, Progress, Server, Stage, StageRng};
+use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
+use veilgraph_nn::{
+    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting,
+    on_threads, train,
+};
+
+use crate::Error;
+use crate::bins::AllPairs;
+use crate::classes::Classes;
+use crate::compared::HeldFeatures;
+use crate::neighbours::nearest_neighbours;
+use crate::similar_graph::{NEIGHBOURS, most_alike};
+
+/// Predicts the classes of all nodes from features and training labels alone.
+///
+/// Two networks predict: GraphSAGE over the graph of nearest neighbours, and GCN over the graph of the pairs with the
+/// largest scores. Each is trained five times, without a fifth of the training nodes. A training node is predicted by the
+/// networks that did not see its label, and every other node by the mean of all five. The logarithms of both predictions
+/// are added with a weight and divided by a temperature, which make the labels of validation nodes likeliest.
+///
+/// # Source
+/// Stone (1974) for cross-validated predictions; Guo et al. (2017), On calibration of modern neural networks, for the
+/// temperature.
+pub struct BelieveClasses;
+
+/// Parts of the training nodes.
+const FOLDS: usize = 5;
+
+impl Stage for BelieveClasses {
+    const STAGE: &'static str = "similarity";
+    const TASK: &'static str = "class-beliefs";
+    const DRAWS: Draws = Draws::OncePerExperiment;
+    type Side = Server;
+    type Params = NoParams;
+    /// Features are public, or estimated from reports where nodes keep them private. Without features every node has the
+    /// frequencies of the classes.
+    type Inputs = (Nodes, Option<Features>, Option<EstimatedFeatures>, Labels);
+    type Outputs = (ClassBeliefs,);
+    type Error = Error;
+
+    fn run(
+        (nodes, public, estimated, labels): Self::Inputs,
+        _: &NoParams,
+        rng: &StageRng,
+        progress: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let n_nodes = nodes.splits.len();
+        if public.is_none() && estimated.is_none() {
+            return Ok((frequencies(&nodes, &labels)?,));
+        }
+        let features = HeldFeatures::new(public, estimated)?;
+        let folds = folds(&nodes, &labels, rng);
+        let fit = CrossFit { features: features.input(), nodes: &nodes, labels: &labels, folds: &folds, rng, progress };
+        let directions = features.directions()?;
+        let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
+        let by_neighbours = match fit.predict(Architecture::GraphSage, &neighbours) {
+            Ok(predicted) => predicted,
+            Err(reason) => {
+                tracing::warn!("every node is believed to have the frequencies of the classes: {reason}");
+                return Ok((frequencies(&nodes, &labels)?,));
+            }
+        };
+        let classes = Some(Classes::new(labels.n_classes(), &by_neighbours));
+        let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
+        let by_score = fit.predict(Architecture::Gcn, &alike).map_err(|reason| {
+            veilgraph_contract::Invalid(format!("the classes cannot be predicted from similar nodes: {reason}"))
+        })?;
+        Ok((blended(&nodes, &labels, &by_neighbours, &by_score)?,))
+    }
+}
+
+/// Divides the training nodes at random into parts with about equally many nodes of every class.
+fn folds(nodes: &Nodes, labels: &Labels, rng: &StageRng) -> Vec<Vec<u32>> {
+    let mut training: Vec<(u32, u16)> =
+        nodes.members(Split::Train).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
+    training.shuffle(&mut rng.fast_stream("folds", 0));
+    training.sort_by_key(|&(_, class)| class);
+    let part = |fold: usize| training.iter().skip(fold).step_by(FOLDS).map(|&(node, _)| node).collect();
+    (0..FOLDS).map(part).collect()
+}
+
+/// Gives every node the frequencies of the classes among the training nodes, with one node more of each class.
+fn frequencies(nodes: &Nodes, labels: &Labels) -> Result<ClassBeliefs, Error> {
+    let mut counts = vec![1.0_f32; labels.n_classes()];
+    for class in nodes.members(Split::Train).into_iter().filter_map(|node| labels.class(node)) {
+        counts[usize::from(class)] += 1.0;
+    }
+    let total: f32 = counts.iter().sum();
+    counts.iter_mut().for_each(|count| *count /= total);
+    let beliefs = std::iter::repeat_n(counts, nodes.splits.len()).flatten().collect();
+    Ok(ClassBeliefs::new(labels.n_classes(), beliefs)?)
+}
+
+/// Holds what all networks of a cross-fit have in common.
+struct CrossFit<'a> {
+    features: InputFeatures<'a>,
+    nodes: &'a Nodes,
+    labels: &'a Labels,
+    folds: &'a [Vec<u32>],
+    rng: &'a StageRng,
+    progress: &'a Progress<'a>,
+}
+
+impl CrossFit<'_> {
+    /// Predicts the classes of all nodes by one network for each fold.
+    ///
+    /// # Shapes
+    /// Returns `[n_nodes, n_classes]`, row-major.
+    ///
+    /// # Errors
+    /// Fails when there is nothing to train on, or a network fails.
+    fn predict(&self, architecture: Architecture, graph: &WeightedGraph) -> Result<Vec<f32>, Failure> {
+        let trained: Result<Vec<Vec<f32>>, Failure> =
+            on_threads(self.folds.len(), |fold| self.train_without(fold, architecture, graph)).into_iter().collect();
+        let (trained, n_classes) = (trained?, self.labels.n_classes());
+        let mut fold_of: Vec<Option<usize>> = vec![None; self.nodes.splits.len()];
+        for (fold, nodes) in self.folds.iter().enumerate() {
+            nodes.iter().for_each(|&node| fold_of[node as usize] = Some(fold));
+        }
+        let mut predicted = vec![0.0; fold_of.len() * n_classes];
+        for (node, row) in predicted.chunks_exact_mut(n_classes).enumerate() {
+            let unaware: Vec<&[f32]> = match fold_of[node] {
+                Some(fold) => vec![&trained[fold]],
+                None => trained.iter().map(Vec::as_slice).collect(),
+            };
+            for probabilities in &unaware {
+                let own = &probabilities[node * n_classes..][..n_classes];
+                row.iter_mut().zip(own).for_each(|(sum, p)| *sum += p / unaware.len() as f32);
+            }
+        }
+        Ok(predicted)
+    }
+
+    /// Trains a network on the labels of all folds but one.
+    fn train_without(
+        &self,
+        fold: usize,
+        architecture: Architecture,
+        graph: &WeightedGraph,
+    ) -> Result<Vec<f32>, Failure> {
+        let others = self.folds.iter().enumerate().filter(|&(other, _)| other != fold);
+        let mut training: Vec<u32> = others.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+        training.sort_unstable();
+        let validation = self.nodes.members(Split::Validation);
+        let operator = GraphOperator::explicit(graph);
+        let options = NetworkOptions::default();
+        let dataset =
+            Dataset::new(self.features, operator, architecture, options, self.labels, &training, &validation)?;
+        let setting = Setting { learning_rate: 0.01, weight_decay: 1e-4, dropout: 0.5, initial_seed: fold as u64 };
+        let schedule = Schedule { patience: Some(60), ..Schedule::default() };
+        let progress = Progress::none();
+        self.progress.report(fold as u64, self.folds.len() as u64);
+        let mut models = train(&dataset, &[setting], schedule, Device::Cpu, self.rng, &progress);
+        models.remove(0).map(|model| model.probabilities)
+    }
+}
+
+/// Adds the logarithms of two predictions with the weight and the temperature that make the labels of validation nodes
+/// likeliest.
+///
+/// # Shapes
+/// `first` and `second`: `[n_nodes, n_classes]`, row-major.
+fn blended(nodes: &Nodes, labels: &Labels, first: &[f32], second: &[f32]) -> Result<ClassBeliefs, Error> {
+    const WEIGHTS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+    const TEMPERATURES: [f64; 5] = [0.6, 0.8, 1.0, 1.25, 1.6];
+    let n_classes = labels.n_classes();
+    let row = |node: usize, weight: f64, temperature: f64| -> Vec<f32> {
+        let of = |predicted: &[f32], class: usize| libm::log(f64::from(predicted[node * n_classes + class]) + 1e-9);
+        let logs = |class| (weight * of(first, class) + (1.0 - weight) * of(second, class)) / temperature;
+        let logs: Vec<f64> = (0..n_classes).map(logs).collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = logs.iter().map(|log| libm::exp(log - most)).sum();
+        logs.iter().map(|log| (libm::exp(log - most) / total) as f32).collect()
+    };
+    let validation: Vec<(u32, u16)> =
+        nodes.members(Split::Validation).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
+    let loss = |weight: f64, temperature: f64| -> f64 {
+        let of = |&(node, class): &(u32, u16)| {
+            -libm::log(f64::from(row(node as usize, weight, temperature)[usize::from(class)]).max(1e-30))
+        };
+        validation.iter().map(of).sum()
+    };
+    let mut best = (f64::INFINITY, 0.5, 1.0);
+    for weight in WEIGHTS {
+        for temperature in TEMPERATURES {
+            let loss = loss(weight, temperature);
+            if loss < best.0 {
+                best = (loss, weight, temperature);
+            }
+        }
+    }
+    let (loss, weight, temperature) = best;
+    tracing::debug!(loss = loss / validation.len() as f64, weight, temperature, "classes believed from features");
+    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weight, temperature)).collect();
+    Ok(ClassBeliefs::new(n_classes, beliefs)?)
+}
