@@ -5,7 +5,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::beta_model::{Fitted, fit, fit_posterior, with_smallest_ridge};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
-use crate::blocks::{PairScores, Quantized, quantized};
+use crate::blocks::{Intervals, PairScores};
 use crate::degrees::UsedDegrees;
 use crate::known_pairs::{KnownPairs, SimilarClaims};
 use crate::newton::{Goal, Ridge};
@@ -73,11 +73,13 @@ pub(crate) fn believe(
     let finds_triangles = params.finds_triangles(epsilon_links);
     let (bins, scores) = match bins {
         Bins::Learned => (BinOddsModel::free(evidence.similar().n_bins()), None),
-        Bins::Scored(scores) => {
+        Bins::Scored(given) => {
             let most_bins = if finds_triangles { MOST_CROSSED_BINS } else { MOST_BINS };
-            let Quantized { pairs, logits } = quantized(&scores.rows, most_bins)?;
-            evidence = evidence.with_similar(pairs)?;
-            (BinOddsModel::fixed(logits), Some(scores))
+            let scores;
+            (evidence, scores) = calibrated(evidence, given, &start, &inputs, MOST_CROSSED_BINS, progress)?;
+            let bins = Intervals::new(&scores.rows, most_bins);
+            evidence = evidence.with_similar(bins.pairs(&scores.rows)?)?;
+            (BinOddsModel::fixed(bins.logits), Some(scores))
         }
     };
     if !finds_triangles {
@@ -94,9 +96,10 @@ pub(crate) fn believe(
     if let Some(scores) = scores {
         // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be.
         belief = update(belief, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
-        let Quantized { pairs, logits } = quantized(&raised(&scores, &evidence, &bins, &belief), MOST_BINS)?;
-        evidence = evidence.with_similar(pairs)?;
-        bins = BinOddsModel::fixed(logits);
+        let raised = raised(&scores, &evidence, &bins, &belief);
+        let intervals = Intervals::new(&raised, MOST_BINS);
+        evidence = evidence.with_similar(intervals.pairs(&raised)?)?;
+        bins = BinOddsModel::fixed(intervals.logits);
     }
     let belief = update(belief, &inputs, &evidence, &bins, Some(matched(MATCHED)), progress)?;
     Ok((model(belief), evidence))
@@ -109,6 +112,41 @@ pub(crate) enum Bins {
     /// By scores, which are log odds themselves.
     Scored(PairScores),
 }
+
+/// Learns from the reports what scores are worth: pairs with about equal scores form a bin, and what its log odds are
+/// beyond the score is learned from those pairs that were listed before any report was read. Pairs that are listed because
+/// they were claimed twice would all seem linked.
+fn calibrated(
+    evidence: LinkEvidence,
+    mut scores: PairScores,
+    start: &Belief,
+    inputs: &FitInputs,
+    n_bins: u8,
+    progress: &Progress,
+) -> Result<(LinkEvidence, PairScores), Error> {
+    let intervals = Intervals::new(&scores.rows, n_bins);
+    let listed = |(i, row): (usize, &Vec<(u32, f32)>)| -> Vec<(u32, f32)> {
+        row.iter().copied().filter(|&(j, _)| evidence.similar().bin(i, j) > 0).collect()
+    };
+    let listed: Vec<Vec<(u32, f32)>> = scores.rows.iter().enumerate().map(listed).collect();
+    let evidence = evidence.with_similar(intervals.pairs(&listed)?)?;
+    let bins = BinOddsModel {
+        fixed_logits: intervals.logits.clone(),
+        learned_index: (0..intervals.logits.len()).map(Some).collect(),
+        n_learned: intervals.logits.len(),
+        width: SCORE_ERROR,
+    };
+    let similar = SimilarClaims::new(&evidence);
+    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, progress);
+    for (_, logit) in scores.rows.iter_mut().flatten() {
+        *logit = intervals.mapped(*logit, &learned.bin_logits);
+    }
+    tracing::debug!(before = ?intervals.logits, after = ?learned.bin_logits, "scores calibrated");
+    Ok((evidence, scores))
+}
+
+/// The log odds of a bin are believed to differ from its scores by about this many nats.
+const SCORE_ERROR: f64 = 0.5;
 
 /// Adds to the scores what common neighbours add to the log odds of a pair.
 fn raised(scores: &PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
@@ -219,5 +257,6 @@ fn learn_neighbour_bins(crossed: &[CrossedBin], feature_logits: &[f64]) -> BinOd
         fixed_logits: crossed.iter().map(|bin| index(bin.features).map_or(0.0, |at| feature_logits[at])).collect(),
         learned_index: crossed.iter().map(|bin| index(bin.neighbours)).collect(),
         n_learned: crossed.iter().map(|bin| usize::from(bin.neighbours)).max().unwrap_or(0),
+        width: BinOddsModel::WIDE,
     }
 }

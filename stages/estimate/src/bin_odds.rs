@@ -21,13 +21,23 @@ pub(crate) struct BinOddsModel {
     pub learned_index: Vec<Option<usize>>,
     /// There are this many learned log odds.
     pub n_learned: usize,
+    /// The learned log odds have a normal prior around 0 with this standard deviation, in nats.
+    pub width: f64,
 }
 
 impl BinOddsModel {
+    /// A prior of this width decides only where the reports do not, such as in a bin whose pairs all seem unlinked.
+    pub(crate) const WIDE: f64 = 3.0;
+
     /// Lets every bin learn log odds of its own.
     pub(crate) fn free(n_bins: u8) -> Self {
         let n_learned = usize::from(n_bins);
-        Self { fixed_logits: vec![0.0; n_learned], learned_index: (0..n_learned).map(Some).collect(), n_learned }
+        Self {
+            fixed_logits: vec![0.0; n_learned],
+            learned_index: (0..n_learned).map(Some).collect(),
+            n_learned,
+            width: Self::WIDE,
+        }
     }
 
     /// Gives the bins these log odds and learns nothing.
@@ -35,7 +45,7 @@ impl BinOddsModel {
     /// # Shapes
     /// `logits`: `[n_bins]`.
     pub(crate) fn fixed(logits: Vec<f64>) -> Self {
-        Self { learned_index: vec![None; logits.len()], fixed_logits: logits, n_learned: 0 }
+        Self { learned_index: vec![None; logits.len()], fixed_logits: logits, n_learned: 0, width: Self::WIDE }
     }
 
     /// Returns the log odds of every bin.
@@ -91,9 +101,6 @@ pub(crate) struct LearnedOdds {
 /// along these gradients alternate with fits of the nodes' parameters to the degrees, which begin at `start`, until no
 /// log odds change much any more.
 ///
-/// Log odds have a normal prior around 0. It is so wide that it decides only where the reports do not, such as in a bin
-/// whose pairs all seem unlinked.
-///
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
 pub(crate) fn learn_bin_odds(
@@ -106,8 +113,6 @@ pub(crate) fn learn_bin_odds(
     const MOST_PASSES: u64 = 40;
     /// The passes end when no log odds change by more than this, in nats.
     const SETTLED: f64 = 0.02;
-    /// The standard deviation of the prior, in nats.
-    const WIDTH: f64 = 3.0;
     /// The degrees need not be matched better than this between passes.
     const ROUGH: Goal = Goal { residual: 1e-3, most_steps: 2 };
     /// No step is longer, because the likelihood may be far from a parabola.
@@ -115,6 +120,7 @@ pub(crate) fn learn_bin_odds(
     let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
     let nodes = DistinctParameters::one_per_node(start.beta);
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
+    let precision = 1.0 / (bins.width * bins.width);
     let mut change = f64::INFINITY;
     for pass in 0..MOST_PASSES {
         if change <= SETTLED {
@@ -136,8 +142,8 @@ pub(crate) fn learn_bin_odds(
             // constant 2 acts like two uncertain links in each bin and shortens the steps of bins that are nearly
             // empty.
             let doubt_removed = prior.doubt[index] - posterior.doubt[index];
-            let curvature = doubt_removed.max(0.05 * prior.doubt[index]) + 2.0 + 1.0 / (WIDTH * WIDTH);
-            let gradient = posterior.links[index] - prior.links[index] - *logit / (WIDTH * WIDTH);
+            let curvature = doubt_removed.max(0.05 * prior.doubt[index]) + 2.0 + precision;
+            let gradient = posterior.links[index] - prior.links[index] - precision * *logit;
             let step = (gradient / curvature).clamp(-LONGEST_STEP, LONGEST_STEP);
             *logit += step;
             change = change.max(step.abs());

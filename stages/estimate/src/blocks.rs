@@ -30,7 +30,7 @@ use crate::known_pairs::SimilarClaims;
 use double_claims::DoubleClaimPairs;
 use learned::Learned;
 use messages::Messages;
-pub(crate) use scores::{PairScores, Quantized, quantized};
+pub(crate) use scores::{Intervals, PairScores};
 
 /// Holds what is known of the classes before the reports are read.
 ///

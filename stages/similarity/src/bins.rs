@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 use veilgraph_posterior::{BinLimits, CellBins, bins_of_cells};
 
+use crate::Measure;
 use crate::classes::Classes;
 use crate::cosine::Directions;
 
@@ -33,10 +34,17 @@ const CLASS_CELLS: usize = 128;
 
 impl AllPairs {
     /// Lists the most similar pairs, at most `most_pairs`, in at most `most_bins` bins of ascending similarity.
-    pub(crate) fn most_similar(&self, most_pairs: usize, most_bins: u8) -> BinnedRows {
+    ///
+    /// Cosine and classes decide together which pairs are listed. The listed pairs are divided into bins by both, or by
+    /// cosine alone.
+    pub(crate) fn most_similar(&self, most_pairs: usize, most_bins: u8, bins_by: Measure) -> BinnedRows {
         let counts = self.cell_counts();
         let limits = BinLimits { most_pairs, least_pairs: self.n_nodes / 4, most_bins };
-        let CellBins { bin_of_cell, n_bins } = bins_of_cells(&counts, &cell_scores(&counts), limits);
+        let by_score = bins_of_cells(&counts, &cell_scores(&counts), limits);
+        let CellBins { bin_of_cell, n_bins } = match bins_by {
+            Measure::Score => by_score,
+            Measure::Cosine => bins_by_cosine(&counts, &by_score, limits),
+        };
         let row = |scratch: &mut Scratch, node: usize| {
             let pairs = (node as u32 + 1..).zip(self.cells(node, scratch).map(|cell| bin_of_cell[cell]));
             pairs.filter(|&(_, bin)| bin > 0).collect()
@@ -89,6 +97,22 @@ struct Scratch {
     cosines: Vec<f32>,
     /// These are the probabilities that both nodes are of one class.
     same_class: Vec<f32>,
+}
+
+/// Divides the pairs that have a bin into others, by their cosines alone.
+///
+/// # Shapes
+/// `counts`: `[COSINE_CELLS, CLASS_CELLS]`, row-major.
+fn bins_by_cosine(counts: &[u64], listed: &CellBins, limits: BinLimits) -> CellBins {
+    let is_listed = |cell: usize| listed.bin_of_cell[cell] > 0;
+    let counts: Vec<u64> =
+        counts.iter().enumerate().map(|(cell, &count)| if is_listed(cell) { count } else { 0 }).collect();
+    let cosines: Vec<f64> = (0..counts.len()).map(|cell| (cell / CLASS_CELLS) as f64).collect();
+    // The listed pairs with the lowest cosines have the first bin.
+    let limits = BinLimits { most_bins: limits.most_bins - 1, ..limits };
+    let CellBins { bin_of_cell, n_bins } = bins_of_cells(&counts, &cosines, limits);
+    let bin = |(cell, bin): (usize, u8)| if is_listed(cell) { bin + 1 } else { 0 };
+    CellBins { bin_of_cell: bin_of_cell.into_iter().enumerate().map(bin).collect(), n_bins: n_bins + 1 }
 }
 
 /// Returns the similarity of the pairs in each cell, in nats: about how much likelier a link is between them.

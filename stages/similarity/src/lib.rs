@@ -28,14 +28,22 @@ pub struct Similarity;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// If true, predicted classes count beside features. Left out, they do unless the prior believes classes itself.
-    pub classes: Option<bool>,
+    /// If true, predicted classes count beside features.
+    #[serde(default = "default_classes")]
+    pub classes: bool,
+    /// What divides the listed pairs into bins. Left out, it is the score, or cosine alone where the prior believes classes
+    /// itself, so that what classes say does not count twice.
+    pub bins: Option<Measure>,
     /// This share of all pairs is listed; it lies in `(0, 1]`.
     #[serde(default = "default_share")]
     pub share: f64,
     /// No more pairs than this are listed, whatever the share.
     #[serde(default = "default_most_pairs")]
     pub most_pairs: usize,
+}
+
+fn default_classes() -> bool {
+    true
 }
 
 fn default_share() -> f64 {
@@ -48,7 +56,7 @@ fn default_most_pairs() -> usize {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { classes: None, share: default_share(), most_pairs: default_most_pairs() }
+        Self { classes: default_classes(), bins: None, share: default_share(), most_pairs: default_most_pairs() }
     }
 }
 
@@ -98,11 +106,14 @@ impl Stage for Similarity {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));
         }
-        let classes =
-            Classes::predicted(&nodes, &features, labels.filter(|_| params.classes.unwrap_or(true)), rng, progress);
+        let classes = Classes::predicted(&nodes, &features, labels.filter(|_| params.classes), rng, progress);
         let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
         let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
-        let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(most_pairs, MOST_BINS);
+        let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(
+            most_pairs,
+            MOST_BINS,
+            params.bins.unwrap_or(Measure::Score),
+        );
         Ok((SimilarPairs::from_rows(n_bins, rows)?,))
     }
 }

@@ -91,7 +91,7 @@ impl Stage for SimilarGraph {
 
 /// Links the pairs with the largest scores, at most `n_links`.
 pub(crate) fn most_alike(pairs: &AllPairs, n_links: usize) -> WeightedGraph {
-    let rows = pairs.most_similar(n_links.max(1), 1).rows;
+    let rows = pairs.most_similar(n_links.max(1), 1, Measure::Score).rows;
     let links = (0..).zip(rows).flat_map(|(i, row)| row.into_iter().map(move |(j, _)| (i, j, 1.0)));
     WeightedGraph::undirected(Construction::Hard, pairs.n_nodes, links.collect())
 }

@@ -38,7 +38,7 @@ fn cosine(features: &Features, i: usize, j: usize) -> f64 {
 #[test]
 fn the_listed_pairs_are_those_with_the_largest_cosines() {
     let (_, features, _) = inputs();
-    let params = Params { classes: Some(false), share: 0.3, ..Params::default() };
+    let params = Params { classes: false, share: 0.3, ..Params::default() };
     let pairs = run(features.clone(), None, &params).expect("compared");
     assert!(pairs.n_pairs() > 200 && pairs.n_pairs() <= 531, "{} of 1770 pairs", pairs.n_pairs());
     assert!(pairs.n_bins() > 2, "{} bins", pairs.n_bins());
@@ -63,7 +63,7 @@ fn predicted_classes_bring_nodes_of_one_class_together() {
         alike.filter(|alike| *alike).count() as f64 / pairs.n_pairs() as f64
     };
     let with = share_of_one_class(&Params::default());
-    let without = share_of_one_class(&Params { classes: Some(false), ..Params::default() });
+    let without = share_of_one_class(&Params { classes: false, ..Params::default() });
     assert!(with > without && with > 0.7, "{with} with classes, {without} without");
 }
 
@@ -73,7 +73,7 @@ fn predicted_classes_bring_nodes_of_one_class_together() {
 fn noisy_features_still_bring_like_nodes_together() {
     let (nodes, Features(words), _) = inputs();
     let rng = StageRng::new(1, "similarity", 0);
-    let params = Params { classes: Some(false), share: 0.1, ..Params::default() };
+    let params = Params { classes: false, share: 0.1, ..Params::default() };
     let mut wins = 0;
     for seed in 0..40_u64 {
         let mut stream = rng.fast_stream("test noise", seed);
@@ -143,7 +143,7 @@ fn embeddings_are_compared_by_their_values() {
             .collect()
     };
     let features = Features(SparseMatrix::from_rows(6, (0..60).map(row)).expect("valid"));
-    let params = Params { classes: Some(false), share: 0.2, ..Params::default() };
+    let params = Params { classes: false, share: 0.2, ..Params::default() };
     let pairs = run(features.clone(), None, &params).expect("compared");
     let alike = (0..60).flat_map(|i| pairs.row(i).map(move |(j, _)| i % 2 == j as usize % 2)).filter(|alike| *alike);
     assert!(alike.count() as f64 > 0.95 * pairs.n_pairs() as f64 && pairs.n_pairs() > 100, "{}", pairs.n_pairs());

@@ -17,13 +17,6 @@ pub(crate) struct PairScores {
     pub homophily: f64,
 }
 
-/// Holds pairs in bins of about equal log odds.
-pub(crate) struct Quantized {
-    pub pairs: SimilarPairs,
-    /// The log odds of each bin, from bin 1 on.
-    pub logits: Vec<f64>,
-}
-
 impl PairScores {
     /// Scores the pairs by their bins and by what is believed of their classes. At a double claim, what it says itself
     /// about the classes is left out, so that it does not count twice.
@@ -109,31 +102,69 @@ fn affinity_of_others(learned: &Learned, beliefs: &[f32], listed: &[Vec<Scored>]
     }
 }
 
-/// Divides pairs into at most `most_bins` bins that are equal intervals of log odds; a bin has the mean log odds of its
-/// pairs. Pairs that are about as likely as those that are not listed are left out.
-///
-/// # Errors
-/// Fails when rows are out of order.
-pub(crate) fn quantized(rows: &[Vec<(u32, f32)>], most_bins: u8) -> Result<Quantized, Invalid> {
-    const NEGLIGIBLE: f32 = 0.02;
-    let logits = || rows.iter().flatten().map(|&(_, logit)| logit);
-    let (least, most) = logits().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    let width = (most - least) / f32::from(most_bins);
-    let bin = |logit: f32| {
-        let interval = if width > 0.0 { ((logit - least) / width) as u8 } else { 0 };
-        interval.min(most_bins - 1) + 1
-    };
-    let mut sums = vec![(0.0, 0.0); usize::from(most_bins) + 1];
-    for logit in logits().filter(|logit| logit.abs() > NEGLIGIBLE) {
-        let (sum, count) = &mut sums[usize::from(bin(logit))];
-        *sum += f64::from(logit);
-        *count += 1.0;
+/// Divides log odds into equal intervals, the bins.
+pub(crate) struct Intervals {
+    least: f32,
+    width: f32,
+    n_bins: u8,
+    /// The mean log odds of each bin, from bin 1 on.
+    pub logits: Vec<f64>,
+}
+
+/// Pairs are in no bin if they are as likely as those that are not listed, to within these log odds.
+const NEGLIGIBLE: f32 = 0.02;
+
+impl Intervals {
+    /// Divides the range of these log odds.
+    pub(crate) fn new(rows: &[Vec<(u32, f32)>], n_bins: u8) -> Self {
+        let logits = || rows.iter().flatten().map(|&(_, logit)| logit).filter(|logit| logit.abs() > NEGLIGIBLE);
+        let (least, most) = logits().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let width = ((most - least) / f32::from(n_bins)).max(f32::MIN_POSITIVE);
+        let mut intervals = Self { least, width, n_bins, logits: Vec::new() };
+        let mut sums = vec![(0.0, 0.0); usize::from(n_bins)];
+        for logit in logits() {
+            let (sum, count) = &mut sums[usize::from(intervals.bin(logit)) - 1];
+            *sum += f64::from(logit);
+            *count += 1.0;
+        }
+        let middle = |bin: usize| f64::from(least) + f64::from(width) * (bin as f64 + 0.5);
+        let mean = |(bin, (sum, count)): (usize, (f64, f64))| if count > 0.0 { sum / count } else { middle(bin) };
+        intervals.logits = sums.into_iter().enumerate().map(mean).collect();
+        intervals
     }
-    let binned = rows.iter().map(|row| {
-        let told = row.iter().filter(|(_, logit)| logit.abs() > NEGLIGIBLE);
-        told.map(|&(j, logit)| (j, bin(logit))).collect()
-    });
-    let pairs = SimilarPairs::from_rows(most_bins, binned)?;
-    let mean = |&(sum, count): &(f64, f64)| if count > 0.0 { sum / count } else { 0.0 };
-    Ok(Quantized { pairs, logits: sums[1..].iter().map(mean).collect() })
+
+    /// Returns the bin of these log odds.
+    fn bin(&self, logit: f32) -> u8 {
+        (((logit - self.least) / self.width) as u8).min(self.n_bins - 1) + 1
+    }
+
+    /// Lists the pairs with their bins.
+    ///
+    /// # Errors
+    /// Fails when rows are out of order.
+    pub(crate) fn pairs(&self, rows: &[Vec<(u32, f32)>]) -> Result<SimilarPairs, Invalid> {
+        let binned = rows.iter().map(|row| {
+            let told = row.iter().filter(|(_, logit)| logit.abs() > NEGLIGIBLE);
+            told.map(|&(j, logit)| (j, self.bin(logit))).collect()
+        });
+        SimilarPairs::from_rows(self.n_bins, binned)
+    }
+
+    /// Maps log odds by a function that is linear between the means of the bins, where it has these values.
+    ///
+    /// # Shapes
+    /// `values`: `[n_bins]`.
+    pub(crate) fn mapped(&self, logit: f32, values: &[f64]) -> f32 {
+        let x = f64::from(logit);
+        let next = self.logits.partition_point(|&mean| mean <= x);
+        let value = match (next.checked_sub(1), self.logits.get(next)) {
+            (None, _) => x + values[0] - self.logits[0],
+            (Some(last), None) => x + values[last] - self.logits[last],
+            (Some(last), Some(mean)) => {
+                let share = (x - self.logits[last]) / (mean - self.logits[last]);
+                values[last] + share * (values[next] - values[last])
+            }
+        };
+        value as f32
+    }
 }

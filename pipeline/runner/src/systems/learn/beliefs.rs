@@ -34,7 +34,8 @@ pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>,
 
 /// Blends what a network says with the beliefs about its graph.
 pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
-    let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?;
+    // The blend has losses of its own.
+    let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?.without(&["curve"]);
     plan.run::<Blend>(&[&network], &NoParams {}, Run { table: TABLE, ..Run::default() })
 }
 

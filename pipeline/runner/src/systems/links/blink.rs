@@ -11,7 +11,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
-use veilgraph_similarity::{BelieveClasses, Params as SimilarityParams, Similarity};
+use veilgraph_similarity::{BelieveClasses, Measure, Params as SimilarityParams, Similarity};
 
 use super::{Mechanism, TABLE, fields_of};
 use crate::config::sweep::SweptCell;
@@ -106,7 +106,7 @@ fn with_similar_pairs(
     }
     let adjust = |params: &mut SimilarityParams| {
         // What classes say must not count twice.
-        params.classes.get_or_insert(!believes_classes);
+        params.bins.get_or_insert(if believes_classes { Measure::Cosine } else { Measure::Score });
         Ok(())
     };
     let cells = plan.cells::<SimilarityParams>("similarity", &[], adjust)?;
