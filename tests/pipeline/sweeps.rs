@@ -27,6 +27,7 @@ const fn beside(field: &'static str, values: [&'static str; 2], beside: &'static
 }
 
 const BEST: &[&str] = &["estimate.method=best"];
+const SIMILAR: &[&str] = &["privatize.links.mechanism=no-links", "construct.variant=similar"];
 const LDPGEN: &[&str] = &["privatize.links.mechanism=ldpgen"];
 const SOLITUDE: &[&str] = &["privatize.links.mechanism=solitude"];
 const ONE_BIT: &[&str] = &["privatize.features.mechanism=one-bit", "privatize.features.epsilon=3"];
@@ -86,17 +87,21 @@ const SWEEPS: &[Sweep] = &[
     beside("estimate.features.dimension", ["3", "4"], RANDOM),
     beside("similarity.classes", ["false", "true"], BEST),
     beside("similarity.share", ["0.1", "0.2"], BEST),
+    beside("similarity.bins", ["score", "cosine"], BEST),
     beside("similarity.most_pairs", ["100", "1000"], BEST),
     sweep("estimate.method", ["published", "best"]),
     sweep("estimate.prior", ["beta-model", "beta-model+features"]),
     sweep("estimate.degrees", ["clipped", "empirical-bayes"]),
     sweep("estimate.match", ["false", "true"]),
+    beside("estimate.centred_ridge", ["0.0", "1.0"], &["estimate.match=true"]),
     beside("estimate.triangles", ["false", "true"], &["estimate.match=true"]),
     sweep("estimate.solver", ["newton", "fixed-point-200"]),
     sweep("estimate.ridge", ["0.0", "0.5"]),
     sweep("estimate.missing_nodes", ["refuse", "one-sided"]),
     sweep("construct.variant", ["hard", "hybrid"]),
     sweep("construct.edge_multiple", ["1.0", "2.0"]),
+    beside("construct.similarity", ["cosine", "score"], SIMILAR),
+    beside("construct.neighbours", ["3", "5"], SIMILAR),
     beside("construct.edge_model", ["published-code", "chung-lu"], LDPGEN),
     sweep("train.model", ["gcn", "graphsage"]),
     sweep("train.model", ["gcn", "mlp"]),
@@ -111,6 +116,8 @@ const SWEEPS: &[Sweep] = &[
     beside("train.heads", ["1", "2"], &["train.model=gat"]),
     beside("train.labels", ["plain", "forward"], LABELS),
     beside("train.label_hops", ["1", "2"], DROP),
+    beside("train.blend", ["false", "true"], BEST),
+    beside("train.task", ["classify", "beliefs"], BEST),
     beside("train.inductive", ["false", "true"], &["construct.variant=hard"]),
     beside("audit.targets", ["20", "30"], ATTACKED),
     beside("audit.described_by", ["answers", "answers-and-features"], SHADOWED),

@@ -20,7 +20,10 @@
 mod double_claims;
 mod learned;
 mod messages;
+mod report_weight;
 mod scores;
+mod stored;
+mod unclaimed;
 
 use veilgraph_contract::Progress;
 use veilgraph_graph::ClassBeliefs;
@@ -30,6 +33,7 @@ use crate::known_pairs::SimilarClaims;
 use double_claims::DoubleClaimPairs;
 use learned::Learned;
 use messages::Messages;
+use report_weight::weighed;
 pub(crate) use scores::{Intervals, PairScores};
 
 /// Holds what is known of the classes before the reports are read.
@@ -93,7 +97,8 @@ pub(crate) fn fit_blocks(
     classes: &KnownClasses,
     progress: &Progress,
 ) -> Blocks {
-    const ROUNDS: u64 = 3;
+    /// The most passes of each round: only the last beliefs have to settle.
+    const ROUNDS: [usize; 3] = [6, 6, 25];
     let ratios = ClaimRatios::new(epsilon_links);
     let similar = SimilarClaims::new(evidence);
     let pairs = DoubleClaimPairs::new(evidence);
@@ -101,15 +106,44 @@ pub(crate) fn fit_blocks(
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     let mut learned = Learned::new(&degrees, &similar, classes);
     let mut messages = Messages::new(&pairs, classes);
-    for round in 0..ROUNDS {
-        progress.report(round, ROUNDS);
+    for (round, most_passes) in ROUNDS.into_iter().enumerate() {
+        progress.report(round as u64, ROUNDS.len() as u64);
         learned.learn(&degrees, &similar, &pairs, classes, messages.beliefs(), ratios);
-        messages.propagate(&learned, &similar, classes, ratios, MOST_STORED);
+        messages.propagate(&learned, &similar, classes, ratios, MOST_STORED, most_passes);
     }
-    let (classes, report_weight) = messages.weighed(classes);
+    let (classes, report_weight) = weighed(messages.field(), classes);
     let scores = PairScores::new(&learned, &similar, &pairs, &messages);
     tracing::debug!(homophily = learned.homophily, report_weight, "links and classes believed together");
     Blocks { scores, classes }
+}
+
+/// Returns the logarithm of a probability, which is not taken for 0.
+fn prior_log(probability: f32) -> f64 {
+    libm::log(f64::from(probability).max(1e-12))
+}
+
+/// Writes `odds` so that they sum to 1.
+fn normalize(odds: impl Iterator<Item = f64> + Clone, out: &mut [f32]) {
+    let total: f64 = odds.clone().sum();
+    out.iter_mut().zip(odds).for_each(|(out, odds)| *out = (odds / total) as f32);
+}
+
+/// While beliefs are propagated, this share of what the reports say is used: reports about similar nodes repeat what their
+/// features say already, so all of it would make beliefs too sure.
+const TRUST: f64 = 0.75;
+
+/// Returns `x^{3/4}`, with [`TRUST`] as exponent.
+fn to_the_trust(x: f64) -> f64 {
+    let root = x.sqrt();
+    root * root.sqrt()
+}
+
+/// Makes a known class certain.
+fn fix(row: &mut [f32], known: Option<u16>) {
+    if let Some(class) = known {
+        row.fill(0.0);
+        row[usize::from(class)] = 1.0;
+    }
 }
 
 #[cfg(test)]

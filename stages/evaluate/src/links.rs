@@ -26,6 +26,11 @@ pub(crate) fn link_error(
     // Σ P (1 − P) over pairs: what the model itself expects to be wrong by.
     let doubt = posterior.pair_sum(LogisticKernel::LogisticSlope);
     let log_loss = posterior.pair_sum(LogisticKernel::Softplus) - logits.iter().sum::<f64>();
+    // Over pairs, Σ P² = Σ P − Σ P (1 − P).
+    let probability_of_links: f64 = logits.iter().map(|&logit| sigmoid(logit)).sum();
+    let n_links = truth.n_links() as f64;
+    let brier = expected_links - doubt - 2.0 * probability_of_links + n_links;
+    let calibration = calibration_error(posterior, &logits, expected_links);
     let (average_precision, roc_auc) = ranking_scores(posterior, logits);
     let mut scores = vec![
         (&metric::MAE, 2.0 * (expected_links + corrections) / (n * n)),
@@ -33,7 +38,9 @@ pub(crate) fn link_error(
         (&metric::EXPECTED_ENTRIES, 2.0 * expected_links),
         (&metric::AVERAGE_PRECISION, average_precision),
         (&metric::ROC_AUC, roc_auc),
-        (&metric::LOG_LOSS_PER_LINK, log_loss / truth.n_links() as f64),
+        (&metric::LOG_LOSS_PER_LINK, log_loss / n_links),
+        (&metric::BRIER_PER_LINK, brier / n_links),
+        (&metric::CALIBRATION_ERROR, calibration),
     ];
     if let Some(epsilon_degree) = bound_for {
         scores.push((&metric::MAE_BOUND, bound(truth, epsilon_degree)));
@@ -57,6 +64,21 @@ fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {
     let noise = if epsilon_degree.is_infinite() { 0.0 } else { 1.0 / (2.0 * epsilon_degree) };
     let clipping = 1.0 - noise * (1.0 - libm::exp(-epsilon_degree));
     (4.0 * truth.n_links() as f64 + n * noise + truth.n_isolated() as f64 * clipping) / (n * n)
+}
+
+/// Sum over intervals of probabilities of the difference between expected and true links, over the number of links.
+///
+/// `logits` are those of the true links. The first interval holds nearly all pairs; its expected links are those that the
+/// others leave.
+fn calibration_error(posterior: &Posterior, logits: &[f64], expected_links: f64) -> f64 {
+    /// Ends of the intervals below 1.
+    const ENDS: [f64; 12] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+    let interval = |logit: f64| ENDS.partition_point(|&end| end <= sigmoid(logit));
+    let mut excess = [0.0; ENDS.len() + 1];
+    posterior.visit_pairs(|logit| sigmoid(logit) >= ENDS[0], |_, _, logit| excess[interval(logit)] += sigmoid(logit));
+    excess[0] = expected_links - excess.iter().sum::<f64>();
+    logits.iter().for_each(|&logit| excess[interval(logit)] -= 1.0);
+    excess.iter().map(|excess| excess.abs()).sum::<f64>() / logits.len() as f64
 }
 
 /// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.

@@ -162,6 +162,12 @@ metrics! {
     ROC_AUC = "roc_auc", "ROC AUC", Links, One, Fixed(4), Higher, true;
     /// Log loss of link probabilities over all pairs, divided by the number of links.
     LOG_LOSS_PER_LINK = "log_loss_per_link", "log loss / link", Links, Nats, Fixed(3), Lower, true;
+    /// Sum over all pairs of the squared errors of link probabilities, divided by the number of links (Brier 1950). It is 1
+    /// where no pair is believed to be linked.
+    BRIER_PER_LINK = "brier_per_link", "Brier / link", Links, One, Fixed(3), Lower, false;
+    /// How many links too many or too few are expected among the pairs of about equal probabilities, summed over intervals
+    /// of probabilities and divided by the number of links.
+    CALIBRATION_ERROR = "calibration_error", "calibration error", Links, One, Fixed(3), Lower, false;
     /// How far the expected degrees are from those that the prior was fitted to.
     PRIOR_RESIDUAL = "prior_residual", "prior residual", Links, One, Scientific, Neither, false;
     /// Number of nodes.

@@ -63,6 +63,14 @@ fn link_scores_equal_their_definitions() {
                 };
             }
         }
+        let truth_of = |link: bool| f64::from(u8::from(link));
+        let squares: f64 = pairs.iter().map(|&(p, link)| (p - truth_of(link)).powi(2)).sum();
+        let ends = [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0 + 1e-9];
+        let excess = |ends: &[f64]| -> f64 {
+            let inside = pairs.iter().filter(|pair| (ends[0]..ends[1]).contains(&pair.0));
+            inside.map(|&(p, link)| p - truth_of(link)).sum()
+        };
+        let calibration: f64 = ends.windows(2).map(|ends| excess(ends).abs()).sum();
         let by_definition = [
             ("mae", 2.0 * error / 144.0),
             ("expected_mae", 2.0 * expected / 144.0),
@@ -70,6 +78,8 @@ fn link_scores_equal_their_definitions() {
             ("average_precision", precision),
             ("roc_auc", wins / (links * (pairs.len() as f64 - links))),
             ("log_loss_per_link", loss / links),
+            ("brier_per_link", squares / links),
+            ("calibration_error", calibration / links),
         ];
         let found = links::link_error(&posterior, &truth, Some(0.4));
         for (name, expected) in by_definition {

@@ -137,7 +137,7 @@ fn impossible_shares_are_refused() {
 fn embeddings_are_compared_by_their_values() {
     let (nodes, ..) = inputs();
     let row = |node: usize| {
-        let side = if node % 2 == 0 { 1.0 } else { -1.0 };
+        let side = if node.is_multiple_of(2) { 1.0 } else { -1.0 };
         (0..6)
             .map(|k| (k, (0.3 * f64::from(k + 1) + side + ((node * 7 + k as usize * 5) % 9) as f64 / 9.0) as f32))
             .collect()

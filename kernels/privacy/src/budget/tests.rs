@@ -46,7 +46,7 @@ fn the_automatic_share_spends_a_fifth_of_a_nat() {
     assert_eq!((unbounded.links, unbounded.degree), (f64::INFINITY, 0.0), "nothing is left to spend");
 }
 
-/// Budgets at which bits alone were better, and worse, on Cora, LastFM and PubMed; and without the number of nodes.
+/// Budgets at which bits alone were better, and worse, on Cora, LastFM and `PubMed`; and without the number of nodes.
 #[test]
 fn a_larger_graph_reports_degrees_up_to_a_larger_budget() {
     let cases = [

@@ -115,13 +115,13 @@ impl<'a> Part<'a> {
             .rows
             .iter()
             .map(|row| row.cell.model.as_str())
-            .filter(|model| !model.is_empty() && *model != "mlp")
+            .filter(|model| !model.is_empty() && !BESIDE_EVERY_NETWORK.contains(model))
             .collect();
         let accuracy = [Drawn { metric: &metric::ACCURACY, suffix: "" }];
         for model in models {
-            // A perceptron belongs beside every network.
-            let rows: Vec<&Row> =
-                self.rows.iter().copied().filter(|row| row.cell.model == model || row.cell.model == "mlp").collect();
+            let belongs =
+                |row: &&Row| [&[model], &BESIDE_EVERY_NETWORK[..]].concat().contains(&row.cell.model.as_str());
+            let rows: Vec<&Row> = self.rows.iter().copied().filter(belongs).collect();
             let title = format!("Accuracy of test nodes, {model}");
             if self.sweeps_fraction {
                 figures.push(self.by_fraction(&rows, &format!("fraction-{model}"), &title, &accuracy));
@@ -286,6 +286,9 @@ impl<'a> Part<'a> {
         lines
     }
 }
+
+/// What predicts without links or without a network belongs beside every network.
+const BESIDE_EVERY_NETWORK: [&str; 3] = ["mlp", "beliefs", "majority"];
 
 /// Whether a row stands for all budgets.
 pub(super) fn is_level(row: &Row) -> bool {
