@@ -336,7 +336,7 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         features(
             "a feature given twice",
             "f.csv",
-            "node_id,feature_id,value\n0,5,1\n0,5,1\n",
+            "node_id,feature_id,value\n0,5,1\n0,5,2\n",
             vec!["f.csv", "line 3", "twice"],
         ),
         features(

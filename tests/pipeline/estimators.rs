@@ -136,3 +136,101 @@ fn extreme_graphs_have_estimates_at_every_budget() {
         }
     }
 }
+
+/// Labels and features of a few nodes: with one class, without validation nodes, on graphs with few or all links.
+#[test]
+fn extreme_graphs_with_labels_have_estimates_and_networks() {
+    let star: String = (1..40).map(|leaf| format!("0,{leaf}\n")).collect();
+    let complete: String = (0..30).flat_map(|i| (0..i).map(move |j| format!("{i},{j}\n"))).collect();
+    let path: String = (1..50).map(|node| format!("{},{node}\n", node - 1)).collect();
+    for (name, n_nodes, edges) in [("star", 40, star), ("complete", 30, complete), ("path", 50, path)] {
+        for (n_classes, split) in
+            [(2, "{train=0.5, validation=0.2, test=0.3}"), (1, "{train=0.6, validation=0.0, test=0.4}")]
+        {
+            let lab = Lab::with(
+                "config.toml",
+                format!(
+                    "name = \"extreme\"\ntrials = 1\n[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n\
+                     split = {split}\n[privatize.links]\nepsilon = [0.05, 1.0, 3.0, 20.0, inf]\n\
+                     degree_fraction = \"auto-with-bits\"\n[estimate]\nmethod = \"best\"\n\
+                     [train]\ntask = \"beliefs\"\n"
+                ),
+            );
+            lab.write("edges.csv", &edges);
+            let labels: String = (0..n_nodes).map(|node| format!("{node},{}\n", node % n_classes)).collect();
+            lab.write("labels.csv", format!("id,target\n{labels}"));
+            let document = lab.json(&[]);
+            let of = |metric: &str| -> Vec<f64> {
+                let found = rows(&document["metrics"]).filter(|row| row["metric"] == metric);
+                found.filter_map(|row| row["mean"].as_f64()).collect()
+            };
+            let (errors, accuracies) = (of("mae"), of("accuracy"));
+            assert!(errors.len() == 5 && errors.iter().all(|mae| (0.0..0.6).contains(mae)), "{name}: {errors:?}");
+            assert!(
+                accuracies.len() == 5 && accuracies.iter().all(|accuracy| (0.0..=1.0).contains(accuracy)),
+                "{name}, {n_classes} classes: {accuracies:?}"
+            );
+        }
+    }
+}
+
+/// Floors need no report, cost nothing, and a blend is at least as good on validation nodes as the network alone.
+#[test]
+fn floors_and_blends_stand_beside_networks() {
+    let floors = r#"
+[[compare]]
+name = "majority"
+privatize.links.mechanism = "no-links"
+train = { task = "majority" }
+[[compare]]
+name = "features-only"
+privatize.links.mechanism = "no-links"
+train = { task = "beliefs" }
+[[compare]]
+name = "similar"
+privatize.links.mechanism = "no-links"
+construct.variant = "similar"
+[[compare]]
+name = "beliefs"
+privatize.links.degree_fraction = "auto-with-bits"
+estimate.method = "best"
+train = { task = "beliefs" }
+[[compare]]
+name = "blended"
+privatize.links.degree_fraction = "auto-with-bits"
+estimate.method = "best"
+train.blend = [false, true]
+"#;
+    let informative = COMPARE.replace("words = 8", "words = 8\ntopic_share = 0.9").replace("epochs = 5", "epochs = 60");
+    let text = format!("{}{floors}", informative.split("[[compare]]").next().expect("a beginning"));
+    let (lab, document) = run(&text, &[]);
+    let majority = score(&document, "majority", "accuracy");
+    for better in ["features-only", "similar", "beliefs"] {
+        assert!(score(&document, better, "accuracy") > majority, "{better} beats the most frequent class");
+    }
+    let loss = |blend: &str| score(&document, &format!("blended, blend-{blend}"), "validation_loss");
+    assert!(loss("true") <= loss("false"), "{} {}", loss("true"), loss("false"));
+    for floor in ["majority", "features-only", "similar"] {
+        let row = rows(&document["metrics"]).find(|row| row["estimate"] == floor).expect("a score");
+        assert_eq!(row["epsilon"].as_f64(), Some(0.0), "{floor} costs nothing");
+    }
+    let shown = lab.call(&["show", "compare/estimate/beliefs,trial-0/class_beliefs", "--head", "1"]);
+    assert!(shown.status == 0 && shown.out.contains("probabilities"), "{}{}", shown.out, shown.err);
+}
+
+#[test]
+fn what_has_no_beliefs_or_no_features_is_refused() {
+    let cases = [
+        ("train.task=beliefs", "train.task", "nothing is (mechanism \"blink\")"),
+        ("train.blend=true", "train.blend", "[estimate] prior = \"blocks\""),
+        ("construct.variant=similar", "construct.variant", "belongs to mechanism = \"no-links\""),
+        ("estimate.centred_ridge=1", "estimate", "set [estimate] match = true"),
+    ];
+    for (set, field, remedy) in cases {
+        let lab = Lab::with("compare.toml", COMPARE.split("[[compare]]").next().expect("a beginning"));
+        let answer = lab.call(&["run", "compare.toml", "--set", set]);
+        assert_eq!(answer.status, 2, "{set}: {}", answer.err);
+        assert!(answer.err.contains(field) && answer.err.contains(remedy), "{set}: {}", answer.err);
+        assert!(!lab.has_entries());
+    }
+}

@@ -38,6 +38,7 @@ fn the_list_of_public_artifacts_is_pinned() {
     public.sort();
     let pinned = [
         "ChosenSetting",
+        "ClassBeliefs",
         "Curves",
         "Embeddings",
         "EstimatedFeatures",

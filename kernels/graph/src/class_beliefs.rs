@@ -6,8 +6,8 @@ use crate::NODES_PER_BLOCK;
 
 /// Gives every class of every node a probability.
 ///
-/// At a training node, the probabilities are those that the rest of the data gives it: its own label has no part in them.
-/// So they are as good at training nodes as at test nodes, and who learns from them is not misled.
+/// At a training node, the probabilities are those that the rest of the data gives it: its own label has no direct part in
+/// them, so that they are about as sure at training nodes as at test nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassBeliefs {
     n_classes: usize,

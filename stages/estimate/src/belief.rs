@@ -69,14 +69,15 @@ pub(crate) fn believe(
             homophily,
         }
     };
-    let start = Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), bin_change: 0.0, ridge, may_grow };
+    let mut start =
+        Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), bin_change: 0.0, ridge, may_grow };
     let finds_triangles = params.finds_triangles(epsilon_links);
     let (bins, scores) = match bins {
         Bins::Learned => (BinOddsModel::free(evidence.similar().n_bins()), None),
         Bins::Scored(given) => {
             let most_bins = if finds_triangles { MOST_CROSSED_BINS } else { MOST_BINS };
             let scores;
-            (evidence, scores) = calibrated(evidence, given, &start, &inputs, MOST_CROSSED_BINS, progress)?;
+            (evidence, scores) = calibrated(evidence, given, &mut start, &inputs, MOST_CROSSED_BINS, progress)?;
             let bins = Intervals::new(&scores.rows, most_bins);
             evidence = evidence.with_similar(bins.pairs(&scores.rows)?)?;
             (BinOddsModel::fixed(bins.logits), Some(scores))
@@ -119,7 +120,7 @@ pub(crate) enum Bins {
 fn calibrated(
     evidence: LinkEvidence,
     mut scores: PairScores,
-    start: &Belief,
+    start: &mut Belief,
     inputs: &FitInputs,
     n_bins: u8,
     progress: &Progress,
@@ -138,6 +139,7 @@ fn calibrated(
     };
     let similar = SimilarClaims::new(&evidence);
     let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, progress);
+    start.bin_change = learned.change;
     for (_, logit) in scores.rows.iter_mut().flatten() {
         *logit = intervals.mapped(*logit, &learned.bin_logits);
     }
@@ -217,8 +219,12 @@ fn update(
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
     let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
-    if !bins.learned_index.is_empty() {
-        LearnedOdds { prior, bin_logits, change: bin_change } = learn_bin_odds(prior, inputs, &similar, bins, progress);
+    if bins.n_learned > 0 || matching.is_none() && !bins.fixed_logits.is_empty() {
+        let change;
+        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, progress);
+        bin_change = bin_change.max(change);
+    } else {
+        bin_logits.clone_from(&bins.fixed_logits);
     }
     let FitInputs { degrees: of_prior, epsilon_links, one_sided, .. } = *inputs;
     match matching {

@@ -40,6 +40,7 @@ pub(crate) use scores::{Intervals, PairScores};
 ///
 /// # Shapes
 /// `known`: `[n_nodes]`; `validation`: one entry for each validation node with a label.
+#[derive(Clone)]
 pub(crate) struct KnownClasses {
     /// The probabilities `φ` of all classes at all nodes.
     pub prior: ClassBeliefs,
@@ -53,7 +54,7 @@ pub(crate) struct KnownClasses {
 pub(crate) struct Blocks {
     /// How much likelier than others the pairs are that are similar or claimed twice.
     pub scores: PairScores,
-    /// The classes of all nodes; those of training nodes as if their labels were not known.
+    /// The classes of all nodes; those of training nodes without the direct say of their own labels.
     pub classes: ClassBeliefs,
 }
 
@@ -68,8 +69,10 @@ pub(crate) struct ClaimRatios {
 
 impl ClaimRatios {
     fn new(epsilon_links: f64) -> Self {
+        /// Nothing is lost where a double claim is as good as certain.
+        const LARGEST: f64 = 1e26;
         let flip = 1.0 / (1.0 + libm::exp(epsilon_links));
-        let less_one = [-1.0, 0.0, 1.0].map(|claims| libm::expm1(2.0 * epsilon_links * claims));
+        let less_one = [-1.0, 0.0, 1.0].map(|claims| libm::expm1(2.0 * epsilon_links * claims).min(LARGEST));
         Self { less_one, unclaimed: (1.0 - flip) * (1.0 - flip) }
     }
 }
@@ -104,6 +107,11 @@ pub(crate) fn fit_blocks(
     let pairs = DoubleClaimPairs::new(evidence);
     let mut degrees = degrees.to_vec();
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
+    if degrees.iter().sum::<f64>() == 0.0 {
+        // Nobody sent anything.
+        let scores = PairScores { rows: vec![Vec::new(); degrees.len()], homophily: 0.0 };
+        return Blocks { scores, classes: classes.prior.clone() };
+    }
     let mut learned = Learned::new(&degrees, &similar, classes);
     let mut messages = Messages::new(&pairs, classes);
     for (round, most_passes) in ROUNDS.into_iter().enumerate() {

@@ -195,6 +195,9 @@ impl Stage for EstimateWithClasses {
     }
 }
 
+/// Budget of a bit beyond which it is certain, in nats.
+const CERTAIN: f64 = 20.0;
+
 /// Holds what the nodes sent, with their lists paired.
 struct Reports {
     evidence: LinkEvidence,
@@ -235,9 +238,11 @@ fn read(
         None => evidence,
     };
     let (bins, classes) = match classes {
-        Some(classes) if is_noisy => {
-            let blocks = fit_blocks(&evidence, &degrees.degrees, &missing, epsilon_links, &classes, progress);
-            (Bins::Scored(blocks.scores), Some(blocks.classes))
+        Some(classes) if epsilon_links > 0.0 => {
+            // Without noise links still tell classes; a bit that is wrong once in a billion times is as good as certain.
+            let epsilon = epsilon_links.min(CERTAIN);
+            let blocks = fit_blocks(&evidence, &degrees.degrees, &missing, epsilon, &classes, progress);
+            (if is_noisy { Bins::Scored(blocks.scores) } else { Bins::Learned }, Some(blocks.classes))
         }
         other => (Bins::Learned, other.map(|classes| classes.prior)),
     };

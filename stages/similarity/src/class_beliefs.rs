@@ -2,7 +2,7 @@
 
 use rand::seq::SliceRandom;
 use veilgraph_contract::{Draws, NoParams, Progress, Server, Stage, StageRng};
-use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
+use veilgraph_graph::{ClassBeliefs, Construction, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
 use veilgraph_nn::{
     Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting,
     on_threads, train,
@@ -17,10 +17,10 @@ use crate::similar_graph::{NEIGHBOURS, most_alike};
 
 /// Predicts the classes of all nodes from features and training labels alone.
 ///
-/// Two networks predict: GraphSAGE over the graph of nearest neighbours, and GCN over the graph of the pairs with the
-/// largest scores. Each is trained five times, without a fifth of the training nodes. A training node is predicted by the
-/// networks that did not see its label, and every other node by the mean of all five. The logarithms of both predictions
-/// are added with a weight and divided by a temperature, which make the labels of validation nodes likeliest.
+/// Three networks predict: a perceptron, GraphSAGE over the graph of nearest neighbours, and GCN over the graph of the pairs
+/// with the largest scores. Each is trained five times, without a fifth of the training nodes. A training node is predicted
+/// by the networks that did not see its label, and every other node by the mean of all five. The logarithms of the
+/// predictions are added with weights and divided by a temperature, which make the labels of validation nodes likeliest.
 ///
 /// # Source
 /// Stone (1974) for cross-validated predictions; Guo et al. (2017), On calibration of modern neural networks, for the
@@ -33,11 +33,12 @@ const FOLDS: usize = 5;
 impl Stage for BelieveClasses {
     const STAGE: &'static str = "similarity";
     const TASK: &'static str = "class-beliefs";
-    const DRAWS: Draws = Draws::OncePerExperiment;
+    /// The noise of training is a part of what every trial shows, at a floor as elsewhere.
+    const DRAWS: Draws = Draws::EveryTrial;
     type Side = Server;
     type Params = NoParams;
-    /// Features are public, or estimated from reports where nodes keep them private. Without features every node has the
-    /// frequencies of the classes.
+    /// Features are public, or estimated from reports where nodes keep them private. Without features, and where classes
+    /// cannot be learned, every node has the frequencies of the classes.
     type Inputs = (Nodes, Option<Features>, Option<EstimatedFeatures>, Labels);
     type Outputs = (ClassBeliefs,);
     type Error = Error;
@@ -49,7 +50,7 @@ impl Stage for BelieveClasses {
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let n_nodes = nodes.splits.len();
-        if public.is_none() && estimated.is_none() {
+        if labels.n_classes() < 2 || (public.is_none() && estimated.is_none()) {
             return Ok((frequencies(&nodes, &labels)?,));
         }
         let features = HeldFeatures::new(public, estimated)?;
@@ -57,28 +58,34 @@ impl Stage for BelieveClasses {
         let fit = CrossFit { features: features.input(), nodes: &nodes, labels: &labels, folds: &folds, rng, progress };
         let directions = features.directions()?;
         let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
-        let by_neighbours = match fit.predict(Architecture::GraphSage, &neighbours) {
-            Ok(predicted) => predicted,
+        let predict = || -> Result<[Vec<f32>; 3], Failure> {
+            let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
+            let without_links = fit.predict(Architecture::Mlp, &no_links)?;
+            let by_neighbours = fit.predict(Architecture::GraphSage, &neighbours)?;
+            let classes = Some(Classes::new(labels.n_classes(), &by_neighbours));
+            let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
+            let by_score = fit.predict(Architecture::Gcn, &alike)?;
+            Ok([without_links, by_neighbours, by_score])
+        };
+        match predict() {
+            Ok(predicted) => Ok((blended(&nodes, &labels, &predicted)?,)),
             Err(reason) => {
                 tracing::warn!("every node is believed to have the frequencies of the classes: {reason}");
-                return Ok((frequencies(&nodes, &labels)?,));
+                Ok((frequencies(&nodes, &labels)?,))
             }
-        };
-        let classes = Some(Classes::new(labels.n_classes(), &by_neighbours));
-        let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
-        let by_score = fit.predict(Architecture::Gcn, &alike).map_err(|reason| {
-            veilgraph_contract::Invalid(format!("the classes cannot be predicted from similar nodes: {reason}"))
-        })?;
-        Ok((blended(&nodes, &labels, &by_neighbours, &by_score)?,))
+        }
     }
 }
 
-/// Divides the training nodes at random into parts with about equally many nodes of every class.
+/// Divides the training nodes at random into parts with about equally many nodes of every class. The only training node of
+/// a class is in no part, because networks without it would not know the class.
 fn folds(nodes: &Nodes, labels: &Labels, rng: &StageRng) -> Vec<Vec<u32>> {
     let mut training: Vec<(u32, u16)> =
         nodes.members(Split::Train).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
     training.shuffle(&mut rng.fast_stream("folds", 0));
     training.sort_by_key(|&(_, class)| class);
+    let training: Vec<(u32, u16)> =
+        training.chunk_by(|a, b| a.1 == b.1).filter(|of_class| of_class.len() > 1).flatten().copied().collect();
     let part = |fold: usize| training.iter().skip(fold).step_by(FOLDS).map(|&(node, _)| node).collect();
     (0..FOLDS).map(part).collect()
 }
@@ -142,9 +149,8 @@ impl CrossFit<'_> {
         architecture: Architecture,
         graph: &WeightedGraph,
     ) -> Result<Vec<f32>, Failure> {
-        let others = self.folds.iter().enumerate().filter(|&(other, _)| other != fold);
-        let mut training: Vec<u32> = others.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
-        training.sort_unstable();
+        let mut training = self.nodes.members(Split::Train);
+        training.retain(|node| !self.folds[fold].contains(node));
         let validation = self.nodes.members(Split::Validation);
         let operator = GraphOperator::explicit(graph);
         let options = NetworkOptions::default();
@@ -159,42 +165,48 @@ impl CrossFit<'_> {
     }
 }
 
-/// Adds the logarithms of two predictions with the weight and the temperature that make the labels of validation nodes
+/// Adds the logarithms of predictions with the weights and the temperature that make the labels of validation nodes
 /// likeliest.
 ///
 /// # Shapes
-/// `first` and `second`: `[n_nodes, n_classes]`, row-major.
-fn blended(nodes: &Nodes, labels: &Labels, first: &[f32], second: &[f32]) -> Result<ClassBeliefs, Error> {
-    const WEIGHTS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+/// `predicted`: each is `[n_nodes, n_classes]`, row-major.
+fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>; 3]) -> Result<ClassBeliefs, Error> {
+    const QUARTERS: u32 = 4;
     const TEMPERATURES: [f64; 5] = [0.6, 0.8, 1.0, 1.25, 1.6];
     let n_classes = labels.n_classes();
-    let row = |node: usize, weight: f64, temperature: f64| -> Vec<f32> {
-        let of = |predicted: &[f32], class: usize| libm::log(f64::from(predicted[node * n_classes + class]) + 1e-9);
-        let logs = |class| (weight * of(first, class) + (1.0 - weight) * of(second, class)) / temperature;
-        let logs: Vec<f64> = (0..n_classes).map(logs).collect();
+    let row = |node: usize, weights: [f64; 3], temperature: f64| -> Vec<f32> {
+        let mut logs = vec![0.0; n_classes];
+        for (predicted, weight) in predicted.iter().zip(weights) {
+            for (log, &probability) in logs.iter_mut().zip(&predicted[node * n_classes..]) {
+                *log += weight * libm::log(f64::from(probability) + 1e-9) / temperature;
+            }
+        }
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = logs.iter().map(|log| libm::exp(log - most)).sum();
         logs.iter().map(|log| (libm::exp(log - most) / total) as f32).collect()
     };
     let validation: Vec<(u32, u16)> =
         nodes.members(Split::Validation).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
-    let loss = |weight: f64, temperature: f64| -> f64 {
+    let loss = |weights: [f64; 3], temperature: f64| -> f64 {
         let of = |&(node, class): &(u32, u16)| {
-            -libm::log(f64::from(row(node as usize, weight, temperature)[usize::from(class)]).max(1e-30))
+            -libm::log(f64::from(row(node as usize, weights, temperature)[usize::from(class)]).max(1e-30))
         };
         validation.iter().map(of).sum()
     };
-    let mut best = (f64::INFINITY, 0.5, 1.0);
-    for weight in WEIGHTS {
-        for temperature in TEMPERATURES {
-            let loss = loss(weight, temperature);
-            if loss < best.0 {
-                best = (loss, weight, temperature);
+    let mut best = (f64::INFINITY, [1.0 / 3.0; 3], 1.0);
+    for first in 0..=QUARTERS {
+        for second in 0..=QUARTERS - first {
+            let weights = [first, second, QUARTERS - first - second].map(|weight| f64::from(weight) / 4.0);
+            for temperature in TEMPERATURES {
+                let loss = loss(weights, temperature);
+                if loss < best.0 {
+                    best = (loss, weights, temperature);
+                }
             }
         }
     }
-    let (loss, weight, temperature) = best;
-    tracing::debug!(loss = loss / validation.len() as f64, weight, temperature, "classes believed from features");
-    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weight, temperature)).collect();
+    let (loss, weights, temperature) = best;
+    tracing::debug!(loss = loss / validation.len() as f64, ?weights, temperature, "classes believed from features");
+    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weights, temperature)).collect();
     Ok(ClassBeliefs::new(n_classes, beliefs)?)
 }

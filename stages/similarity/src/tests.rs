@@ -173,3 +173,22 @@ fn classes_are_believed_without_a_nodes_own_label() {
     let turned = believe(Labels::new(2, turned.collect()).expect("valid"));
     assert!(right(&turned, 6) > 0.5, "{}", right(&turned, 6));
 }
+
+/// A class with a single training node is still learned, and without features every node has the frequencies.
+#[test]
+fn rare_classes_and_missing_features_leave_beliefs() {
+    let (nodes, features, labels) = inputs();
+    let rare = labels.classes().iter().map(|&(node, class)| (node, if node == 3 { 2 } else { class })).collect();
+    let rare = Labels::new(3, rare).expect("valid");
+    let rng = StageRng::new(1, "class-beliefs", 0);
+    let believe = |features: Option<Features>| {
+        let inputs = (nodes.clone(), features, None, rare.clone());
+        BelieveClasses::run(inputs, &veilgraph_contract::NoParams {}, &rng, &Progress::none()).expect("believed").0
+    };
+    let learned = believe(Some(features));
+    let correct = (0..60).filter(|&node| node != 3 && learned.row(node)[node % 2] > 0.5).count();
+    assert!(correct >= 50, "{correct} of 59");
+    let frequent = believe(None);
+    // Of 20 training nodes, 10, 9 and 1 are of each class; one node more of each is counted.
+    assert!((frequent.row(5)[0] - 11.0 / 23.0).abs() < 1e-6 && (frequent.row(5)[2] - 2.0 / 23.0).abs() < 1e-6);
+}

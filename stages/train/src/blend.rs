@@ -63,3 +63,6 @@ fn mixed(network: &[f32], beliefs: &[f32], n_classes: usize, weight: f64) -> Vec
     }
     mixed
 }
+
+#[cfg(test)]
+mod tests;

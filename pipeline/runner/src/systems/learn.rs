@@ -4,6 +4,8 @@ mod beliefs;
 mod link_prediction;
 mod majority;
 
+pub(super) use beliefs::before_reports;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -44,7 +46,10 @@ pub(super) fn fields_of_learners() -> Vec<String> {
 pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
     let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
     let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
-    let classifies = plan.config.values(TABLE, "task").iter().all(|task| task.as_str() == Some(CLASSIFY));
+    let tasks = plan.config.values(TABLE, "task");
+    let is_link_prediction = |task: &toml::Value| task.as_str() == Some("link-prediction");
+    let classifies = tasks.is_empty() || tasks.iter().any(|task| task.as_str() == Some(CLASSIFY));
+    let classifies = classifies && !tasks.iter().any(is_link_prediction);
     let can_train = classifies && has_labels && super::features::are_at_hand(plan, data);
     let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
     let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
@@ -127,7 +132,9 @@ impl Kind {
 
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
-    cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })
+    let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })?;
+    cells.iter_mut().for_each(|cell| cell.params.blend = false);
+    Ok(cells)
 }
 
 /// The cells of `[train]` for networks over graphs of this kind.
@@ -148,6 +155,13 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
             }
         }
         params.check()?;
+        if params.inductive && params.blend {
+            return Err(
+                "inductive = true keeps links of test nodes out of training, and blend = true adds beliefs that were \
+                        read off all links; remove one of them"
+                    .to_owned(),
+            );
+        }
         if params.inductive && !is_listed {
             return Err(
                 "inductive = true leaves out the links of test nodes, and soft graphs and solitude list none; choose \
@@ -187,17 +201,19 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
         let run = Run { step: "chosen", is_over_trials: true, ..run };
         chosen = Some(plan.run::<ChooseSetting>(&all, &params, run)?);
     }
-    let mut trained = Vec::new();
+    let (mut trained, mut answering) = (Vec::new(), Vec::new());
     for mut branch in scored {
         if let Some(chosen) = &chosen {
             branch.take("chosen_setting", chosen);
         }
         let network = plan.run::<Train>(&[&branch], &params, run)?;
-        trained.push(if cell.params.blend { beliefs::blended(plan, &network)? } else { network });
+        answering.push(if cell.params.blend { beliefs::blended(plan, &network)? } else { network.clone() });
+        trained.push(network);
     }
     if plan.wants(MetricGroup::Accuracy) {
-        plan.score_together::<EvaluateClasses>(&trained)?;
+        plan.score_together::<EvaluateClasses>(&answering)?;
     }
+    // Attacks ask the networks themselves.
     Ok(trained)
 }
 

@@ -92,7 +92,11 @@ impl Learned {
             for i in (stripe..self.weights.len()).step_by(STRIPES) {
                 for &SimilarClaim { partner, bin, claims } in similar.row(i) {
                     let affinity = self.affinity(row(i as u32), row(partner));
-                    let theta = (self.base(i, partner, bin) * affinity).min(MOST_LIKELY);
+                    let theta = self.base(i, partner, bin) * affinity;
+                    if theta >= MOST_LIKELY {
+                        // The likelihood no longer grows with the bin.
+                        continue;
+                    }
                     let change = theta * ratios.less_one[usize::from(claims)];
                     let slope = change / (1.0 + change);
                     sums[usize::from(bin)] += slope;
@@ -181,7 +185,10 @@ impl Learned {
         for _ in 0..STEPS {
             let (mut gradient, mut information) = (ratios.less_one[0] * unclaimed, 1e-9);
             for &Told { base, excess, less_one } in &told {
-                let theta = (base * (1.0 + self.homophily * excess)).min(MOST_LIKELY);
+                let theta = base * (1.0 + self.homophily * excess);
+                if theta >= MOST_LIKELY {
+                    continue;
+                }
                 let slope = base * excess * less_one / (1.0 + theta * less_one);
                 gradient += slope;
                 information += slope * slope;

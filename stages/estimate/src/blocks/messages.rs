@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::stored::Stored;
-use super::unclaimed::{Background, Unclaimed};
+use super::unclaimed::{Background, ClassAffinity, Unclaimed};
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY, TRUST, fix, normalize, prior_log, to_the_trust};
 use crate::known_pairs::SimilarClaims;
 
@@ -26,10 +26,7 @@ pub(crate) struct Messages<'a> {
     /// No double claim makes the reports likelier by more than this, relatively.
     largest_gain: f64,
     stored: Stored,
-    /// What two nodes of one class add to the affinity `1 − h` of any two nodes, `[n_classes]`.
-    same_class: Vec<f32>,
-    /// `1 − h`.
-    any_class: f32,
+    affinity: ClassAffinity,
 }
 
 impl<'a> Messages<'a> {
@@ -44,8 +41,7 @@ impl<'a> Messages<'a> {
             gains: Vec::new(),
             largest_gain: 0.0,
             stored: Stored { number_of_slot: Vec::new(), offsets: Vec::new(), messages: Vec::new() },
-            same_class: Vec::new(),
-            any_class: 1.0,
+            affinity: ClassAffinity::default(),
         };
         for (row, known) in messages.beliefs.chunks_exact_mut(n_classes).zip(&classes.known) {
             fix(row, *known);
@@ -84,9 +80,9 @@ impl<'a> Messages<'a> {
         most_passes: usize,
     ) {
         const SETTLED: f32 = 2e-3;
-        self.any_class = (1.0 - learned.homophily) as f32;
-        self.same_class = learned.shares.iter().map(|share| (learned.homophily / share) as f32).collect();
-        let claim = ratios.less_one[2].min(1e26);
+        self.affinity.any = (1.0 - learned.homophily) as f32;
+        self.affinity.same = learned.shares.iter().map(|share| (learned.homophily / share) as f32).collect();
+        let claim = ratios.less_one[2];
         self.largest_gain = MOST_LIKELY * claim;
         let gain = |i: usize, slot: usize| {
             let base = learned.base(i, self.pairs.partners[slot], self.pairs.bins[slot]);
@@ -112,8 +108,8 @@ impl<'a> Messages<'a> {
     fn strengths(&self) -> Vec<f32> {
         let strength = |(node, slot): (usize, usize)| {
             let both = self.belief(node).iter().zip(self.belief(self.pairs.partners[slot] as usize));
-            let same = both.zip(&self.same_class).map(|((a, b), same)| same * a.max(*b)).fold(0.0, f32::max);
-            self.gains[slot] * (self.any_class + same)
+            let same = both.zip(&self.affinity.same).map(|((a, b), same)| same * a.max(*b)).fold(0.0, f32::max);
+            self.gains[slot] * (self.affinity.any + same)
         };
         let slots = |node: usize| self.pairs.slots(node).map(move |slot| (node, slot));
         (0..self.pairs.n_nodes()).into_par_iter().flat_map_iter(slots).map(strength).collect()
@@ -172,7 +168,7 @@ impl<'a> Messages<'a> {
         /// Of so many factors the logarithm is taken at once.
         const FACTORS: usize = 8;
         let n_classes = self.n_classes;
-        let mut field = unclaimed.field(node, background, &self.beliefs, &self.same_class);
+        let mut field = unclaimed.field(node, background, &self.beliefs, &self.affinity);
         let n_stored = self.stored.offsets[node + 1] - self.stored.offsets[node];
         // What the double claims multiply the odds of each class by, first those whose messages are kept.
         let mut factors = Vec::with_capacity(n_stored * n_classes);
@@ -222,19 +218,19 @@ impl<'a> Messages<'a> {
     fn add_weak(&self, slot: usize, node: usize, sums: &mut [f32], scratch: &mut [f32]) -> bool {
         const WEAK: f32 = 0.2;
         let gain = self.gains[slot];
-        if gain * self.any_class >= WEAK {
+        if gain * self.affinity.any >= WEAK {
             return false;
         }
         let (own, partner) = (self.belief(node), self.belief(self.pairs.partners[slot] as usize));
         let told = |((own, _), same): ((&f32, &f32), &f32)| gain * same * own;
-        let both = || own.iter().zip(partner).zip(&self.same_class);
+        let both = || own.iter().zip(partner).zip(&self.affinity.same);
         let mean: f32 = both().map(|pair| told(pair) * pair.0.1).sum();
         let mut most = 0.0_f32;
         for (out, pair) in scratch.iter_mut().zip(both()) {
             // What the node told its partner is taken out of the partner's belief again.
             let message = pair.0.1 * (1.0 - TRUST as f32 * (told(pair) - mean));
-            *out = gain * (self.any_class + pair.1 * message);
-            most = most.max(*out);
+            *out = gain * (self.affinity.any + pair.1 * message);
+            most = most.max(*out).max(told(pair));
         }
         if most >= WEAK {
             return false;
@@ -251,8 +247,8 @@ impl<'a> Messages<'a> {
         factors.resize(first + self.n_classes, 0.0);
         let row = &mut factors[first..];
         self.message(self.pairs.reverse[slot] as usize, self.pairs.partners[slot] as usize, node, row);
-        for (value, &same) in row.iter_mut().zip(&self.same_class) {
-            *value = self.factor(slot, f64::from(self.any_class) + f64::from(same) * *value);
+        for (value, &same) in row.iter_mut().zip(&self.affinity.same) {
+            *value = self.factor(slot, f64::from(self.affinity.any) + f64::from(same) * *value);
         }
     }
 
@@ -273,9 +269,9 @@ impl<'a> Messages<'a> {
         }
         // What the receiver told the sender is taken out again.
         let mut total = 0.0;
-        let terms = self.belief(sender).iter().zip(self.belief(receiver)).zip(&self.same_class);
+        let terms = self.belief(sender).iter().zip(self.belief(receiver)).zip(&self.affinity.same);
         for (out, ((&own, &told), &same)) in out.iter_mut().zip(terms) {
-            let factor = self.factor(slot, f64::from(self.any_class) + f64::from(same) * f64::from(told));
+            let factor = self.factor(slot, f64::from(self.affinity.any) + f64::from(same) * f64::from(told));
             *out = f64::from(own) / to_the_trust(factor);
             total += *out;
         }

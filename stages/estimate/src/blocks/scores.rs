@@ -115,10 +115,14 @@ pub(crate) struct Intervals {
 const NEGLIGIBLE: f32 = 0.02;
 
 impl Intervals {
-    /// Divides the range of these log odds.
+    /// Divides the range of these log odds. Where there are none, there is no bin.
     pub(crate) fn new(rows: &[Vec<(u32, f32)>], n_bins: u8) -> Self {
         let logits = || rows.iter().flatten().map(|&(_, logit)| logit).filter(|logit| logit.abs() > NEGLIGIBLE);
+        if logits().next().is_none() {
+            return Self { least: 0.0, width: 0.0, n_bins: 0, logits: Vec::new() };
+        }
         let (least, most) = logits().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let n_bins = if most > least { n_bins } else { 1 };
         let width = ((most - least) / f32::from(n_bins)).max(f32::MIN_POSITIVE);
         let mut intervals = Self { least, width, n_bins, logits: Vec::new() };
         let mut sums = vec![(0.0, 0.0); usize::from(n_bins)];
@@ -155,6 +159,9 @@ impl Intervals {
     /// # Shapes
     /// `values`: `[n_bins]`.
     pub(crate) fn mapped(&self, logit: f32, values: &[f64]) -> f32 {
+        if self.logits.is_empty() {
+            return logit;
+        }
         let x = f64::from(logit);
         let next = self.logits.partition_point(|&mean| mean <= x);
         let value = match (next.checked_sub(1), self.logits.get(next)) {

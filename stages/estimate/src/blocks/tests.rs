@@ -158,3 +158,29 @@ fn scores_are_divided_into_equal_intervals() {
     assert!((intervals.mapped(middle, &doubled) - 2.0 * middle).abs() < 1e-5);
     assert!((intervals.mapped(3.5, &doubled) - (3.5 + intervals.logits[3] as f32)).abs() < 1e-5);
 }
+
+/// Whatever budget and graph: no claims at all, no labels, one class, nodes that sent nothing.
+#[test]
+fn extreme_inputs_have_finite_scores_and_beliefs() {
+    let silent = LinkEvidence::from_rows(vec![Vec::new(); 9]).expect("valid");
+    let classes: Vec<u16> = (0..9).map(|node| node % 3).collect();
+    let some = drawn(60, 0.5, 2.0, 11);
+    for epsilon in [1e-3, 1.0, 20.0, 700.0] {
+        for (evidence, classes, degrees) in
+            [(&silent, &classes, vec![0.01; 9]), (&some.evidence, &some.classes, some.degrees.clone())]
+        {
+            let known = known(classes);
+            let nobody = KnownClasses { known: vec![None; classes.len()], validation: Vec::new(), ..known.clone() };
+            let one = ClassBeliefs::new(1, vec![1.0; classes.len()]).expect("sums to 1");
+            let alone = KnownClasses { prior: one, known: vec![Some(0); classes.len()], validation: vec![(0, 0)] };
+            for classes in [known, nobody, alone] {
+                let blocks = fit_blocks(evidence, &degrees, &[0, 1], epsilon, &classes, &Progress::none());
+                let finite = blocks.scores.rows.iter().flatten().all(|(_, score)| score.is_finite());
+                assert!(finite && blocks.classes.n_nodes() == degrees.len(), "epsilon {epsilon}");
+                let intervals = Intervals::new(&blocks.scores.rows, 27);
+                assert!(intervals.logits.iter().all(|logit| logit.is_finite()), "{:?}", intervals.logits);
+                assert!(intervals.pairs(&blocks.scores.rows).is_ok());
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 
 use veilgraph_contract::{Artifact, NoParams};
 use veilgraph_evaluate::EvaluateClasses;
-use veilgraph_graph::{ClassBeliefs, Labels};
+use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels};
+use veilgraph_privacy::NoisyFeatures;
 use veilgraph_similarity::BelieveClasses;
 use veilgraph_train::{Blend, PredictBeliefs};
 
@@ -16,7 +17,11 @@ pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>,
     let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
     let n_scored = plan.config.trials;
     for trials in by_cell(graphs) {
-        if !is_wanted || !trials[0].has(Labels::NAME, Labels::ZONE) {
+        if !is_wanted {
+            continue;
+        }
+        if !trials[0].has(Labels::NAME, Labels::ZONE) {
+            tracing::warn!("{}: the server holds no true labels, so no classes are believed", trials[0].dataset);
             continue;
         }
         let mut predicted = Vec::new();
@@ -35,6 +40,10 @@ pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>,
 /// Blends what a network says with the beliefs about its graph.
 pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
     // The blend has losses of its own.
+    if matches!(network.mechanism.as_str(), "non-private" | "public") {
+        tracing::warn!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism);
+        return Ok(network.clone());
+    }
     let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?.without(&["curve"]);
     plan.run::<Blend>(&[&network], &NoParams {}, Run { table: TABLE, ..Run::default() })
 }
@@ -46,7 +55,7 @@ fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Re
         return Ok(branch.clone());
     }
     if branch.mechanism == "no-links" && has_features(branch) {
-        return plan.run::<BelieveClasses>(&[branch], &NoParams {}, Run { table: "similarity", ..Run::default() });
+        return before_reports(plan, branch);
     }
     let problem = format!(
         "{what} what is believed about classes, and nothing is (mechanism \"{}\"); use mechanism = \"blink\" with \
@@ -54,4 +63,21 @@ fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Re
         branch.mechanism
     );
     Err(plan.config.error(field, &problem))
+}
+
+/// The branch with what features and training labels say about classes, before any report about links is read.
+///
+/// What takes the place of features says nothing about classes, so it is not read.
+pub(crate) fn before_reports(plan: &mut Plan, branch: &Branch) -> Result<Branch, ConfigError> {
+    let mut start = branch.clone();
+    let are_estimates =
+        branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE) || branch.has(Features::NAME, Features::ZONE);
+    if !are_estimates {
+        start.mark_absent::<EstimatedFeatures>();
+    }
+    let believed =
+        plan.run::<BelieveClasses>(&[&start], &NoParams {}, Run { table: "similarity", ..Run::default() })?;
+    let mut branch = branch.clone();
+    branch.take(ClassBeliefs::NAME, &believed);
+    Ok(branch)
 }

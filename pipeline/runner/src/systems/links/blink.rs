@@ -11,13 +11,14 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
-use veilgraph_similarity::{BelieveClasses, Measure, Params as SimilarityParams, Similarity};
+use veilgraph_similarity::{Measure, Params as SimilarityParams, Similarity};
 
 use super::{Mechanism, TABLE, fields_of};
 use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
+use crate::systems::learn::before_reports;
 
 pub(super) const MECHANISM: Mechanism =
     Mechanism { name: "blink", fields: fields_of::<BlinkParams>, graphs, functions: &[function::<Local<Blink>>()] };
@@ -67,7 +68,7 @@ fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigErr
         let cell = [cell];
         beliefs.extend(if believes_classes {
             for branch in &mut start {
-                *branch = plan.run::<BelieveClasses>(&[branch], &NoParams {}, Run::default())?;
+                *branch = before_reports(plan, branch)?;
             }
             plan.sweep_cells::<EstimateWithClasses>(&start, "estimate", &cell)?
         } else if cell[0].params.uses_bins() {
@@ -121,6 +122,12 @@ fn without_similar_pairs(mut branch: Branch) -> Branch {
 /// Every graph from the same posteriors.
 fn constructed(plan: &mut Plan, beliefs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
     let check = |params: &mut ConstructParams| params.check().map_err(|error| error.to_string());
+    let field = "construct.variant";
+    let misplaced = "\"similar\" links nodes by their features alone; it belongs to mechanism = \"no-links\", in a [[compare]] \
+                     of its own (a posterior has hard, soft and hybrid graphs)";
+    if plan.config.values("construct", "variant").iter().any(|value| value.as_str() == Some(super::no_links::SIMILAR)) {
+        return Err(plan.config.error(field, misplaced));
+    }
     let mut graphs = Vec::new();
     for cell in plan.cells::<ConstructParams>("construct", &[], check)? {
         let variant = cell.params.variant;
