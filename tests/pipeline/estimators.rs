@@ -137,7 +137,7 @@ fn extreme_graphs_have_estimates_at_every_budget() {
     }
 }
 
-/// Labels and features of a few nodes: with one class, without validation nodes, on graphs with few or all links.
+/// Labels and features of a few nodes: on graphs with few or all links, at budgets from next to none to infinite.
 #[test]
 fn extreme_graphs_with_labels_have_estimates_and_networks() {
     let star: String = (1..40).map(|leaf| format!("0,{leaf}\n")).collect();
@@ -145,7 +145,7 @@ fn extreme_graphs_with_labels_have_estimates_and_networks() {
     let path: String = (1..50).map(|node| format!("{},{node}\n", node - 1)).collect();
     for (name, n_nodes, edges) in [("star", 40, star), ("complete", 30, complete), ("path", 50, path)] {
         for (n_classes, split) in
-            [(2, "{train=0.5, validation=0.2, test=0.3}"), (1, "{train=0.6, validation=0.0, test=0.4}")]
+            [(2, "{train=0.5, validation=0.2, test=0.3}"), (3, "{train=0.6, validation=0.1, test=0.3}")]
         {
             let lab = Lab::with(
                 "config.toml",
