@@ -81,8 +81,6 @@ impl Unclaimed {
         beliefs: &[f32],
         affinity: &ClassAffinity,
     ) -> Vec<f64> {
-        /// Below this probability of a link, what its absence says is in proportion to it.
-        const LINEAR: f64 = 0.05;
         let (any_class, same_class) = (affinity.any, affinity.same.as_slice());
         let belief = |node: usize| &beliefs[node * same_class.len()..][..same_class.len()];
         let own = background.learned.weights[node];
@@ -93,13 +91,13 @@ impl Unclaimed {
         for entry in self.offsets[node]..self.offsets[node + 1] {
             let (base, partner) = (f64::from(self.bases[entry]), belief(self.partners[entry] as usize));
             let most = partner.iter().zip(same_class).map(|(belief, same)| belief * same).fold(any_class, f32::max);
-            let is_linear = base * f64::from(any_class + most) < LINEAR;
+            let is_linear = base * f64::from(any_class + most) < MOST_LIKELY;
             let strength = f64::from(self.expected[entry]) + if is_linear { self.less_one * base } else { 0.0 };
             field.iter_mut().zip(partner).for_each(|(sum, &belief)| *sum += strength * f64::from(belief));
             if !is_linear {
                 for (sum, (belief, same)) in told.iter_mut().zip(partner.iter().zip(same_class)) {
                     let probability = base * f64::from(any_class + belief * same);
-                    *sum += libm::log(1.0 + self.less_one * probability.min(MOST_LIKELY));
+                    *sum += self.less_one * probability.min(MOST_LIKELY);
                 }
             }
         }
