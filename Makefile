@@ -81,9 +81,9 @@ bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published 
 	time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
-compare: CONFIG = configs/compare.toml
-compare: build            ## What each addition to the published estimator is worth: tables and plots (needs DATA_DIR)
-	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS)
+compare: CONFIG = configs/compare.toml configs/compare-accuracy.toml
+compare: build            ## What each addition to the published estimator is worth, and what networks make of it beside floors and ceiling (needs DATA_DIR)
+	$(VEILGRAPH) run $(CONFIG) $(PAPER) && $(VEILGRAPH) report $(CONFIG) --name compare $(PAPER)
 PAPER = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published $(PUBLISHED)) $(SET)
 paper: build              ## Every table and figure of the Blink paper, beside the published ones: make paper DATA_DIR=... PUBLISHED=... (hours)
 	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)

@@ -3,7 +3,7 @@
 
 use veilgraph_client::PublicParameters;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
+use veilgraph_graph::{AdjacencyList, ClassBeliefs, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
 use veilgraph_ingest::{Format, Ingest, Params};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privatize::LocalMechanism;
@@ -112,7 +112,7 @@ pub fn artifact(data: &[u8]) {
     let text = String::from_utf8_lossy(facts);
     let facts =
         Facts(text.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect());
-    match kind % 16 {
+    match kind % 17 {
         0 => read::<NoisyLinks>(&facts, rows),
         1 => read::<NoisyDegrees>(&facts, rows),
         2 => read::<LinkEvidence>(&facts, rows),
@@ -128,7 +128,8 @@ pub fn artifact(data: &[u8]) {
         12 => read::<Groups>(&facts, rows),
         13 => read::<NoisyCounts>(&facts, rows),
         14 => read::<NoisyEntries>(&facts, rows),
-        _ => read::<Curves>(&facts, rows),
+        15 => read::<Curves>(&facts, rows),
+        _ => read::<ClassBeliefs>(&facts, rows),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The bytes that the server sees stay what they were at commit 228681b.
+//! The bytes that the server sees stay what they were at commit 228681b; those of `method = "best"` are what they were when
+//! links and classes were first believed together.
 
 use std::collections::BTreeSet;
 
