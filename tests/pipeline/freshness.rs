@@ -148,6 +148,7 @@ fn the_number_of_threads_and_jobs_changes_no_byte() {
     let sets = [
         "privatize.links.epsilon=[0.3, 6]",
         "estimate.ridge=0.1",
+        "estimate.method=[\"published\", \"best\"]",
         "construct.variant=[\"hard\", \"soft\", \"hybrid\"]",
         "train.learning_rate=[0.1, 0.01]",
     ];
