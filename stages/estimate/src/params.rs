@@ -20,7 +20,7 @@ pub struct Params {
     #[serde(rename = "match")]
     pub match_degrees: bool,
     /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from
-    /// the reports. Left out where a bit has less than 1.75 nats.
+    /// the reports. Left out where a bit has less than 2 nats.
     pub triangles: bool,
     /// How the prior is fitted.
     pub solver: Solver,
@@ -35,7 +35,7 @@ pub struct Params {
 }
 
 /// Budget of a bit from which on reports tell common neighbours from noise (docs/benchmarks/estimators.md).
-const LEAST_FOR_TRIANGLES: f64 = 1.75;
+const LEAST_FOR_TRIANGLES: f64 = 2.0;
 
 /// The table as it is written: a method, and what is said beside it.
 #[derive(Deserialize)]
