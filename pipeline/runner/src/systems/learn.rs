@@ -9,7 +9,7 @@ pub(super) use beliefs::before_reports;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use veilgraph_contract::{Artifact, Private, Zone};
+use veilgraph_contract::{Artifact, NoParams, Private, Stage, Zone};
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyLabels;
@@ -95,9 +95,7 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
             Entry::Vacant(place) => place.insert(cells(plan, kind)?),
         };
         // Networks that nobody scores or attacks are not trained, unless training is all that is wanted.
-        let is_wanted = plan.wants(MetricGroup::Accuracy)
-            || plan.options.until == Some("train")
-            || super::audit::attacks_networks(plan);
+        let is_wanted = predicts_classes(plan) || super::audit::attacks_networks(plan);
         if !is_wanted || !has_features(&trials[0]) || !has_labels(&trials[0]) {
             continue;
         }
@@ -106,6 +104,35 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
         }
     }
     Ok(trained)
+}
+
+/// Whether predictions are scored, or training is all that is wanted.
+fn predicts_classes(plan: &Plan) -> bool {
+    plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train")
+}
+
+/// Takes what `S` says about every graph for the predictions of a model of this name. Nothing is trained, so no attack has a
+/// network to ask, and no branch is handed on.
+fn predict_without_training<S: Stage<Params = NoParams>>(
+    plan: &mut Plan,
+    graphs: &[Branch],
+    model: &str,
+    prepare: impl Fn(&mut Plan, &Branch) -> Result<Branch, ConfigError>,
+) -> Result<Vec<Branch>, ConfigError> {
+    let n_scored = plan.config.trials;
+    for trials in by_cell(graphs) {
+        if !predicts_classes(plan) || !trials[0].has(Labels::NAME, Labels::ZONE) {
+            continue;
+        }
+        let mut predicted = Vec::new();
+        for branch in trials.iter().filter(|branch| branch.is_scored(n_scored)) {
+            let mut branch = prepare(plan, branch)?;
+            model.clone_into(&mut branch.model);
+            predicted.push(plan.run::<S>(&[&branch], &NoParams {}, Run { table: TABLE, ..Run::default() })?);
+        }
+        plan.score_together::<EvaluateClasses>(&predicted)?;
+    }
+    Ok(Vec::new())
 }
 
 /// What `[train]` means for a graph.

@@ -2,48 +2,33 @@
 //! training labels give.
 
 use veilgraph_contract::{Artifact, NoParams};
-use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_similarity::BelieveClasses;
 use veilgraph_train::{Blend, PredictBeliefs};
 
-use super::{TABLE, by_cell, has_features};
-use crate::config::{ConfigError, MetricGroup};
+use super::{TABLE, by_cell, has_features, predict_without_training, predicts_classes};
+use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
 /// Takes the beliefs about every graph for predictions.
 pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
-    let n_scored = plan.config.trials;
-    for trials in by_cell(graphs) {
-        if !is_wanted {
-            continue;
-        }
-        if !trials[0].has(Labels::NAME, Labels::ZONE) {
-            tracing::warn!("{}: the server holds no true labels, so no classes are believed", trials[0].dataset);
-            continue;
-        }
-        let mut predicted = Vec::new();
-        for branch in trials.iter().filter(|branch| branch.is_scored(n_scored)) {
-            let mut branch = with_beliefs(plan, branch, "train.task", "task = \"beliefs\" predicts")?;
-            "beliefs".clone_into(&mut branch.model);
-            let run = Run { table: TABLE, ..Run::default() };
-            predicted.push(plan.run::<PredictBeliefs>(&[&branch], &NoParams {}, run)?);
-        }
-        plan.score_together::<EvaluateClasses>(&predicted)?;
+    let has_labels = |trials: &[Branch]| trials[0].has(Labels::NAME, Labels::ZONE);
+    for trials in by_cell(graphs).iter().filter(|trials| predicts_classes(plan) && !has_labels(trials)) {
+        tracing::warn!("{}: the server holds no true labels, so no classes are believed", trials[0].dataset);
     }
-    // No attack asks beliefs.
-    Ok(Vec::new())
+    predict_without_training::<PredictBeliefs>(plan, graphs, "beliefs", |plan, branch| {
+        with_beliefs(plan, branch, "train.task", "task = \"beliefs\" predicts")
+    })
 }
 
 /// Blends what a network says with the beliefs about its graph.
 pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
-    // The blend has losses of its own.
     if matches!(network.mechanism.as_str(), "non-private" | "public") {
         tracing::warn!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism);
         return Ok(network.clone());
     }
+    // The blend has losses of its own.
     let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?.without(&["curve"]);
     plan.run::<Blend>(&[&network], &NoParams {}, Run { table: TABLE, ..Run::default() })
 }
