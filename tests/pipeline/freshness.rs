@@ -168,3 +168,12 @@ fn released(document: &serde_json::Value) -> Vec<(String, String)> {
     all.retain(|(name, _)| name.rsplit(' ').next().is_some_and(|artifact| !PRIVATE.contains(&artifact)));
     all
 }
+
+/// A number of a config may have as many digits as a number of double precision has.
+#[test]
+fn a_long_number_of_a_config_stays_fresh() {
+    let lab = Lab::tiny();
+    let long = ["--set", "privatize.links.epsilon=5.029999999329447746"];
+    lab.json(&long);
+    assert_eq!(lab.ran(&long), Vec::<String>::new());
+}

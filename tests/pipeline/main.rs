@@ -2,6 +2,7 @@
 
 mod audit;
 mod bad_input;
+mod central;
 mod commands;
 mod datasets;
 mod defects;

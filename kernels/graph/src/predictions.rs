@@ -38,6 +38,7 @@ impl Public for Predictions {}
 
 impl Artifact for Predictions {
     const NAME: &'static str = "predictions";
+    const HELD_OUT_NAME: &'static str = "held_out_predictions";
     const ZONE: Zone = Zone::Server;
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[
         ("model", ColumnType::U32),

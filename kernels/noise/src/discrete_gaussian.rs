@@ -56,7 +56,7 @@ fn draw(Sigma(sigma): Sigma, integers: &mut impl Integers) -> i64 {
 }
 
 /// True with probability `exp(-numerator / denominator)` for any numerator.
-fn is_accepted(numerator: u64, denominator: u64, integers: &mut impl Integers) -> bool {
+pub(crate) fn is_accepted(numerator: u64, denominator: u64, integers: &mut impl Integers) -> bool {
     // Both factors are drawn by the same series, which holds up to 1.
     (0..numerator / denominator).all(|_| bernoulli_exp(1, 1, integers))
         && bernoulli_exp(numerator % denominator, denominator, integers)

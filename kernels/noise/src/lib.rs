@@ -9,6 +9,7 @@ extern crate alloc;
 
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
+pub mod exponential_choice;
 pub mod generalized_response;
 pub mod one_bit;
 pub mod piecewise;

@@ -113,6 +113,7 @@ pub fn releases_of_lists(
         relation,
         cost: Cost::Pure(epsilon),
         sound,
+        claimed_epsilon: None,
         why: why.to_owned(),
     };
     let why = if lists_per_link > 1.0 { "a link stands in the lists of both its ends" } else { "" };
@@ -132,6 +133,7 @@ pub fn releases_of_graph(noise: &str, epsilon: f64, why: &str) -> Vec<Release> {
         relation,
         cost: Cost::Pure(epsilon),
         sound: true,
+        claimed_epsilon: None,
         why: why.to_owned(),
     };
     vec![row(Relation::ListBit), row(Relation::Edge)]

@@ -12,6 +12,6 @@ mod stage;
 pub use artifact::{Artifact, Column, ColumnType, Facts, Invalid, take};
 pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Slot, Streamed};
 pub use random::{Randomness, StageRng};
-pub use release::{Cost, Relation, Release, Subject, Trust, nats};
+pub use release::{Cost, Relation, Release, Subject, Trust, nats, optional_nats};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
 pub use stage::{Draws, NoParams, Progress, Stage, Watcher};

@@ -23,7 +23,10 @@ pub enum Relation {
     Label,
     /// Features and label of one node are replaced.
     NodeAttrs,
-    /// Features, label and all links of one node are replaced; the set of nodes stays.
+    /// Features and own list of one node are blanked, and its label counts for nothing. Its name stays in the lists of others,
+    /// and so do the set of nodes, what each is used for, and who has a label.
+    OwnData,
+    /// The same, and the node's name is taken out of the lists of others: all its links are gone.
     Node,
 }
 
@@ -93,6 +96,9 @@ pub struct Release {
     /// What it costs.
     #[serde(flatten)]
     pub cost: Cost,
+    /// What the source of the method states for the same noise, in nats, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_nats")]
+    pub claimed_epsilon: Option<f64>,
     /// Whether the guarantee holds as executed (false for floating-point noise).
     pub sound: bool,
     /// Why the cost is what it is, where that is no matter of course.
@@ -116,8 +122,16 @@ struct Nats(#[serde(with = "nats")] f64);
 
 impl Relation {
     /// All relations.
-    pub const ALL: [Self; 7] =
-        [Self::ListBit, Self::Edge, Self::FeatureCoord, Self::NodeFeatures, Self::Label, Self::NodeAttrs, Self::Node];
+    pub const ALL: [Self; 8] = [
+        Self::ListBit,
+        Self::Edge,
+        Self::FeatureCoord,
+        Self::NodeFeatures,
+        Self::Label,
+        Self::NodeAttrs,
+        Self::OwnData,
+        Self::Node,
+    ];
 
     /// Code, as in the ledger, in JSON and in budgets.
     #[must_use]
@@ -129,6 +143,7 @@ impl Relation {
             Self::NodeFeatures => "node-features",
             Self::Label => "label",
             Self::NodeAttrs => "node-attrs",
+            Self::OwnData => "own-data",
             Self::Node => "node",
         }
     }
@@ -143,6 +158,7 @@ impl Relation {
             Self::NodeFeatures => "node's features",
             Self::Label => "label",
             Self::NodeAttrs => "node's features and label",
+            Self::OwnData => "node's own data",
             Self::Node => "node",
         }
     }
@@ -250,6 +266,33 @@ pub mod nats {
             Written::Word(word) if word == "inf" => Ok(f64::INFINITY),
             Written::Word(word) => Err(de::Error::custom(format!("`{word}` is no number of nats"))),
         }
+    }
+}
+
+/// The same for numbers that may be absent.
+pub mod optional_nats {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    struct Some(#[serde(with = "super::nats")] f64);
+
+    /// Writes nats.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(nats: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match nats {
+            Option::Some(nats) => super::nats::serialize(nats, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// Reads nats.
+    ///
+    /// # Errors
+    /// When the value is neither absent, nor a number, nor `inf`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<Some>::deserialize(deserializer)?.map(|Some(nats)| nats))
     }
 }
 

@@ -15,6 +15,7 @@ mod store;
 mod summary;
 
 pub(crate) use costs::in_words;
+pub(crate) use summary::CENTRAL;
 
 use clap::CommandFactory;
 use veilgraph_store::Store;

@@ -7,7 +7,9 @@ use veilgraph_construct::{
 };
 use veilgraph_estimate::features::{DegreeFeatures, PropagateFeatures, RectifyFeatures, SubstituteFeatures};
 use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, GroupAtRandom, GroupByCounts, PairReports};
-use veilgraph_evaluate::{EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks};
+use veilgraph_evaluate::{
+    EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks, EvaluateReleasedModel,
+};
 use veilgraph_ingest::Ingest;
 use veilgraph_similarity::{BelieveClasses, SimilarGraph, Similarity};
 use veilgraph_train::{Blend, ChooseSetting, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid, Train};
@@ -48,6 +50,7 @@ const SHARED: &[Function] = &[
     function::<EvaluateFeatures>(),
     function::<EvaluateClasses>(),
     function::<EvaluateLinkPrediction>(),
+    function::<EvaluateReleasedModel>(),
 ];
 
 /// All stage functions.

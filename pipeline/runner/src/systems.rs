@@ -1,6 +1,7 @@
 //! What follows what: data, features, labels, links, learning, then attacks. Each part asks the plan for the tables that it reads.
 
 mod audit;
+mod central;
 mod choice;
 mod data;
 mod features;
@@ -16,7 +17,11 @@ use crate::task::Task;
 
 /// Stage functions that one mechanism alone has, and those of attacks.
 pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
-    features::functions().chain(labels::FUNCTIONS).chain(links::functions()).chain(audit::FUNCTIONS)
+    features::functions()
+        .chain(labels::FUNCTIONS)
+        .chain(links::functions())
+        .chain(central::functions())
+        .chain(audit::FUNCTIONS)
 }
 
 /// All runs of an experiment; each comes after those that it reads from.
@@ -29,6 +34,10 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
             plan.take_up(alternative);
             let mut data = data.clone();
             data.alternative = name;
+            if central::is_asked_for(&plan)? {
+                central::learn(&mut plan, &data)?;
+                continue;
+            }
             data.search_trials = learn::search_trials(&mut plan, &data)?;
             let mut graphs = Vec::new();
             for data in audit::planted(&mut plan, &data)? {
@@ -65,7 +74,10 @@ fn known_fields() -> KnownFields {
             ("estimate", fields_of::<veilgraph_estimate::Params>()),
             (features::ESTIMATE, fields_of::<veilgraph_estimate::features::SubstituteParams>()),
             ("construct", construct.concat()),
-            ("train", [fields_of::<veilgraph_train::Params>(), learn::fields_of_learners()].concat()),
+            (
+                "train",
+                [fields_of::<veilgraph_train::Params>(), learn::fields_of_learners(), central::fields()].concat(),
+            ),
             (audit::TABLE, audit::fields_of_attacks()),
             ("train.links", fields_of::<veilgraph_train::LinkLearning>()),
         ],

@@ -59,6 +59,9 @@ pub struct RelationCost {
     pub dp_delta: f64,
     /// Whether the guarantee holds as executed.
     pub sound: bool,
+    /// What the source of the method states for the same noise, in nats, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "veilgraph_contract::optional_nats")]
+    pub claimed_epsilon: Option<f64>,
 }
 
 /// Fields that have columns of their own in every table.

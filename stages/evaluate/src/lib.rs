@@ -40,6 +40,9 @@ pub struct EvaluateFeatures;
 /// Scores the predictions of all trials, after choosing the setting with the lowest mean validation loss.
 pub struct EvaluateClasses;
 
+/// Scores the predictions of all trials of a model that a curator trained; there is nothing to choose.
+pub struct EvaluateReleasedModel;
+
 /// What the rows of a table of scores are about; filled in by the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -198,6 +201,34 @@ impl Stage for EvaluateClasses {
             metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
             metrics.push(trial, &metric::VALIDATION_LOSS, loss);
+            metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
+        }
+        Ok((metrics,))
+    }
+}
+
+impl Stage for EvaluateReleasedModel {
+    const STAGE: &'static str = "evaluate";
+    const TASK: &'static str = "released-model";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = Params;
+    type Inputs = (HeldOut<Labels>, Vec<HeldOut<Predictions>>);
+    type Outputs = (Metrics,);
+    type Error = Error;
+
+    fn run(
+        (HeldOut(labels), trials): Self::Inputs,
+        params: &Params,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let mut metrics = Metrics::about(&params.cell);
+        for (trial, HeldOut(predicted)) in (0..).zip(&trials) {
+            let scores = classes::score(predicted, 0, &labels);
+            metrics.push(trial, &metric::ACCURACY, scores.accuracy);
+            metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
+            metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
             metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
         }
         Ok((metrics,))

@@ -178,7 +178,13 @@ fn held_out_links_are_told_by_inner_products() {
 
 #[test]
 fn metrics_survive_their_table() {
-    let cost = RelationCost { relation: Relation::ListBit, epsilon: f64::INFINITY, dp_delta: 0.0, sound: true };
+    let cost = RelationCost {
+        relation: Relation::ListBit,
+        epsilon: f64::INFINITY,
+        dp_delta: 0.0,
+        sound: true,
+        claimed_epsilon: None,
+    };
     let choice = |table: &str, name: &str, value: &str| Choice {
         field: format!("{table}.{name}"),
         name: name.to_owned(),

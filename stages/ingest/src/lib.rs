@@ -5,6 +5,7 @@ mod error;
 mod normalize;
 mod npz;
 mod params;
+mod parts;
 mod pickle;
 mod planetoid;
 mod raw;
@@ -17,7 +18,7 @@ use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawF
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
-pub use params::{DatasetSplit, Format, Params, Ratios, SplitParams, SyntheticParams};
+pub use params::{DatasetSplit, Format, Params, Parts, Ratios, SplitParams, SyntheticParams};
 
 use raw::{Files, RawGraph};
 
@@ -83,7 +84,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         None => None,
     };
     let (n_classes, classes) = graph.classes.unwrap_or((0, vec![None; n_nodes]));
-    let splits = split::assign(&classes, &graph.names, graph.splits, params, files)?;
+    let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
         if n_classes == 0 {
             return Ok(None);

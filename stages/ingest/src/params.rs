@@ -1,11 +1,13 @@
 //! The `[ingest]` table.
 
 mod check;
+mod split;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::normalize::Normalize;
+pub use split::{DatasetSplit, Parts, Ratios, SplitParams};
 
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -94,42 +96,6 @@ pub enum Format {
     Edges,
 }
 
-/// What each node is used for: drawn by ratios, or read from a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SplitParams {
-    /// Uses are drawn at random among the nodes with a label.
-    Random(Ratios),
-    /// Uses are those that the dataset comes with.
-    OfDataset(DatasetSplit),
-    /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
-    File(String),
-}
-
-/// A split that a dataset comes with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DatasetSplit {
-    /// That of Planetoid (Yang, Cohen, Salakhutdinov 2016): the nodes of `x` train (20 of each class), the 500 after them
-    /// validate, and those of `test.index` are tested.
-    Planetoid,
-}
-
-/// The shares of the labelled nodes; what they leave is unused.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ratios {
-    /// The share that trains.
-    pub train: f64,
-    /// The share that chooses the model.
-    pub validation: f64,
-    /// The share that scores.
-    pub test: f64,
-    /// The seed of the draw.
-    #[serde(default = "default_split_seed")]
-    pub seed: u64,
-}
-
 /// A degree-corrected block model with power-law degrees, homophilous classes and words as features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -152,16 +118,6 @@ pub struct SyntheticParams {
     pub topic_share: f64,
     /// The seed of the graph.
     pub seed: u64,
-}
-
-fn default_split_seed() -> u64 {
-    42
-}
-
-impl Default for SplitParams {
-    fn default() -> Self {
-        Self::Random(Ratios { train: 0.5, validation: 0.25, test: 0.25, seed: default_split_seed() })
-    }
 }
 
 impl Default for SyntheticParams {

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 use veilgraph_contract::StageRng;
-use veilgraph_graph::Split;
+use veilgraph_graph::{AdjacencyList, Split};
 
 use crate::error::Error;
-use crate::params::{DatasetSplit, Params, Ratios, SplitParams};
+use crate::params::{DatasetSplit, Params, Parts, Ratios, SplitParams};
+use crate::parts::parts;
 use crate::raw::Files;
 
 /// Gives each node its split; nodes without a label are used for nothing.
 pub(crate) fn assign(
     classes: &[Option<u16>],
     names: &[String],
+    links: Option<&AdjacencyList>,
     of_dataset: Option<Vec<Split>>,
     params: &Params,
     files: &Files,
@@ -21,6 +23,7 @@ pub(crate) fn assign(
     let has_labels = params.has_labels();
     let mut splits = match &params.split {
         SplitParams::Random(ratios) => random(classes, ratios, has_labels)?,
+        SplitParams::OfParts(wanted) => of_parts(links, wanted)?,
         SplitParams::OfDataset(DatasetSplit::Planetoid) => of_dataset.ok_or_else(|| {
             let problem = "the dataset comes without a split";
             Error::new(
@@ -39,7 +42,7 @@ pub(crate) fn assign(
     }
     if has_labels {
         let origin = match &params.split {
-            SplitParams::Random(_) | SplitParams::OfDataset(_) => "[ingest] split",
+            SplitParams::Random(_) | SplitParams::OfParts(_) | SplitParams::OfDataset(_) => "[ingest] split",
             SplitParams::File(path) => path,
         };
         for (split, name) in [(Split::Train, "training"), (Split::Validation, "validation"), (Split::Test, "test")] {
@@ -80,6 +83,21 @@ fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Result<
         start = end.max(start);
     }
     Ok(splits)
+}
+
+fn of_parts(links: Option<&AdjacencyList>, wanted: &Parts) -> Result<Vec<Split>, Error> {
+    let wrong = |problem: String, remedy| Err(Error::new("[ingest] split", "", problem, remedy));
+    let Some(links) = links else {
+        return wrong("parts are cut by links, and there are none".into(), "give shares");
+    };
+    if wanted.parts < 3 || wanted.parts > links.n_nodes() {
+        let problem = format!("{} parts of {} nodes make no split", wanted.parts, links.n_nodes());
+        return wrong(problem, "write a number of parts from 3 to the number of nodes");
+    }
+    let mut uses = vec![Split::Train; wanted.parts];
+    (uses[0], uses[1]) = (Split::Test, Split::Validation);
+    uses.shuffle(&mut StageRng::new(wanted.seed, "split", 0).fast_stream("uses of parts", 0));
+    Ok(parts(links, wanted.parts, wanted.seed).into_iter().map(|part| uses[part]).collect())
 }
 
 /// Reads one letter per node, or rows `node,split`.

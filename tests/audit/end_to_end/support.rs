@@ -43,7 +43,13 @@ pub(crate) fn guess(canaries: &Canaries, lists: Option<NoisyLinks>, entries: Opt
 
 /// What a score is about whose facts cost this much.
 fn costing(record: Record, epsilon: f64) -> Params {
-    let costs = record.relation().map(|relation| RelationCost { relation, epsilon, dp_delta: 0.0, sound: true });
+    let costs = record.relation().map(|relation| RelationCost {
+        relation,
+        epsilon,
+        dp_delta: 0.0,
+        sound: true,
+        claimed_epsilon: None,
+    });
     let cell = Cell { epsilon_edge: epsilon, costs: costs.into_iter().collect(), ..Cell::default() };
     Params { cell, trial: 0 }
 }

@@ -8,6 +8,7 @@ fn release(cost: Cost) -> Release {
         relation: Relation::NodeFeatures,
         cost,
         sound: true,
+        claimed_epsilon: None,
         why: String::new(),
     }
 }

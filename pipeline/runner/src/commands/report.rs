@@ -1,6 +1,7 @@
 //! `report`: one self-contained page with tables and figures, and each figure as files.
 
 mod attacks;
+mod central;
 mod data;
 mod differences;
 mod draw;

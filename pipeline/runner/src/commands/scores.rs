@@ -72,6 +72,11 @@ pub(crate) fn add_costs(table: &mut DataFrame, cells: &[&Cell]) -> anyhow::Resul
         if dp_delta.iter().flatten().any(|&delta| delta > 0.0) {
             table.with_column(Column::new(format!("dp_delta.{relation}").into(), dp_delta))?;
         }
+        let claimed: Vec<Option<f64>> =
+            costs.iter().map(|cost| cost.map(|cost| cost.claimed_epsilon.unwrap_or(cost.epsilon))).collect();
+        if costs.iter().flatten().any(|cost| cost.claimed_epsilon.is_some()) {
+            table.with_column(Column::new(format!("claimed.{relation}").into(), claimed))?;
+        }
     }
     let sound: Vec<bool> = cells.iter().map(|cell| cell.costs.iter().all(|cost| cost.sound)).collect();
     table.with_column(Column::new("sound".into(), sound))?;

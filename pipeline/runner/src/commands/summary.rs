@@ -12,6 +12,9 @@ use veilgraph_evaluate::{Cell, Metrics, Summary};
 
 use crate::published::PublishedCell;
 
+/// The mechanism of a cell whose model a curator trained on links, features and labels.
+pub(crate) const CENTRAL: &str = "central";
+
 /// The scores of one cell over its trials.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
@@ -94,8 +97,20 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
     }
     let fields = swept(&mine);
     let is_one = mine.iter().all(|row| row.cell.experiment == mine[0].cell.experiment);
-    let before =
-        ["experiment", "dataset", "alternative", "mechanism", "epsilon", "per link", "fraction", "features", "label"];
+    let before = [
+        "experiment",
+        "dataset",
+        "alternative",
+        "mechanism",
+        "epsilon",
+        "per link",
+        "fraction",
+        "features",
+        "label",
+        "own data",
+        "node",
+        "claimed",
+    ];
     let after = ["graph", "model", "trials"];
     let mut lines = vec![before.map(str::to_owned).to_vec()];
     lines[0].extend(fields.iter().map(|(_, heading)| heading.clone()));
@@ -110,11 +125,14 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
             cell.dataset.clone(),
             dash(&cell.alternative),
             cell.mechanism.clone(),
-            cell.epsilon.to_string(),
-            cell.epsilon_edge.to_string(),
-            cell.degree_fraction.to_string(),
+            of_links(cell, cell.epsilon),
+            of_links(cell, cell.epsilon_edge),
+            of_links(cell, cell.degree_fraction),
             cost(cell, Relation::NodeFeatures),
             cost(cell, Relation::Label),
+            cost(cell, Relation::OwnData),
+            cost(cell, Relation::Node),
+            claimed(cell),
         ];
         line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
@@ -133,7 +151,24 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
 
 /// What everything behind a score costs under a relation, in nats; a dash where nothing was released about it.
 fn cost(cell: &Cell, relation: Relation) -> String {
-    cell.costs.iter().find(|cost| cost.relation == relation).map_or("-".to_owned(), |cost| cost.epsilon.to_string())
+    cell.costs.iter().find(|cost| cost.relation == relation).map_or("-".to_owned(), |cost| digits(cost.epsilon))
+}
+
+/// A number about the release of links; a dash where a curator released a model instead, and where it is not the model's own
+/// relation.
+fn of_links(cell: &Cell, number: f64) -> String {
+    if cell.mechanism == CENTRAL && number == 0.0 { "-".to_owned() } else { digits(number) }
+}
+
+/// What the source of a method states for what holds at another cost; a dash where both are the same.
+fn claimed(cell: &Cell) -> String {
+    let mut claims = cell.costs.iter().filter_map(|cost| cost.claimed_epsilon);
+    claims.next().map_or("-".to_owned(), digits)
+}
+
+/// Nats with as many digits as a reader needs of a cost that nobody chose.
+fn digits(nats: f64) -> String {
+    if nats == (nats * 1e3).round() / 1e3 { nats.to_string() } else { format!("{nats:.3}") }
 }
 
 fn dash(text: &str) -> String {

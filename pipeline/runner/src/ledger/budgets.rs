@@ -38,12 +38,13 @@ impl From<Written> for Budgets {
 pub(crate) const MOST_DP_DELTA: f64 = 1e-5;
 
 /// Under which relations a budget bounds what releases about a subject cost.
-fn bounding(subject: Subject) -> &'static [Relation] {
-    match subject {
+fn bounding(release: &Release) -> &[Relation] {
+    match release.subject {
         Subject::Links | Subject::Degrees => &[Relation::ListBit, Relation::Edge],
         Subject::Features => &[Relation::NodeFeatures, Relation::NodeAttrs],
         Subject::Labels => &[Relation::Label, Relation::NodeAttrs],
-        Subject::Model => &[Relation::Node],
+        // A model states one relation, and no other one bounds it.
+        Subject::Model => std::slice::from_ref(&release.relation),
     }
 }
 
@@ -66,15 +67,16 @@ impl Budgets {
         spent: &[Release],
     ) -> anyhow::Result<()> {
         for release in releases {
-            let relations = bounding(release.subject);
+            let relations = bounding(release);
             let is_bounded = relations.iter().any(|relation| self.0.contains_key(relation));
             let names: Vec<&str> = relations.iter().map(|relation| relation.code()).collect();
             ensure!(
                 is_bounded,
                 "[privacy] budget does not bound releases about {}s; add {} to its table, remove the budget, or accept the \
-                 release with --spend",
+                 release with --spend{}",
                 release.subject.name(),
                 names.join(" or "),
+                self.about_nodes(release),
             );
         }
         for (&relation, &budget) in &self.0 {
@@ -109,6 +111,18 @@ impl Budgets {
         Ok(())
     }
 
+    /// What a budget of whole nodes means for a release about links.
+    fn about_nodes(&self, release: &Release) -> &'static str {
+        let is_about_links = matches!(release.subject, Subject::Links | Subject::Degrees);
+        let bounds_nodes = self.0.contains_key(&Relation::Node) || self.0.contains_key(&Relation::OwnData);
+        if is_about_links && bounds_nodes {
+            ". What is released about links protects no whole node: by group privacy a node costs up to 2 (n - 1) times as \
+             much as a list bit"
+        } else {
+            ""
+        }
+    }
+
     /// What is spent of each budget, in words.
     pub(crate) fn in_words(&self, spent: &[Release]) -> String {
         if self.are_empty() {
@@ -131,7 +145,8 @@ fn sum<'a>(releases: impl Iterator<Item = &'a Release>) -> f64 {
 
 /// Whether a further cost stays within the budget, in nats. Sums of decimals are off by some 1e-16.
 fn fits(cost: f64, spent: f64, budget: Epsilon) -> bool {
-    cost <= budget.nats() - spent + 1e-12 * budget.nats()
+    // An infinite budget, which says that nothing is to be protected, holds any cost.
+    cost + spent <= (1.0 + 1e-12) * budget.nats()
 }
 
 #[cfg(test)]
@@ -146,7 +161,16 @@ mod tests {
 
     fn release(subject: Subject, relation: Relation, epsilon: f64) -> Release {
         let cost = Cost::Pure(epsilon);
-        Release { noise: "any".into(), subject, trust: Trust::Local, relation, cost, sound: true, why: String::new() }
+        Release {
+            noise: "any".into(),
+            subject,
+            trust: Trust::Local,
+            relation,
+            cost,
+            sound: true,
+            claimed_epsilon: None,
+            why: String::new(),
+        }
     }
 
     #[test]

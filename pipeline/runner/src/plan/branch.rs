@@ -149,6 +149,12 @@ impl Branch {
         let costs = totals(&self.releases);
         let epsilon = |relation| costs.get(&relation).map_or(0.0, |cost| rounded(cost.epsilon()));
         let is_sound = |relation| self.releases.iter().filter(|row| row.relation == relation).all(|row| row.sound);
+        // What others state adds up as they would add it up: by its epsilons.
+        let claimed = |relation| {
+            let rows = || self.releases.iter().filter(|row| row.relation == relation);
+            let is_claimed = rows().any(|row| row.claimed_epsilon.is_some());
+            is_claimed.then(|| rounded(rows().map(|row| row.claimed_epsilon.unwrap_or(row.cost.epsilon())).sum()))
+        };
         let choice = |choice: &SweptField| veilgraph_evaluate::Choice {
             field: choice.field.clone(),
             name: choice.short.clone(),
@@ -172,6 +178,7 @@ impl Branch {
                     epsilon: rounded(cost.epsilon()),
                     dp_delta: cost.dp_delta(),
                     sound: is_sound(relation),
+                    claimed_epsilon: claimed(relation),
                 })
                 .collect(),
         }

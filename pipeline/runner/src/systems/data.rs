@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use veilgraph_contract::{Artifact, HeldOut, Private};
 use veilgraph_graph::{Features, Labels};
-use veilgraph_ingest::{Ingest, Params};
+use veilgraph_ingest::{Ingest, Params, SplitParams};
 
-use super::{features, labels};
+use super::{central, features, labels};
 use crate::config::{ConfigError, Holding};
 use crate::datasets;
 use crate::plan::{Absence, Branch, Plan, Run};
@@ -17,8 +17,10 @@ use crate::task::RawHandle;
 pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     // An alternative that makes them private decides for all: ingest runs before alternatives differ.
     let is_private = |table: &str| plan.config.values_anywhere(table, "mechanism").iter().any(protects);
-    let withholds = plan.config.privacy.features == Holding::Withheld || is_private(features::TABLE);
-    let withholds_labels = is_private(labels::TABLE);
+    // A curator holds everything.
+    let is_central = central::is_asked_for_anywhere(plan);
+    let withholds = is_central || plan.config.privacy.features == Holding::Withheld || is_private(features::TABLE);
+    let withholds_labels = is_central || is_private(labels::TABLE);
     // Only now is every dataset a name of its own: a sweep may list several.
     let config = plan.config.clone();
     let prepare = |table| {
@@ -39,6 +41,11 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
             let problem = "in a deployment the set of nodes is public, so it must not be taken from private links; name all \
                            nodes in a file, `nodes = \"nodes.csv\"`, or give features or labels of all of them";
             return Err(plan.config.error("ingest.edges", problem));
+        }
+        if plan.config.is_deployment() && matches!(params.split, SplitParams::OfParts(_)) {
+            let problem =
+                "in a deployment the split is public, so it must not be cut by private links; give shares or a file";
+            return Err(plan.config.error("ingest.split", problem));
         }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);

@@ -83,7 +83,7 @@ fn a_delta_weakens_the_bound() {
     let (scores, canaries) = reported(3, 1_000, 2.0, 1.0);
     let with = |dp_delta: f64| {
         let relation = veilgraph_contract::Relation::Edge;
-        let costs = vec![crate::RelationCost { relation, epsilon: 4.0, dp_delta, sound: true }];
+        let costs = vec![crate::RelationCost { relation, epsilon: 4.0, dp_delta, sound: true, claimed_epsilon: None }];
         let params = Params { cell: Cell { epsilon_edge: 4.0, costs, ..Cell::default() }, trial: 0 };
         let inputs = (scores.clone(), canaries.clone());
         let run = EvaluateCanaries::run(inputs, &params, &StageRng::new(1, "evaluate", 0), &Progress::none());

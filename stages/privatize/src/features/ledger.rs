@@ -48,6 +48,7 @@ pub(super) fn rows<M: FeatureMechanism>(params: &M::Params) -> Vec<Release> {
         relation,
         cost,
         sound: declared.range != Range::Data,
+        claimed_epsilon: None,
         why: match declared.range {
             Range::Declared(_) => why,
             Range::Data => {

@@ -32,6 +32,7 @@ impl Stage for NonPrivateFeatures {
             relation,
             cost: Cost::Pure(f64::INFINITY),
             sound: true,
+            claimed_epsilon: None,
             why: String::new(),
         };
         vec![row(Relation::FeatureCoord), row(Relation::NodeFeatures), row(Relation::NodeAttrs)]

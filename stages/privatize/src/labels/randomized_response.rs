@@ -53,6 +53,7 @@ impl Stage for LocalLabels {
             relation,
             cost: Cost::Pure(epsilon),
             sound: true,
+            claimed_epsilon: None,
             why: String::new(),
         };
         // A label is a part of features and label, which together cost the sum of what each costs.

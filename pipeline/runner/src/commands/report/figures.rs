@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, log_log_slope};
 
-use super::attacks;
-use crate::commands::summary::Row;
+use super::{attacks, central};
+use crate::commands::summary::{CENTRAL, Row};
 use crate::config::fields::plain_text;
 use crate::published::{Published, PublishedCell};
 
@@ -62,6 +62,8 @@ pub(super) struct Part<'a> {
     pub rows: Vec<&'a Row>,
     /// Rows about attacks, which are drawn apart from the others.
     pub attacked: Vec<&'a Row>,
+    /// Rows about models of a curator, likewise.
+    pub central: Vec<&'a Row>,
     published: Option<&'a Published>,
     sweeps_fraction: bool,
     sweeps_mechanism: bool,
@@ -93,6 +95,7 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
 impl<'a> Part<'a> {
     fn new(rows: Vec<&'a Row>, published: Option<&'a Published>) -> Self {
         let (attacked, rows): (Vec<&Row>, Vec<&Row>) = rows.into_iter().partition(|row| attacks::is_about(&row.cell));
+        let (central, rows): (Vec<&Row>, Vec<&Row>) = rows.into_iter().partition(|row| row.cell.mechanism == CENTRAL);
         // A fraction that follows from the rest need not be said.
         let rest = |row: &Row| {
             let Cell { mechanism, variant, model, .. } = &row.cell;
@@ -105,7 +108,7 @@ impl<'a> Part<'a> {
             .any(|row| *fractions.entry(rest(row)).or_insert(row.cell.degree_fraction) != row.cell.degree_fraction);
         let sweeps_mechanism = rows.iter().any(|row| row.cell.mechanism != rows[0].cell.mechanism);
         let nodes: BTreeSet<u64> = rows.iter().filter_map(|row| n_nodes(row)).map(f64::to_bits).collect();
-        Self { rows, attacked, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
+        Self { rows, attacked, central, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
     }
 
     fn figures(&self) -> Vec<Figure> {
@@ -147,22 +150,19 @@ impl<'a> Part<'a> {
             .copied()
             .filter(|row| row.cell.mechanism != "blink" || row.cell.variant.is_empty())
             .collect();
-        let title = "Mean absolute error of link probabilities";
-        if self.sweeps_nodes {
-            figures.push(self.by_nodes(&posterior));
-        }
-        self.by_budget(&mut figures, &posterior, ("mae", title), &errors, true, &named);
+        figures.extend(self.sweeps_nodes.then(|| self.by_nodes(&posterior)));
+        let title = ("mae", "Mean absolute error of link probabilities");
+        self.by_budget(&mut figures, &posterior, title, &errors, true, &named);
         let density = [
             Drawn { metric: &metric::GRAPH_ENTRIES, suffix: "entries" },
             Drawn { metric: &metric::GRAPH_TRUE_POSITIVES, suffix: "true positives" },
         ];
-        {
-            let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
-            let title = "Average precision of link probabilities";
-            self.by_budget(&mut figures, &posterior, ("precision", title), &precision, false, &named);
-            let title = "Links that the graph keeps, in both directions";
-            self.by_budget(&mut figures, &self.rows, ("density", title), &density, self.sweeps_mechanism, &named);
-        }
+        let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
+        let title = ("precision", "Average precision of link probabilities");
+        self.by_budget(&mut figures, &posterior, title, &precision, false, &named);
+        let title = ("density", "Links that the graph keeps, in both directions");
+        self.by_budget(&mut figures, &self.rows, title, &density, self.sweeps_mechanism, &named);
+        figures.extend(central::figures(self));
         figures.extend(attacks::figures(self));
         figures.retain(|figure| !figure.lines.is_empty());
         figures
@@ -292,7 +292,7 @@ const BESIDE_EVERY_NETWORK: [&str; 3] = ["mlp", "beliefs", "majority"];
 
 /// Whether a row stands for all budgets.
 pub(super) fn is_level(row: &Row) -> bool {
-    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links")
+    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links") || central::is_level(&row.cell)
 }
 
 fn n_nodes(row: &Row) -> Option<f64> {

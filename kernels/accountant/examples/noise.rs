@@ -1,0 +1,17 @@
+//! For each line `rate steps epsilon dp_delta` of the standard input: the noise multiplier that keeps the budget.
+
+use std::io::{BufRead, Write, stdin, stdout};
+
+use veilgraph_accountant::{Budget, least_noise, sampled_gaussians};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for line in stdin().lock().lines() {
+        let numbers: Vec<f64> = line?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        let [rate, steps, epsilon, dp_delta] = numbers[..] else {
+            return Err("a line has four numbers: rate steps epsilon dp_delta".into());
+        };
+        let noise = least_noise(Budget { epsilon, dp_delta }, |noise| sampled_gaussians(rate, noise, steps))?;
+        writeln!(stdout(), "{noise}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! What each node is used for.
+
+use serde::{Deserialize, Serialize};
+
+/// How the uses of nodes are decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SplitParams {
+    /// Uses are drawn at random among the nodes with a label.
+    Random(Ratios),
+    /// The graph is cut into parts with few links between them: one tests, one validates, the others train.
+    OfParts(Parts),
+    /// Uses are those that the dataset comes with.
+    OfDataset(DatasetSplit),
+    /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
+    File(String),
+}
+
+/// A split that a dataset comes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetSplit {
+    /// That of Planetoid (Yang, Cohen, Salakhutdinov 2016): the nodes of `x` train (20 of each class), the 500 after them
+    /// validate, and those of `test.index` are tested.
+    Planetoid,
+}
+
+/// The shares of the labelled nodes; what they leave is unused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratios {
+    /// The share that trains.
+    pub train: f64,
+    /// The share that chooses the model.
+    pub validation: f64,
+    /// The share that scores.
+    pub test: f64,
+    /// The seed of the draw.
+    #[serde(default = "default_split_seed")]
+    pub seed: u64,
+}
+
+/// A split by parts of the graph. It depends on the links, so it is for simulations alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// The number of parts, at least 3.
+    pub parts: usize,
+    /// The seed by which parts grow, and by which one tests and one validates.
+    #[serde(default = "default_split_seed")]
+    pub seed: u64,
+}
+
+fn default_split_seed() -> u64 {
+    42
+}
+
+impl Default for SplitParams {
+    fn default() -> Self {
+        Self::Random(Ratios { train: 0.5, validation: 0.25, test: 0.25, seed: default_split_seed() })
+    }
+}

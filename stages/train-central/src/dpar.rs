@@ -1,0 +1,173 @@
+//! DPAR: noisy personalized page-rank vectors of some nodes decide whose features each node's prediction adds up; the network
+//! is trained with DP-SGD over these rows.
+
+mod accounting;
+mod page_rank;
+mod vectors;
+
+use rand::RngExt;
+use veilgraph_contract::{Relation, StageRng};
+use veilgraph_dp_sgd::{Inputs, Network, Samples};
+
+use crate::dp_mlp::{FLOATING, chosen_by_validation};
+use crate::fitting::{Fit, softmax};
+use crate::guarantee::Guarantee;
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+use page_rank::{Graph, page_rank};
+use vectors::{Row, Rows};
+
+/// Noisy page-rank vectors, and a network that is trained over them.
+///
+/// # Privacy
+/// All that blanking a node may change is counted: every vector (each may move at all its entries), and the clipped
+/// gradients of at most `column_cap` rows, its own among them. The paper states less; the module `accounting` says what.
+///
+/// # Source
+/// Zhang et al. (2024), DPAR: decoupled graph neural networks with node-level differential privacy.
+pub struct Dpar;
+
+/// Links between which a prediction is passed on, and the share of it that stays, as published.
+const STEPS_OF_PREDICTION: usize = 2;
+
+impl Learner for Dpar {
+    const NAME: &'static str = "dpar";
+
+    fn complete(params: Params) -> Params {
+        let accounting = params.accounting.unwrap_or_default();
+        let is_sound = accounting == crate::Accounting::Sound;
+        Params {
+            accounting: Some(accounting),
+            release: Some(params.release.unwrap_or_default()),
+            vectors: Some(params.vectors.unwrap_or(70)),
+            kept_entries: Some(params.kept_entries.unwrap_or(2)),
+            column_cap: Some(params.column_cap.unwrap_or(4)),
+            subgraph: Some(params.subgraph.unwrap_or(if is_sound { 1.0 } else { 0.09 })),
+            vector_share: Some(params.vector_share.unwrap_or(0.5)),
+            teleport: Some(params.teleport.unwrap_or(0.25)),
+            ..params.of_all_learners()
+        }
+    }
+
+    fn guarantee(params: &Params) -> Result<Guarantee, Error> {
+        params.check()?;
+        let settings = Settings::new(params)?;
+        let noise = accounting::noise(params, &settings)?;
+        Ok(Guarantee {
+            relation: Relation::Node,
+            noise: "page-rank vectors by noisy choice or Gaussian, Gaussian on sampled gradients",
+            multipliers: vec![noise.vectors, noise.gradients],
+            cost: accounting::cost(params, &settings, noise)?,
+            claimed_epsilon: Some(accounting::claimed(params, &settings, noise)?),
+            is_exact: false,
+            why: FLOATING.to_owned(),
+        })
+    }
+
+    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
+        let settings = Settings::new(params)?;
+        let noise = Self::guarantee(params)?.multipliers;
+        let mut coins = rng.stream("dpar: subgraph", 0);
+        let kept: Vec<(u32, u16)> = data
+            .training
+            .iter()
+            .copied()
+            .filter(|_| settings.subgraph >= 1.0 || coins.random::<f64>() < settings.subgraph)
+            .collect();
+        let graph = Graph::among(data, kept.iter().map(|node| node.0));
+        let rows = Rows::new(&graph, &settings, noise[0], rng)?.capped(settings.column_cap);
+        let mut samples = Samples::default();
+        for (row, &(_, class)) in rows.rows.iter().zip(&kept) {
+            samples.push(&graph.named(row), class);
+        }
+        if samples.is_empty() {
+            return Err(Error::Params(format!("subgraph = {} kept no training node; raise it", settings.subgraph)));
+        }
+        let inputs = Inputs::Sparse(&data.features);
+        let validation = Samples::of_rows(data.validation.iter().copied());
+        let fit = Fit {
+            name: "dpar",
+            inputs: &inputs,
+            mean_square: data.mean_square(),
+            samples: &samples,
+            validation: chosen_by_validation(params).then_some(&validation),
+            n_classes: data.n_classes,
+            noise_multiplier: noise[1],
+        };
+        let network = fit.network(params, rng)?;
+        let probabilities = passed_on(data, &network, settings.teleport);
+        Ok(Learned { model: ReleasedModel::default().with("dpar", &network), probabilities })
+    }
+}
+
+/// What DPAR reads of `[train]`, complete.
+pub(crate) struct Settings {
+    release: crate::VectorRelease,
+    vectors: f64,
+    kept_entries: f64,
+    column_cap: u32,
+    subgraph: f64,
+    vector_share: f64,
+    teleport: f64,
+}
+
+impl Settings {
+    fn new(params: &Params) -> Result<Self, Error> {
+        let complete = Dpar::complete(params.clone());
+        let share = |name: &str, value: Option<f64>, may_be_one: bool| {
+            let value = value.unwrap_or(1.0);
+            if value > 0.0 && (value < 1.0 || (may_be_one && value == 1.0)) {
+                Ok(value)
+            } else {
+                Err(Error::Params(format!("{name} = {value} is not between 0 and 1")))
+            }
+        };
+        let column_cap = complete.column_cap.unwrap_or(1);
+        if column_cap == 0 {
+            return Err(Error::Params("column_cap = 0 leaves no row, not even a node's own; write 1 at least".into()));
+        }
+        Ok(Self {
+            release: complete.release.unwrap_or_default(),
+            vectors: f64::from(complete.vectors.unwrap_or(1)),
+            kept_entries: f64::from(complete.kept_entries.unwrap_or(1)),
+            column_cap,
+            subgraph: share("subgraph", complete.subgraph, true)?,
+            vector_share: share("vector_share", complete.vector_share, false)?,
+            teleport: share("teleport", complete.teleport, false)?,
+        })
+    }
+}
+
+/// Predictions for every node: log odds that are passed on over links among nodes that were not trained on, with links of
+/// each node to itself. Links of those nodes are taken for public.
+fn passed_on(data: &Data, network: &Network, teleport: f64) -> Vec<f32> {
+    let inputs = Inputs::Sparse(&data.features);
+    let mut hidden = Vec::new();
+    let own: Vec<Vec<f32>> = (0..data.n_nodes()).map(|row| network.logits(&inputs, row, &mut hidden)).collect();
+    let (stays, goes) = (teleport as f32, 1.0 - teleport as f32);
+    let mut current = own.clone();
+    for _ in 0..STEPS_OF_PREDICTION {
+        let next = (0..data.n_nodes() as u32).map(|node| {
+            let mut neighbours = data.neighbours_on_one_side(node);
+            neighbours.push(node);
+            let share = goes / neighbours.len() as f32;
+            let mut row: Vec<f32> = own[node as usize].iter().map(|value| stays * value).collect();
+            for other in neighbours {
+                row.iter_mut().zip(&current[other as usize]).for_each(|(sum, value)| *sum += share * value);
+            }
+            row
+        });
+        current = next.collect();
+    }
+    current.iter_mut().for_each(|row| softmax(row));
+    current.into_iter().flatten().collect()
+}
+
+impl Graph {
+    /// A row with the nodes' numbers in the whole graph.
+    fn named(&self, row: &Row) -> Vec<(u32, f32)> {
+        row.iter().map(|&(node, weight)| (self.nodes[node as usize], weight)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

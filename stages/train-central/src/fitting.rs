@@ -1,0 +1,84 @@
+//! One network from samples to parameters, as all learners train it.
+
+use veilgraph_contract::StageRng;
+use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, train};
+
+use crate::{Error, Params};
+
+/// What one network is trained on.
+pub(crate) struct Fit<'a> {
+    /// Name of the network: of its random streams.
+    pub name: &'static str,
+    /// Rows that it reads.
+    pub inputs: &'a Inputs<'a>,
+    /// Mean squared norm of a row.
+    pub mean_square: f32,
+    /// Training nodes.
+    pub samples: &'a Samples,
+    /// Validation nodes that choose the best pass; none where their labels are protected.
+    pub validation: Option<&'a Samples>,
+    /// Number of classes.
+    pub n_classes: usize,
+    /// Noise on the gradients; 0 for none.
+    pub noise_multiplier: f64,
+}
+
+impl Fit<'_> {
+    /// Trains the network.
+    pub(crate) fn network(&self, params: &Params, rng: &StageRng) -> Result<Network, Error> {
+        let shape = Shape { inputs: self.inputs.width(), hidden: params.hidden, classes: self.n_classes };
+        let mut network =
+            Network::new(shape, self.mean_square, &mut rng.fast_stream(&format!("{}: weights", self.name), 0));
+        let schedule = Schedule {
+            sampling_rate: params.sampling_rate,
+            steps: params.steps() as u32,
+            learning_rate: params.learning_rate as f32,
+            weight_decay: params.weight_decay as f32,
+            dropout: params.dropout as f32,
+            clip: params.clip as f32,
+            noise_multiplier: self.noise_multiplier,
+        };
+        let mut best: Option<(f64, Network)> = None;
+        train(&mut network, self.inputs, self.samples, &schedule, rng, self.name, |network| {
+            if let Some(validation) = self.validation.filter(|validation| !validation.is_empty()) {
+                let loss = network.loss(self.inputs, validation);
+                if best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                    best = Some((loss, network.clone()));
+                }
+            }
+        })?;
+        Ok(best.map_or(network, |(_, best)| best))
+    }
+}
+
+/// Class probabilities of every row, `[n_rows, n_classes]`.
+pub(crate) fn probabilities(network: &Network, inputs: &Inputs) -> Vec<f32> {
+    let mut hidden = Vec::new();
+    let mut all = Vec::with_capacity(inputs.n_rows() * network.shape.classes);
+    for row in 0..inputs.n_rows() {
+        let mut classes = network.logits(inputs, row, &mut hidden);
+        softmax(&mut classes);
+        all.extend(classes);
+    }
+    all
+}
+
+/// Log odds to probabilities.
+pub(crate) fn softmax(values: &mut [f32]) {
+    let top = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    values.iter_mut().for_each(|value| *value = libm::expf(*value - top));
+    let sum: f32 = values.iter().sum();
+    values.iter_mut().for_each(|value| *value /= sum);
+}
+
+/// Hidden values of every row, each of Euclidean norm 1 (or 0), `[n_rows, hidden]`.
+pub(crate) fn embeddings(network: &Network, inputs: &Inputs) -> Vec<f32> {
+    let mut all = Vec::with_capacity(inputs.n_rows() * network.shape.hidden);
+    let mut row = Vec::new();
+    for node in 0..inputs.n_rows() {
+        network.hidden(inputs, node, &mut row);
+        crate::aggregation::normalize(&mut row);
+        all.extend_from_slice(&row);
+    }
+    all
+}

@@ -1,0 +1,105 @@
+//! What a trained model costs, as the ledger states it.
+
+use veilgraph_accountant::{Budget, Curve, amplified};
+use veilgraph_contract::{Cost, Relation, Release, Subject, Trust};
+
+use crate::Error;
+
+/// What a trained model costs, and with which noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guarantee {
+    /// What the cost protects.
+    pub relation: Relation,
+    /// The noise in words.
+    pub noise: &'static str,
+    /// Noise multipliers of the steps, in the learner's own order; 0 where nothing is noisy.
+    pub multipliers: Vec<f64>,
+    /// What it costs.
+    pub cost: Cost,
+    /// What the source of the method states for the same noise, where that is something else.
+    pub claimed_epsilon: Option<f64>,
+    /// Whether the noise is drawn as stated, to the last bit.
+    pub is_exact: bool,
+    /// Why the cost is what it is.
+    pub why: String,
+}
+
+impl Guarantee {
+    /// What the ledger states. Where links alone are protected, features and labels are not, and the ledger says so.
+    #[must_use]
+    pub fn releases(&self) -> Vec<Release> {
+        let model = Release {
+            noise: if self.cost == Cost::Pure(f64::INFINITY) { "none" } else { self.noise }.to_owned(),
+            subject: Subject::Model,
+            trust: Trust::Central,
+            relation: self.relation,
+            cost: self.cost.clone(),
+            claimed_epsilon: self.claimed_epsilon,
+            sound: self.is_exact,
+            why: self.why.clone(),
+        };
+        if self.relation != Relation::Edge {
+            return vec![model];
+        }
+        let open = |subject: Subject, relation: Relation| Release {
+            noise: "none".to_owned(),
+            subject,
+            trust: Trust::Central,
+            relation,
+            cost: Cost::Pure(f64::INFINITY),
+            claimed_epsilon: None,
+            sound: true,
+            why: "the model protects links alone".to_owned(),
+        };
+        vec![
+            model,
+            open(Subject::Features, Relation::NodeFeatures),
+            open(Subject::Features, Relation::NodeAttrs),
+            open(Subject::Labels, Relation::Label),
+        ]
+    }
+}
+
+/// The cost of a curve at a budget's `dp_delta`, after a sample of the nodes was drawn once for the whole release.
+pub(crate) fn cost_of(curve: &Curve, budget: Budget, sample: f64) -> Cost {
+    if budget.epsilon.is_infinite() {
+        return Cost::Pure(f64::INFINITY);
+    }
+    let cost = if sample >= 1.0 {
+        curve.cost(budget.dp_delta)
+    } else {
+        let (epsilon, dp_delta) = amplified(curve.epsilon(budget.dp_delta / sample), budget.dp_delta / sample, sample);
+        Cost::Approximate { epsilon, dp_delta, rdp: Vec::new() }
+    };
+    match cost {
+        // Noise that was found for a budget keeps it by a hair; the budget is the number that people know.
+        Cost::Approximate { epsilon, dp_delta, rdp } if is_nearly(epsilon, budget.epsilon) => {
+            Cost::Approximate { epsilon: budget.epsilon, dp_delta, rdp }
+        }
+        cost => cost,
+    }
+}
+
+/// The budget, where this is nearly it.
+pub(crate) fn stated(epsilon: f64, budget: Budget) -> f64 {
+    if is_nearly(epsilon, budget.epsilon) { budget.epsilon } else { epsilon }
+}
+
+/// Whether a cost is at most the budget, and within a thousandth of it.
+fn is_nearly(epsilon: f64, budget: f64) -> bool {
+    epsilon <= budget && epsilon > 0.999 * budget
+}
+
+/// Parameters that no run accepts: nothing is made under them, and nothing cheap is stated.
+pub(crate) fn refused(error: &Error) -> Release {
+    Release {
+        noise: "none: the parameters are refused".to_owned(),
+        subject: Subject::Model,
+        trust: Trust::Central,
+        relation: Relation::Node,
+        cost: Cost::Pure(f64::INFINITY),
+        claimed_epsilon: None,
+        sound: false,
+        why: error.to_string(),
+    }
+}

@@ -1,0 +1,72 @@
+//! `ProGAP`: as GAP, in stages, each of which learns from the noisy sums of what the stage before has learned.
+
+use veilgraph_contract::StageRng;
+use veilgraph_dp_sgd::{Inputs, Samples};
+
+use crate::aggregation::side_by_side;
+use crate::dp_mlp::chosen_by_validation;
+use crate::fitting::{Fit, embeddings, probabilities};
+use crate::gap::{Sums, guarantee_of_sums, with_hops};
+use crate::guarantee::Guarantee;
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+
+/// One network for each hop. The hidden values of a stage are summed over neighbours with noise, and the next stage reads
+/// them beside those of the stages before.
+///
+/// # Privacy
+/// As for GAP, with one more private training for each hop at level `node`.
+///
+/// # Source
+/// Sajadmanesh, Gatica-Perez (2024), `ProGAP`, algorithm 1, with the stages before kept as they are (its layerwise training).
+pub struct ProGap;
+
+/// Names of the stages: of their random streams, and of their parameters in the released model.
+const STAGES: [&str; 17] = [
+    "stage 0", "stage 1", "stage 2", "stage 3", "stage 4", "stage 5", "stage 6", "stage 7", "stage 8", "stage 9",
+    "stage 10", "stage 11", "stage 12", "stage 13", "stage 14", "stage 15", "stage 16",
+];
+
+impl Learner for ProGap {
+    const NAME: &'static str = "progap";
+
+    fn complete(params: Params) -> Params {
+        with_hops(params)
+    }
+
+    fn guarantee(params: &Params) -> Result<Guarantee, Error> {
+        guarantee_of_sums(params, params.hops.unwrap_or(1) + 1)
+    }
+
+    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
+        let noise = Self::guarantee(params)?.multipliers[0];
+        let sums = Sums::new(data, params, noise, rng);
+        let samples = Samples::of_rows(data.training.iter().copied());
+        let validation = Samples::of_rows(data.validation.iter().copied());
+        let features = Inputs::Sparse(&data.features);
+        let fit = Fit {
+            name: STAGES[0],
+            inputs: &features,
+            mean_square: data.mean_square(),
+            samples: &samples,
+            validation: chosen_by_validation(params).then_some(&validation),
+            n_classes: data.n_classes,
+            noise_multiplier: sums.noise_on_gradients,
+        };
+        let mut network = fit.network(params, rng)?;
+        let mut model = ReleasedModel::default().with(STAGES[0], &network);
+        let mut learned = embeddings(&network, &features);
+        let mut blocks = vec![(learned.clone(), params.hidden)];
+        let mut answers = Vec::new();
+        for (hop, name) in (0..params.hops.unwrap_or(1)).zip(&STAGES[1..]) {
+            blocks.push((sums.of(&learned, params.hidden, hop), params.hidden));
+            let (values, width) = side_by_side(&blocks);
+            let inputs = Inputs::Dense { width, values: &values };
+            let next = Fit { name, inputs: &inputs, mean_square: blocks.len() as f32, ..fit };
+            network = next.network(params, rng)?;
+            model = model.with(name, &network);
+            learned = embeddings(&network, &inputs);
+            answers = probabilities(&network, &inputs);
+        }
+        Ok(Learned { model, probabilities: answers })
+    }
+}

@@ -1,0 +1,97 @@
+//! GraphSAGE of one layer, trained with DP-SGD over bounded neighbourhoods.
+
+use veilgraph_accountant::{Occurrences, least_noise, occurrence_bounded};
+use veilgraph_contract::{Relation, StageRng};
+use veilgraph_dp_sgd::{Inputs, Samples};
+use veilgraph_graph::SparseMatrix;
+
+use crate::aggregation::Contributions;
+use crate::dp_mlp::{FLOATING, chosen_by_validation};
+use crate::fitting::{Fit, probabilities};
+use crate::guarantee::{Guarantee, cost_of};
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+
+/// A network over each node's features beside the mean of its neighbours' features, in the inductive setting.
+///
+/// # Privacy
+/// A node contributes to `max_degree` rows beside its own. It moves the clipped gradient of each of these rows by up to
+/// twice the bound, and its own one by the bound.
+///
+/// # Source
+/// Daigavane et al. (2021), Node-level differentially private graph neural networks, algorithm 1. Links of test nodes among
+/// themselves are taken for public when the network is applied.
+pub struct Sage;
+
+impl Learner for Sage {
+    const NAME: &'static str = "dp-sage";
+
+    fn complete(params: Params) -> Params {
+        let max_degree = Some(params.max_degree.unwrap_or(4));
+        Params { max_degree, ..params.of_all_learners() }
+    }
+
+    fn guarantee(params: &Params) -> Result<Guarantee, Error> {
+        params.check()?;
+        let budget = params.budget()?;
+        let rows_of_a_node = params.max_degree.unwrap_or(1) + 1;
+        let sampling = Occurrences::Poisson { rate: params.sampling_rate, rows_of_a_node };
+        let curve = |noise: f64| occurrence_bounded(sampling, noise / 2.0).repeated(params.steps());
+        let noise = least_noise(budget, curve)?;
+        Ok(Guarantee {
+            relation: Relation::OwnData,
+            noise: "Gaussian on sampled gradients",
+            multipliers: vec![noise],
+            cost: cost_of(&curve(noise), budget, 1.0),
+            claimed_epsilon: None,
+            is_exact: false,
+            why: FLOATING.to_owned(),
+        })
+    }
+
+    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
+        let noise = Self::guarantee(params)?.multipliers[0];
+        let most = params.max_degree.filter(|_| noise > 0.0);
+        let list = |node: u32| data.neighbours_on_one_side(node);
+        let contributions = Contributions::of_lists(data.n_nodes(), most, rng, list);
+        let rows = beside_means(data, &contributions)?;
+        let inputs = Inputs::Sparse(&rows);
+        let validation = Samples::of_rows(data.validation.iter().copied());
+        let fit = Fit {
+            name: "sage",
+            inputs: &inputs,
+            mean_square: 2.0 * data.mean_square(),
+            samples: &Samples::of_rows(data.training.iter().copied()),
+            validation: chosen_by_validation(params).then_some(&validation),
+            n_classes: data.n_classes,
+            noise_multiplier: noise,
+        };
+        let network = fit.network(params, rng)?;
+        let probabilities = probabilities(&network, &inputs);
+        Ok(Learned { model: ReleasedModel::default().with("sage", &network), probabilities })
+    }
+}
+
+/// Each node's features, and beside them the mean of those who contribute to it.
+fn beside_means(data: &Data, contributions: &Contributions) -> Result<SparseMatrix, Error> {
+    let n_features = data.features.n_columns() as u32;
+    let mut sum = vec![0.0_f32; n_features as usize];
+    let row = |node: usize| -> Vec<(u32, f32)> {
+        let entries = |node: usize| {
+            let (columns, values) = data.features.row(node);
+            columns.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>()
+        };
+        let senders = contributions.senders(node);
+        let mut touched = Vec::new();
+        for &sender in senders {
+            for (column, value) in entries(sender as usize) {
+                touched.push(column);
+                sum[column as usize] += value / senders.len() as f32;
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let means = touched.into_iter().map(|column| (n_features + column, std::mem::take(&mut sum[column as usize])));
+        entries(node).into_iter().chain(means.collect::<Vec<_>>()).collect()
+    };
+    Ok(SparseMatrix::from_rows(2 * n_features as usize, (0..data.n_nodes()).map(row).collect::<Vec<_>>())?)
+}

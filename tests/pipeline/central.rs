@@ -1,0 +1,186 @@
+//! Models of a trusted curator: what is charged, what leaves the owner's side, and what is refused.
+
+use serde_json::Value;
+
+use crate::support::{Lab, TINY, rows};
+
+/// The tiny graph with a learner of a curator.
+fn tiny(train: &str) -> String {
+    let graph = &TINY[..TINY.find("[privatize.links]").expect("a table")];
+    format!("{graph}\n[train]\nepochs = 5\nhidden = 8\n{train}\n\n[evaluate]\nmetrics = [\"accuracy\"]\n")
+}
+
+fn lab(train: &str) -> Lab {
+    Lab::with("config.toml", tiny(train))
+}
+
+fn refusal(lab: &Lab) -> String {
+    let answer = lab.call(&["run", "config.toml"]);
+    assert_ne!(answer.status, 0, "{}", answer.out);
+    assert!(!answer.err.contains("panicked"), "{}", answer.err);
+    answer.err
+}
+
+const ALL: &str = "task = [\"dp-mlp\", \"gap\", \"progap\", \"dp-sage\", \"dpar\"]\nepsilon = [2, inf]\nvectors = 20";
+
+#[test]
+fn every_learner_runs_and_is_charged_under_its_relation() {
+    let lab = lab(ALL);
+    let document = lab.json(&[]);
+    let scores: Vec<&Value> = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy").collect();
+    assert_eq!(scores.len(), 10);
+    for score in scores {
+        let costs: Vec<&Value> = rows(&score["costs"]).collect();
+        assert_eq!(costs.len(), 1, "{score}");
+        let cuts_lists = ["gap", "progap", "dp-sage"].contains(&score["model"].as_str().expect("a name"));
+        assert_eq!(costs[0]["relation"], if cuts_lists { "own-data" } else { "node" }, "{score}");
+        let has_claim = costs[0].get("claimed_epsilon").is_some();
+        assert_eq!(has_claim, score["model"] == "dpar", "{score}");
+        assert!(score["mean"].as_f64().expect("a number") > 0.1);
+    }
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    // Five learners with noise and five without, in two trials.
+    assert_eq!(rows(&ledger).count(), 20);
+    assert!(rows(&ledger).all(|row| row["model"] == "central" && row["target"] == "model"));
+    // A second run makes nothing and charges nothing.
+    assert_eq!(lab.ran(&[]), Vec::<String>::new());
+    let again: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    assert_eq!(rows(&again).count(), 20);
+}
+
+#[test]
+fn features_labels_and_predictions_stay_with_owner_and_auditor() {
+    let lab = lab("task = \"gap\"\nepsilon = 2");
+    let document = lab.json(&[]);
+    let stages: Vec<&Value> = rows(&document["stages"]).collect();
+    let of = |stage: &str| stages.iter().find(|row| row["stage"] == stage).expect("a run");
+    for artifact in ["features", "labels", "links"] {
+        assert_eq!(of("ingest")["outputs"][artifact]["owner"], true, "{artifact}");
+    }
+    let outputs = of("train")["outputs"].as_object().expect("outputs");
+    assert_eq!(outputs.keys().collect::<Vec<_>>(), ["held_out_predictions", "released_model"]);
+    let found = lab.path("artifacts");
+    let mut open = vec![found];
+    while let Some(folder) = open.pop() {
+        for item in std::fs::read_dir(folder).expect("readable") {
+            let path = item.expect("readable").path();
+            if path.is_dir() && !path.is_symlink() {
+                open.push(path);
+            } else if path.ends_with("held_out_predictions.parquet") {
+                assert!(path.starts_with(lab.path("artifacts/auditor")), "{}", path.display());
+            } else if path.ends_with("released_model.parquet") {
+                assert!(!path.starts_with(lab.path("artifacts/owner")), "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_training_that_is_made_again_is_not_charged_again() {
+    let lab = lab("task = \"dp-mlp\"\nepsilon = 2");
+    let digests = |document: &Value| {
+        let trained = rows(&document["stages"]).filter(|row| row["stage"] == "train");
+        trained.map(|row| row["outputs"]["released_model"]["digest"].to_string()).collect::<Vec<_>>()
+    };
+    let first = digests(&lab.json(&[]));
+    // As after a run that was killed between its charge and its end.
+    for part in ["simulation", "auditor"] {
+        let folder = lab.path(&format!("artifacts/{part}/train"));
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).expect("removed");
+        }
+    }
+    let second = digests(&lab.json(&[]));
+    assert_eq!(first, second);
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    assert_eq!(rows(&ledger).count(), 2);
+}
+
+#[test]
+fn budgets_by_relation_bound_models() {
+    let text = |budget: &str| {
+        format!("{}\n[privacy]\nbudget = {budget}\n", tiny("task = \"dp-mlp\"\nepsilon = 2\ndp_delta = 1e-6"))
+    };
+    // Two trials cost 2 nats each.
+    let message = refusal(&Lab::with("config.toml", text("{ node = 3 }")));
+    assert!(message.contains("nats per node") && message.contains("--spend"), "{message}");
+    let message = refusal(&Lab::with("config.toml", text("{ list-bit = 30 }")));
+    assert!(message.contains("add node to its table"), "{message}");
+    // No relation bounds another one.
+    let message = refusal(&Lab::with("config.toml", text("{ edge = 30 }")));
+    assert!(message.contains("add node to its table"), "{message}");
+    assert_eq!(Lab::with("config.toml", text("{ node = 4 }")).ran(&[]).last().expect("a run"), "evaluate");
+}
+
+#[test]
+fn a_model_that_protects_links_alone_says_what_it_does_not_protect() {
+    let text = |budget: &str| {
+        let train = "task = \"gap\"\nlevel = \"edge\"\nepsilon = 2\ndp_delta = 1e-6";
+        format!("{}\n[privacy]\nbudget = {budget}\n", tiny(train))
+    };
+    let message = refusal(&Lab::with("config.toml", text("{ edge = 4 }")));
+    assert!(message.contains("about features"), "{message}");
+    let open = "{ edge = 4, node-features = inf, label = inf }";
+    let lab = Lab::with("config.toml", text(open));
+    let document = lab.json(&[]);
+    let costs = rows(&rows(&document["metrics"]).next().expect("a score")["costs"]).cloned().collect::<Vec<_>>();
+    let of =
+        |relation: &str| costs.iter().find(|cost| cost["relation"] == relation).expect("a cost")["epsilon"].clone();
+    assert_eq!((of("edge"), of("node-features"), of("label")), (2.0.into(), "inf".into(), "inf".into()));
+}
+
+#[test]
+fn a_budget_of_nodes_asked_of_a_local_mechanism_is_answered_with_what_a_node_costs() {
+    let lab = Lab::with("config.toml", format!("{TINY}\n[privacy]\nbudget = {{ node = 8 }}\n"));
+    let message = refusal(&lab);
+    assert!(message.contains("by group privacy a node costs up to 2 (n - 1) times"), "{message}");
+}
+
+#[test]
+fn what_no_curator_can_do_is_refused() {
+    let cases = [
+        ("task = [\"gap\", \"classify\"]\nepsilon = 2", "[[compare]]"),
+        ("task = \"dp-mlp\"", "epsilon"),
+        ("task = \"dp-mlp\"\nepsilon = 2\ndp_delta = 0.01", "allow_weak_delta"),
+        ("task = \"dpar\"\nepsilon = 2\nvectors = 1000", "vectors = 1000"),
+        ("task = \"dpar\"\nepsilon = 2\nvector_share = 1.5", "vector_share = 1.5"),
+        ("task = \"dp-mlp\"\nepsilon = 2\nhops = 2", "hops"),
+    ];
+    for (train, expected) in cases {
+        let message = refusal(&lab(train));
+        assert!(message.contains(expected), "{train}: {message}");
+    }
+    let without_features =
+        tiny("task = \"dp-mlp\"\nepsilon = 2").replace("features = 40", "features = 0").replace("words = 6\n", "");
+    let message = refusal(&Lab::with("config.toml", without_features));
+    assert!(message.contains("features and labels"), "{message}");
+    let deployed = format!(
+        "{}\n[privacy]\nrandomness = \"os\"\npopulation = \"we\"\nbudget = {{ node = 9 }}\n",
+        tiny("task = \"dp-mlp\"\nepsilon = 2")
+    );
+    let message = refusal(&Lab::with("config.toml", deployed));
+    assert!(message.contains("floating point") || message.contains("deployment"), "{message}");
+}
+
+#[test]
+fn the_report_draws_accuracy_by_what_a_node_costs_and_by_what_is_stated() {
+    let lab = lab("task = [\"dp-mlp\", \"dpar\", \"gap\"]\nepsilon = [1, 8, inf]\nvectors = 20");
+    lab.json(&[]);
+    let answer = lab.call(&["report", "config.toml"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let mut found: Vec<String> = Vec::new();
+    let mut open = vec![lab.path("artifacts")];
+    while let Some(folder) = open.pop() {
+        for item in std::fs::read_dir(folder).expect("readable") {
+            let path = item.expect("readable").path();
+            if path.is_dir() && !path.is_symlink() {
+                open.push(path);
+            } else {
+                found.push(path.file_name().expect("a name").to_string_lossy().into_owned());
+            }
+        }
+    }
+    for figure in ["central-node.svg", "central-node-claimed.svg", "central-own-data.svg"] {
+        assert!(found.iter().any(|name| name.ends_with(figure)), "{figure}: {found:?}");
+    }
+}
