@@ -10,6 +10,6 @@ mod samples;
 mod training;
 
 pub use inputs::Inputs;
-pub use network::{Network, Shape};
+pub use network::{Network, Shape, softmax};
 pub use samples::Samples;
 pub use training::{Diverged, Schedule, train};

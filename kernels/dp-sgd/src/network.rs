@@ -66,17 +66,17 @@ impl Shape {
 
 impl Network {
     /// A network with weights drawn uniformly, so that units have a variance of one where rows have a squared norm of
-    /// `mean_square`, and without biases.
+    /// `squared_norm`, and without biases.
     ///
     /// # Source
     /// `LeCun` et al. (1998), Efficient backprop, equation (16), as SELU asks for.
-    pub fn new(shape: Shape, mean_square: f32, rng: &mut impl Rng) -> Self {
+    pub fn new(shape: Shape, squared_norm: f32, rng: &mut impl Rng) -> Self {
         let mut parameters = vec![0.0; shape.n_parameters()];
         let mut draw = |weights: &mut [f32], square: f32| {
             let bound = (3.0 / square.max(1e-6)).sqrt();
             weights.iter_mut().for_each(|weight| *weight = bound * (2.0 * rng.random::<f32>() - 1.0));
         };
-        draw(&mut parameters[..shape.first()], mean_square);
+        draw(&mut parameters[..shape.first()], squared_norm);
         draw(&mut parameters[shape.second()..shape.last()], shape.hidden as f32);
         Self { shape, parameters }
     }
@@ -242,7 +242,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// Log odds to probabilities.
-fn softmax(values: &mut [f32]) {
+pub fn softmax(values: &mut [f32]) {
     let top = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     values.iter_mut().for_each(|value| *value = libm::expf(*value - top));
     let sum: f32 = values.iter().sum();

@@ -9,7 +9,7 @@ pub struct Data {
     pub nodes: Nodes,
     /// Links of all nodes.
     pub links: AdjacencyList,
-    /// Features of all nodes.
+    /// Features of all nodes, each row of the same norm.
     pub features: SparseMatrix,
     /// Number of classes.
     pub n_classes: usize,
@@ -24,7 +24,7 @@ impl Data {
     ///
     /// # Errors
     /// When they are about different graphs, or no training node has a label.
-    pub fn new(nodes: Nodes, links: AdjacencyList, features: SparseMatrix, labels: &Labels) -> Result<Self, Invalid> {
+    pub fn new(nodes: Nodes, links: AdjacencyList, features: &SparseMatrix, labels: &Labels) -> Result<Self, Invalid> {
         let n = nodes.splits.len();
         if links.n_nodes() != n || features.n_rows() != n {
             return Err(Invalid(format!(
@@ -41,7 +41,7 @@ impl Data {
         if training.is_empty() {
             return Err(Invalid("no training node has a label; choose another split".into()));
         }
-        Ok(Self { n_classes: labels.n_classes(), nodes, links, features, training, validation })
+        Ok(Self { n_classes: labels.n_classes(), nodes, links, features: scaled(features)?, training, validation })
     }
 
     /// Number of nodes.
@@ -64,12 +64,22 @@ impl Data {
         let all = self.links.neighbours(node as usize).iter().copied();
         all.filter(|&other| self.is_training(other) == side).collect()
     }
+}
 
-    /// Mean squared norm of a row of features: what initial weights are scaled by.
-    #[must_use]
-    pub fn mean_square(&self) -> f32 {
-        let squares =
-            (0..self.n_nodes()).flat_map(|node| self.features.row(node).1).map(|value| f64::from(value * value));
-        (squares.sum::<f64>() / self.n_nodes().max(1) as f64) as f32
-    }
+/// Norm to which every row of features is scaled.
+const FEATURE_NORM: f64 = 4.0;
+
+/// Squared norm of every row of features that is not zero: what initial weights are scaled by.
+pub(crate) const SQUARED_FEATURE_NORM: f32 = (FEATURE_NORM * FEATURE_NORM) as f32;
+
+/// The rows, each scaled to the same norm by itself. A number that is the same for all, such as their mean norm, would be
+/// released with the initial weights.
+fn scaled(features: &SparseMatrix) -> Result<SparseMatrix, Invalid> {
+    let row = |node: usize| -> Vec<(u32, f32)> {
+        let (columns, values) = features.row(node);
+        let norm = values.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
+        let scale = if norm > 0.0 { FEATURE_NORM / norm } else { 0.0 };
+        columns.iter().zip(values).map(|(&column, &value)| (column, (f64::from(value) * scale) as f32)).collect()
+    };
+    SparseMatrix::from_rows(features.n_columns(), (0..features.n_rows()).map(row).collect::<Vec<_>>())
 }

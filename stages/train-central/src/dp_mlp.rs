@@ -4,6 +4,7 @@ use veilgraph_accountant::{least_noise, sampled_gaussians};
 use veilgraph_contract::{Relation, StageRng};
 use veilgraph_dp_sgd::{Inputs, Samples};
 
+use crate::data::SQUARED_FEATURE_NORM;
 use crate::fitting::{Fit, probabilities};
 use crate::guarantee::{Guarantee, cost_of};
 use crate::{Data, Error, Learned, Learner, Level, Params, ReleasedModel};
@@ -50,7 +51,7 @@ impl Learner for DpMlp {
         let fit = Fit {
             name: "mlp",
             inputs: &inputs,
-            mean_square: data.mean_square(),
+            squared_norm: SQUARED_FEATURE_NORM,
             samples: &Samples::of_rows(data.training.iter().copied()),
             validation: chosen_by_validation(params).then_some(&validation),
             n_classes: data.n_classes,

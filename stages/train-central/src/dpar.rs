@@ -7,10 +7,11 @@ mod vectors;
 
 use rand::RngExt;
 use veilgraph_contract::{Relation, StageRng};
-use veilgraph_dp_sgd::{Inputs, Network, Samples};
+use veilgraph_dp_sgd::{Inputs, Network, Samples, softmax};
 
+use crate::data::SQUARED_FEATURE_NORM;
 use crate::dp_mlp::{FLOATING, chosen_by_validation};
-use crate::fitting::{Fit, softmax};
+use crate::fitting::Fit;
 use crate::guarantee::Guarantee;
 use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
 use page_rank::{Graph, page_rank};
@@ -26,7 +27,7 @@ use vectors::{Row, Rows};
 /// Zhang et al. (2024), DPAR: decoupled graph neural networks with node-level differential privacy.
 pub struct Dpar;
 
-/// Links between which a prediction is passed on, and the share of it that stays, as published.
+/// How often predictions are passed on over links when the model is applied, as published.
 const STEPS_OF_PREDICTION: usize = 2;
 
 impl Learner for Dpar {
@@ -87,7 +88,7 @@ impl Learner for Dpar {
         let fit = Fit {
             name: "dpar",
             inputs: &inputs,
-            mean_square: data.mean_square(),
+            squared_norm: SQUARED_FEATURE_NORM,
             samples: &samples,
             validation: chosen_by_validation(params).then_some(&validation),
             n_classes: data.n_classes,

@@ -1,18 +1,18 @@
 //! One network from samples to parameters, as all learners train it.
 
 use veilgraph_contract::StageRng;
-use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, train};
+use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, softmax, train};
 
 use crate::{Error, Params};
 
 /// What one network is trained on.
 pub(crate) struct Fit<'a> {
     /// Name of the network: of its random streams.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Rows that it reads.
     pub inputs: &'a Inputs<'a>,
-    /// Mean squared norm of a row.
-    pub mean_square: f32,
+    /// Squared norm of a row, which must not depend on the data: the released weights start from it.
+    pub squared_norm: f32,
     /// Training nodes.
     pub samples: &'a Samples,
     /// Validation nodes that choose the best pass; none where their labels are protected.
@@ -28,7 +28,7 @@ impl Fit<'_> {
     pub(crate) fn network(&self, params: &Params, rng: &StageRng) -> Result<Network, Error> {
         let shape = Shape { inputs: self.inputs.width(), hidden: params.hidden, classes: self.n_classes };
         let mut network =
-            Network::new(shape, self.mean_square, &mut rng.fast_stream(&format!("{}: weights", self.name), 0));
+            Network::new(shape, self.squared_norm, &mut rng.fast_stream(&format!("{}: weights", self.name), 0));
         let schedule = Schedule {
             sampling_rate: params.sampling_rate,
             steps: params.steps() as u32,
@@ -61,14 +61,6 @@ pub(crate) fn probabilities(network: &Network, inputs: &Inputs) -> Vec<f32> {
         all.extend(classes);
     }
     all
-}
-
-/// Log odds to probabilities.
-pub(crate) fn softmax(values: &mut [f32]) {
-    let top = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    values.iter_mut().for_each(|value| *value = libm::expf(*value - top));
-    let sum: f32 = values.iter().sum();
-    values.iter_mut().for_each(|value| *value /= sum);
 }
 
 /// Hidden values of every row, each of Euclidean norm 1 (or 0), `[n_rows, hidden]`.

@@ -5,6 +5,7 @@ use veilgraph_contract::{Relation, StageRng};
 use veilgraph_dp_sgd::{Inputs, Samples};
 
 use crate::aggregation::{Contributions, side_by_side};
+use crate::data::SQUARED_FEATURE_NORM;
 use crate::dp_mlp::{FLOATING, chosen_by_validation};
 use crate::fitting::{Fit, embeddings, probabilities};
 use crate::guarantee::{Guarantee, cost_of, stated};
@@ -85,7 +86,7 @@ impl Learner for Gap {
         let mut fit = Fit {
             name: "encoder",
             inputs: &features,
-            mean_square: data.mean_square(),
+            squared_norm: SQUARED_FEATURE_NORM,
             samples: &samples,
             validation,
             n_classes: data.n_classes,
@@ -99,7 +100,7 @@ impl Learner for Gap {
         }
         let (values, width) = side_by_side(&blocks);
         let inputs = Inputs::Dense { width, values: &values };
-        fit = Fit { name: "classifier", inputs: &inputs, mean_square: blocks.len() as f32, ..fit };
+        fit = Fit { name: "classifier", inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
         let classifier = fit.network(params, rng)?;
         let probabilities = probabilities(&classifier, &inputs);
         let model = ReleasedModel::default().with("encoder", &encoder).with("classifier", &classifier);

@@ -91,7 +91,7 @@ impl<L: Learner> Stage for TrainCentral<L> {
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let data = Data::new(nodes, links, features.0, &labels)?;
+        let data = Data::new(nodes, links, &features.0, &labels)?;
         params.check_delta(data.training.len(), data.n_nodes())?;
         let learned = L::learn(&data, params, rng)?;
         let predictions = Predictions {

@@ -13,7 +13,7 @@ pub struct Params {
     /// Budget of the model, in nats under the relation of `level`; `inf` for no noise.
     pub epsilon: Epsilon,
     /// The delta of `(epsilon, dp_delta)`-differential privacy. Absent: the largest power of ten that is at most
-    /// `1 / (10 n)` for a graph of n nodes (or links), where n is known.
+    /// `1 / (10 n)` for a graph of n nodes, where n is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dp_delta: Option<f64>,
     /// Whether a `dp_delta` above `1 / (10 n)` is accepted.
@@ -110,6 +110,9 @@ pub enum VectorRelease {
     Gaussian,
 }
 
+/// Largest number of neighbours, vectors, entries or rows that may be asked for.
+const MOST: u32 = 10_000;
+
 fn hidden() -> usize {
     32
 }
@@ -149,9 +152,10 @@ impl Params {
     /// Writes down the `dp_delta` for a graph of `n` nodes, where it is absent.
     pub fn complete_delta(&mut self, n: Option<usize>) {
         if let (None, Some(n)) = (self.dp_delta, n) {
-            let digits = (10 * n.max(1)).to_string().len() as i32;
-            // 1 / (10 n) is at least 10^-digits.
-            self.dp_delta = Some(10_f64.powi(-digits));
+            // As many digits as 10 n - 1 has: the power of ten is then at least 10 n.
+            let digits = (10 * n.max(1) - 1).to_string().len();
+            // Parsed, because a power of a float may be off by its last digit.
+            self.dp_delta = format!("1e-{digits}").parse().ok();
         }
     }
 
@@ -206,14 +210,26 @@ impl Params {
         if self.hops.is_some_and(|hops| !(1..=16).contains(&hops)) {
             return refuse(format!("hops = {} is not from 1 to 16", self.hops.unwrap_or(0)));
         }
-        for (name, value) in
-            [("max_degree", self.max_degree), ("vectors", self.vectors), ("kept_entries", self.kept_entries)]
-        {
-            if value == Some(0) {
-                return refuse(format!("{name} = 0 leaves nothing; write 1 at least"));
+        let bounded = [
+            ("max_degree", self.max_degree),
+            ("vectors", self.vectors),
+            ("kept_entries", self.kept_entries),
+            ("column_cap", self.column_cap),
+        ];
+        for (name, value) in bounded {
+            if let Some(value) = value.filter(|value| !(1..=MOST).contains(value)) {
+                return refuse(format!("{name} = {value} is not from 1 to {MOST}"));
             }
         }
-        self.budget().map(|_| ())
+        let budget = self.budget()?;
+        let sample = self.subgraph.unwrap_or(1.0);
+        if budget.dp_delta >= sample {
+            return refuse(format!(
+                "dp_delta = {} on a subgraph of a share of {sample} leaves nothing to keep; lower dp_delta",
+                budget.dp_delta
+            ));
+        }
+        Ok(())
     }
 
     /// Number of steps.

@@ -4,6 +4,7 @@ use veilgraph_contract::StageRng;
 use veilgraph_dp_sgd::{Inputs, Samples};
 
 use crate::aggregation::side_by_side;
+use crate::data::SQUARED_FEATURE_NORM;
 use crate::dp_mlp::chosen_by_validation;
 use crate::fitting::{Fit, embeddings, probabilities};
 use crate::gap::{Sums, guarantee_of_sums, with_hops};
@@ -19,12 +20,6 @@ use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
 /// # Source
 /// Sajadmanesh, Gatica-Perez (2024), `ProGAP`, algorithm 1, with the stages before kept as they are (its layerwise training).
 pub struct ProGap;
-
-/// Names of the stages: of their random streams, and of their parameters in the released model.
-const STAGES: [&str; 17] = [
-    "stage 0", "stage 1", "stage 2", "stage 3", "stage 4", "stage 5", "stage 6", "stage 7", "stage 8", "stage 9",
-    "stage 10", "stage 11", "stage 12", "stage 13", "stage 14", "stage 15", "stage 16",
-];
 
 impl Learner for ProGap {
     const NAME: &'static str = "progap";
@@ -44,26 +39,27 @@ impl Learner for ProGap {
         let validation = Samples::of_rows(data.validation.iter().copied());
         let features = Inputs::Sparse(&data.features);
         let fit = Fit {
-            name: STAGES[0],
+            name: "stage 0",
             inputs: &features,
-            mean_square: data.mean_square(),
+            squared_norm: SQUARED_FEATURE_NORM,
             samples: &samples,
             validation: chosen_by_validation(params).then_some(&validation),
             n_classes: data.n_classes,
             noise_multiplier: sums.noise_on_gradients,
         };
         let mut network = fit.network(params, rng)?;
-        let mut model = ReleasedModel::default().with(STAGES[0], &network);
+        let mut model = ReleasedModel::default().with("stage 0", &network);
         let mut learned = embeddings(&network, &features);
         let mut blocks = vec![(learned.clone(), params.hidden)];
         let mut answers = Vec::new();
-        for (hop, name) in (0..params.hops.unwrap_or(1)).zip(&STAGES[1..]) {
+        for hop in 0..params.hops.unwrap_or(1) {
             blocks.push((sums.of(&learned, params.hidden, hop), params.hidden));
             let (values, width) = side_by_side(&blocks);
             let inputs = Inputs::Dense { width, values: &values };
-            let next = Fit { name, inputs: &inputs, mean_square: blocks.len() as f32, ..fit };
+            let name = format!("stage {}", hop + 1);
+            let next = Fit { name: &name, inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
             network = next.network(params, rng)?;
-            model = model.with(name, &network);
+            model = model.with(&name, &network);
             learned = embeddings(&network, &inputs);
             answers = probabilities(&network, &inputs);
         }

@@ -6,6 +6,7 @@ use veilgraph_dp_sgd::{Inputs, Samples};
 use veilgraph_graph::SparseMatrix;
 
 use crate::aggregation::Contributions;
+use crate::data::SQUARED_FEATURE_NORM;
 use crate::dp_mlp::{FLOATING, chosen_by_validation};
 use crate::fitting::{Fit, probabilities};
 use crate::guarantee::{Guarantee, cost_of};
@@ -59,7 +60,7 @@ impl Learner for Sage {
         let fit = Fit {
             name: "sage",
             inputs: &inputs,
-            mean_square: 2.0 * data.mean_square(),
+            squared_norm: 2.0 * SQUARED_FEATURE_NORM,
             samples: &Samples::of_rows(data.training.iter().copied()),
             validation: chosen_by_validation(params).then_some(&validation),
             n_classes: data.n_classes,

@@ -22,7 +22,7 @@ fn data() -> Data {
     let splits: Vec<Split> = (0..n).map(split).collect();
     let known = (0..n).filter(|&node| split(node) != Split::Test).map(|node| (node, class(node))).collect();
     let nodes = Nodes { dataset: "two".into(), n_classes: 2, splits, nodes_from_links: false };
-    Data::new(nodes, links, features, &Labels::new(2, known).expect("labels")).expect("data")
+    Data::new(nodes, links, &features, &Labels::new(2, known).expect("labels")).expect("data")
 }
 
 fn accuracy<L: Learner>(text: &str) -> f64 {
@@ -115,4 +115,26 @@ fn threads_change_no_byte() {
         })
     };
     assert_eq!(learn(1), learn(3));
+}
+
+/// What all nodes share must not depend on one of them: it would be released without noise.
+#[test]
+fn a_blanked_node_changes_the_rows_of_no_other_one() {
+    let row = |node: u32, blanked: Option<u32>| -> Vec<(u32, f32)> {
+        if blanked == Some(node) { Vec::new() } else { vec![(node % 5, 1.0 + node as f32), (5, 2.0)] }
+    };
+    let rows = |blanked: Option<u32>| {
+        let features = SparseMatrix::from_rows(6, (0..9).map(|node| row(node, blanked))).expect("features");
+        let nodes =
+            Nodes { dataset: "nine".into(), n_classes: 2, splits: vec![Split::Train; 9], nodes_from_links: false };
+        let links = AdjacencyList::from_pairs(9, [(0, 1)]).expect("a graph");
+        let labels = Labels::new(2, (0..9).map(|node| (node, (node % 2) as u16)).collect()).expect("labels");
+        Data::new(nodes, links, &features, &labels).expect("data").features
+    };
+    let (whole, blanked) = (rows(None), rows(Some(4)));
+    for node in (0..9).filter(|node| *node != 4) {
+        assert_eq!(whole.row(node), blanked.row(node));
+        let square: f32 = whole.row(node).1.iter().map(|value| value * value).sum();
+        assert!((square / crate::data::SQUARED_FEATURE_NORM - 1.0).abs() < 1e-5);
+    }
 }

@@ -38,7 +38,7 @@ fn a_weak_delta_is_refused_unless_it_is_said() {
 
 #[test]
 fn the_delta_of_a_known_graph_is_a_power_of_ten() {
-    for (nodes, expected) in [(2708, 1e-5), (18_333, 1e-6), (100, 1e-4)] {
+    for (nodes, expected) in [(2708, 1e-5), (18_333, 1e-6), (100, 1e-3), (101, 1e-4)] {
         let mut params = params("epsilon = 1");
         params.complete_delta(Some(nodes));
         let found = params.dp_delta.expect("a delta");
