@@ -54,5 +54,11 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
 /// The learner, with the choices that tell it from others but for its budget.
 fn line_name(cell: &Cell) -> String {
     let told = cell.told_apart_by(|choice| !matches!(choice.field.as_str(), "train.epsilon" | "train.task"));
-    [cell.model.as_str(), told.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    // A model without noise is a level, and no point of the line of those with noise.
+    let noise = if is_level(cell) { "without noise" } else { "" };
+    [cell.model.as_str(), told.as_str(), noise]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
