@@ -9,10 +9,8 @@ use rand::RngExt;
 use veilgraph_contract::{Relation, StageRng};
 use veilgraph_dp_sgd::{Inputs, Network, Samples, softmax};
 
-use crate::data::SQUARED_FEATURE_NORM;
-use crate::dp_mlp::{FLOATING, chosen_by_validation};
-use crate::fitting::Fit;
-use crate::guarantee::Guarantee;
+use crate::fitting::{Fit, Labelled};
+use crate::guarantee::{FLOATING, Guarantee};
 use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
 use page_rank::{Graph, page_rank};
 use vectors::{Row, Rows};
@@ -84,16 +82,8 @@ impl Learner for Dpar {
             return Err(Error::Params(format!("subgraph = {} kept no training node; raise it", settings.subgraph)));
         }
         let inputs = Inputs::Sparse(&data.features);
-        let validation = Samples::of_rows(data.validation.iter().copied());
-        let fit = Fit {
-            name: "dpar",
-            inputs: &inputs,
-            squared_norm: SQUARED_FEATURE_NORM,
-            samples: &samples,
-            validation: chosen_by_validation(params).then_some(&validation),
-            n_classes: data.n_classes,
-            noise_multiplier: noise[1],
-        };
+        let labelled = Labelled::new(data, params);
+        let fit = Fit { samples: &samples, ..labelled.fit("dpar", &inputs, noise[1]) };
         let network = fit.network(params, rng)?;
         let probabilities = passed_on(data, &network, settings.teleport);
         Ok(Learned { model: ReleasedModel::default().with("dpar", &network), probabilities })
@@ -122,15 +112,11 @@ impl Settings {
                 Err(Error::Params(format!("{name} = {value} is not between 0 and 1")))
             }
         };
-        let column_cap = complete.column_cap.unwrap_or(1);
-        if column_cap == 0 {
-            return Err(Error::Params("column_cap = 0 leaves no row, not even a node's own; write 1 at least".into()));
-        }
         Ok(Self {
             release: complete.release.unwrap_or_default(),
             vectors: f64::from(complete.vectors.unwrap_or(1)),
             kept_entries: f64::from(complete.kept_entries.unwrap_or(1)),
-            column_cap,
+            column_cap: complete.column_cap.unwrap_or(1),
             subgraph: share("subgraph", complete.subgraph, true)?,
             vector_share: share("vector_share", complete.vector_share, false)?,
             teleport: share("teleport", complete.teleport, false)?,

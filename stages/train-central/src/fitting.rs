@@ -3,7 +3,8 @@
 use veilgraph_contract::StageRng;
 use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, softmax, train};
 
-use crate::{Error, Params};
+use crate::data::SQUARED_FEATURE_NORM;
+use crate::{Data, Error, Level, Params};
 
 /// What one network is trained on.
 pub(crate) struct Fit<'a> {
@@ -21,6 +22,38 @@ pub(crate) struct Fit<'a> {
     pub n_classes: usize,
     /// Noise on the gradients; 0 for none.
     pub noise_multiplier: f64,
+}
+
+/// Training nodes, and those validation nodes that may choose the best pass: where nothing is noisy, and where labels are
+/// not protected.
+pub(crate) struct Labelled {
+    training: Samples,
+    validation: Option<Samples>,
+    n_classes: usize,
+}
+
+impl Labelled {
+    pub(crate) fn new(data: &Data, params: &Params) -> Self {
+        let may_choose = params.is_without_noise() || params.level == Some(Level::Edge);
+        Self {
+            training: Samples::of_rows(data.training.iter().copied()),
+            validation: may_choose.then(|| Samples::of_rows(data.validation.iter().copied())),
+            n_classes: data.n_classes,
+        }
+    }
+
+    /// A network over the features of each node.
+    pub(crate) fn fit<'a>(&'a self, name: &'a str, features: &'a Inputs<'a>, noise_multiplier: f64) -> Fit<'a> {
+        Fit {
+            name,
+            inputs: features,
+            squared_norm: SQUARED_FEATURE_NORM,
+            samples: &self.training,
+            validation: self.validation.as_ref(),
+            n_classes: self.n_classes,
+            noise_multiplier,
+        }
+    }
 }
 
 impl Fit<'_> {

@@ -2,13 +2,11 @@
 
 use veilgraph_accountant::{Curve, least_noise, sampled_gaussians};
 use veilgraph_contract::{Relation, StageRng};
-use veilgraph_dp_sgd::{Inputs, Samples};
+use veilgraph_dp_sgd::Inputs;
 
 use crate::aggregation::{Contributions, side_by_side};
-use crate::data::SQUARED_FEATURE_NORM;
-use crate::dp_mlp::{FLOATING, chosen_by_validation};
-use crate::fitting::{Fit, embeddings, probabilities};
-use crate::guarantee::{Guarantee, cost_of, stated};
+use crate::fitting::{Fit, Labelled, embeddings, probabilities};
+use crate::guarantee::{FLOATING, Guarantee, cost_of, stated};
 use crate::{Accounting, Data, Error, Learned, Learner, Level, Params, ReleasedModel};
 
 /// An encoder of features, noisy sums of its outputs over some hops, and a classifier of all of them.
@@ -79,19 +77,9 @@ impl Learner for Gap {
     fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
         let noise = Self::guarantee(params)?.multipliers[0];
         let sums = Sums::new(data, params, noise, rng);
-        let samples = Samples::of_rows(data.training.iter().copied());
-        let validation = Samples::of_rows(data.validation.iter().copied());
-        let validation = chosen_by_validation(params).then_some(&validation);
         let features = Inputs::Sparse(&data.features);
-        let mut fit = Fit {
-            name: "encoder",
-            inputs: &features,
-            squared_norm: SQUARED_FEATURE_NORM,
-            samples: &samples,
-            validation,
-            n_classes: data.n_classes,
-            noise_multiplier: sums.noise_on_gradients,
-        };
+        let labelled = Labelled::new(data, params);
+        let fit = labelled.fit("encoder", &features, sums.noise_on_gradients);
         let encoder = fit.network(params, rng)?;
         let mut blocks = vec![(embeddings(&encoder, &features), params.hidden)];
         for hop in 0..params.hops.unwrap_or(1) {
@@ -100,7 +88,7 @@ impl Learner for Gap {
         }
         let (values, width) = side_by_side(&blocks);
         let inputs = Inputs::Dense { width, values: &values };
-        fit = Fit { name: "classifier", inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
+        let fit = Fit { name: "classifier", inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
         let classifier = fit.network(params, rng)?;
         let probabilities = probabilities(&classifier, &inputs);
         let model = ReleasedModel::default().with("encoder", &encoder).with("classifier", &classifier);

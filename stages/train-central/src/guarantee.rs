@@ -1,9 +1,9 @@
 //! What a trained model costs, as the ledger states it.
 
-use veilgraph_accountant::{Budget, Curve, amplified};
+use veilgraph_accountant::{Budget, Curve, amplified, least_noise};
 use veilgraph_contract::{Cost, Relation, Release, Subject, Trust};
 
-use crate::Error;
+use crate::{Error, Params};
 
 /// What a trained model costs, and with which noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,30 @@ pub struct Guarantee {
     pub why: String,
 }
 
+/// Why the noise of a gradient is not exact.
+pub(crate) const FLOATING: &str = "noise on gradients is drawn in single precision";
+
 impl Guarantee {
+    /// What one private training costs whose steps have this curve, with the least noise that keeps the budget.
+    pub(crate) fn of_training(
+        params: &Params,
+        relation: Relation,
+        curve: impl Fn(f64) -> Curve,
+    ) -> Result<Self, Error> {
+        params.check()?;
+        let budget = params.budget()?;
+        let noise = least_noise(budget, &curve)?;
+        Ok(Self {
+            relation,
+            noise: "Gaussian on sampled gradients",
+            multipliers: vec![noise],
+            cost: cost_of(&curve(noise), budget, 1.0),
+            claimed_epsilon: None,
+            is_exact: false,
+            why: FLOATING.to_owned(),
+        })
+    }
+
     /// What the ledger states. Where links alone are protected, features and labels are not, and the ledger says so.
     #[must_use]
     pub fn releases(&self) -> Vec<Release> {

@@ -1,12 +1,10 @@
 //! `ProGAP`: as GAP, in stages, each of which learns from the noisy sums of what the stage before has learned.
 
 use veilgraph_contract::StageRng;
-use veilgraph_dp_sgd::{Inputs, Samples};
+use veilgraph_dp_sgd::Inputs;
 
 use crate::aggregation::side_by_side;
-use crate::data::SQUARED_FEATURE_NORM;
-use crate::dp_mlp::chosen_by_validation;
-use crate::fitting::{Fit, embeddings, probabilities};
+use crate::fitting::{Fit, Labelled, embeddings, probabilities};
 use crate::gap::{Sums, guarantee_of_sums, with_hops};
 use crate::guarantee::Guarantee;
 use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
@@ -35,18 +33,9 @@ impl Learner for ProGap {
     fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
         let noise = Self::guarantee(params)?.multipliers[0];
         let sums = Sums::new(data, params, noise, rng);
-        let samples = Samples::of_rows(data.training.iter().copied());
-        let validation = Samples::of_rows(data.validation.iter().copied());
         let features = Inputs::Sparse(&data.features);
-        let fit = Fit {
-            name: "stage 0",
-            inputs: &features,
-            squared_norm: SQUARED_FEATURE_NORM,
-            samples: &samples,
-            validation: chosen_by_validation(params).then_some(&validation),
-            n_classes: data.n_classes,
-            noise_multiplier: sums.noise_on_gradients,
-        };
+        let labelled = Labelled::new(data, params);
+        let fit = labelled.fit("stage 0", &features, sums.noise_on_gradients);
         let mut network = fit.network(params, rng)?;
         let mut model = ReleasedModel::default().with("stage 0", &network);
         let mut learned = embeddings(&network, &features);

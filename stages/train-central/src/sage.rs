@@ -1,15 +1,14 @@
 //! GraphSAGE of one layer, trained with DP-SGD over bounded neighbourhoods.
 
-use veilgraph_accountant::{Occurrences, least_noise, occurrence_bounded};
+use veilgraph_accountant::{Occurrences, occurrence_bounded};
 use veilgraph_contract::{Relation, StageRng};
-use veilgraph_dp_sgd::{Inputs, Samples};
+use veilgraph_dp_sgd::Inputs;
 use veilgraph_graph::SparseMatrix;
 
 use crate::aggregation::Contributions;
 use crate::data::SQUARED_FEATURE_NORM;
-use crate::dp_mlp::{FLOATING, chosen_by_validation};
-use crate::fitting::{Fit, probabilities};
-use crate::guarantee::{Guarantee, cost_of};
+use crate::fitting::{Fit, Labelled, probabilities};
+use crate::guarantee::Guarantee;
 use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
 
 /// A network over each node's features beside the mean of its neighbours' features, in the inductive setting.
@@ -32,21 +31,12 @@ impl Learner for Sage {
     }
 
     fn guarantee(params: &Params) -> Result<Guarantee, Error> {
+        // Checked first: the number of rows is a sum.
         params.check()?;
-        let budget = params.budget()?;
         let rows_of_a_node = params.max_degree.unwrap_or(1) + 1;
         let sampling = Occurrences::Poisson { rate: params.sampling_rate, rows_of_a_node };
         let curve = |noise: f64| occurrence_bounded(sampling, noise / 2.0).repeated(params.steps());
-        let noise = least_noise(budget, curve)?;
-        Ok(Guarantee {
-            relation: Relation::OwnData,
-            noise: "Gaussian on sampled gradients",
-            multipliers: vec![noise],
-            cost: cost_of(&curve(noise), budget, 1.0),
-            claimed_epsilon: None,
-            is_exact: false,
-            why: FLOATING.to_owned(),
-        })
+        Guarantee::of_training(params, Relation::OwnData, curve)
     }
 
     fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
@@ -56,16 +46,8 @@ impl Learner for Sage {
         let contributions = Contributions::of_lists(data.n_nodes(), most, rng, list);
         let rows = beside_means(data, &contributions)?;
         let inputs = Inputs::Sparse(&rows);
-        let validation = Samples::of_rows(data.validation.iter().copied());
-        let fit = Fit {
-            name: "sage",
-            inputs: &inputs,
-            squared_norm: 2.0 * SQUARED_FEATURE_NORM,
-            samples: &Samples::of_rows(data.training.iter().copied()),
-            validation: chosen_by_validation(params).then_some(&validation),
-            n_classes: data.n_classes,
-            noise_multiplier: noise,
-        };
+        let labelled = Labelled::new(data, params);
+        let fit = Fit { squared_norm: 2.0 * SQUARED_FEATURE_NORM, ..labelled.fit("sage", &inputs, noise) };
         let network = fit.network(params, rng)?;
         let probabilities = probabilities(&network, &inputs);
         Ok(Learned { model: ReleasedModel::default().with("sage", &network), probabilities })

@@ -151,24 +151,28 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
 
 /// What everything behind a score costs under a relation, in nats; a dash where nothing was released about it.
 fn cost(cell: &Cell, relation: Relation) -> String {
-    cell.costs.iter().find(|cost| cost.relation == relation).map_or("-".to_owned(), |cost| digits(cost.epsilon))
+    cell.costs
+        .iter()
+        .find(|cost| cost.relation == relation)
+        .map_or("-".to_owned(), |cost| written_cost(cell, cost.epsilon))
 }
 
 /// A number about the release of links; a dash where a curator released a model instead, and where it is not the model's own
 /// relation.
 fn of_links(cell: &Cell, number: f64) -> String {
-    if cell.mechanism == CENTRAL && number == 0.0 { "-".to_owned() } else { digits(number) }
+    if cell.mechanism == CENTRAL && number == 0.0 { "-".to_owned() } else { written_cost(cell, number) }
 }
 
 /// What the source of a method states for what holds at another cost; a dash where both are the same.
 fn claimed(cell: &Cell) -> String {
     let mut claims = cell.costs.iter().filter_map(|cost| cost.claimed_epsilon);
-    claims.next().map_or("-".to_owned(), digits)
+    claims.next().map_or("-".to_owned(), |nats| written_cost(cell, nats))
 }
 
-/// Nats with as many digits as a reader needs of a cost that nobody chose.
-fn digits(nats: f64) -> String {
-    if nats == (nats * 1e3).round() / 1e3 { nats.to_string() } else { format!("{nats:.3}") }
+/// Nats with all their digits; of a curator's model, which may cost what nobody chose, with three.
+fn written_cost(cell: &Cell, nats: f64) -> String {
+    let is_short = cell.mechanism != CENTRAL || nats < 1e-3 || nats == (nats * 1e3).round() / 1e3;
+    if is_short { nats.to_string() } else { format!("{nats:.3}") }
 }
 
 fn dash(text: &str) -> String {
