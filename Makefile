@@ -37,7 +37,7 @@ test:                     ## All tests; those on real graphs need DATA_DIR
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked --workspace
 check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
-	rustfmt --check --edition 2024 pipeline/runner/src/systems/links/*.rs pipeline/runner/src/systems/features/*.rs
+	rustfmt --check --edition 2024 pipeline/runner/src/systems/*/*.rs
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet

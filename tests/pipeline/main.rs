@@ -1,5 +1,6 @@
 //! The pipeline seen from outside: the program, its files and its words.
 
+mod advise;
 mod audit;
 mod bad_input;
 mod central;

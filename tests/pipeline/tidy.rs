@@ -103,6 +103,7 @@ fn dependencies_point_one_way() {
         "contract",
         "noise",
         "bounds",
+        "exposure",
         "graph",
         "privacy",
         "posterior",

@@ -25,6 +25,7 @@ enum Choice {
     Auto,
     AutoWithBits,
     PublicRule,
+    Advised,
 }
 
 /// A fraction as a config writes it.
@@ -51,7 +52,9 @@ pub enum BudgetError {
     #[error("epsilon must be a positive number of nats (or inf for no privacy), not {0}")]
     Epsilon(f64),
     /// Outside the unit interval.
-    #[error("degree_fraction must lie in [0, 1] (or be \"auto\", \"auto-with-bits\" or \"public-rule\"), not {0}")]
+    #[error(
+        "degree_fraction must lie in [0, 1] (or be \"auto\", \"auto-with-bits\", \"public-rule\" or \"advised\"), not {0}"
+    )]
     DegreeFraction(String),
 }
 
@@ -101,6 +104,16 @@ impl DegreeFraction {
     /// nothing because it looks at no data.
     pub const PUBLIC_RULE: Self = Self(Choice::PublicRule);
 
+    /// The share with which a server finds most links, computed from public knowledge about the graph alone. Whoever has
+    /// that knowledge replaces this choice by a number; until then it is [`Self::AUTO_WITH_BITS`].
+    pub const ADVISED: Self = Self(Choice::Advised);
+
+    /// Whether the share is still to be chosen by public knowledge.
+    #[must_use]
+    pub fn is_advised(self) -> bool {
+        self.0 == Choice::Advised
+    }
+
     /// Number of nodes that [`Self::AUTO_WITH_BITS`] assumes where it is not known; bits then suffice from 3 nats on.
     /// A degree that was not needed costs little, and a degree that is missing costs much.
     const ASSUMED_NODES: usize = 36_500;
@@ -124,8 +137,8 @@ impl DegreeFraction {
             Choice::Share(share) => share,
             Choice::PublicRule if epsilon.0 <= 3.0 => 0.9,
             Choice::PublicRule => 0.1,
-            Choice::AutoWithBits if epsilon.0 >= Self::bits_suffice(n_nodes) => 0.0,
-            Choice::Auto | Choice::AutoWithBits => (0.2 / epsilon.0).min(0.35),
+            Choice::AutoWithBits | Choice::Advised if epsilon.0 >= Self::bits_suffice(n_nodes) => 0.0,
+            Choice::Auto | Choice::AutoWithBits | Choice::Advised => (0.2 / epsilon.0).min(0.35),
         }
     }
 }
@@ -153,6 +166,7 @@ impl TryFrom<Written> for DegreeFraction {
             Written::Name(name) if name == "auto" => Ok(Self::AUTO),
             Written::Name(name) if name == "auto-with-bits" => Ok(Self::AUTO_WITH_BITS),
             Written::Name(name) if name == "public-rule" => Ok(Self::PUBLIC_RULE),
+            Written::Name(name) if name == "advised" => Ok(Self::ADVISED),
             Written::Name(name) => Err(BudgetError::DegreeFraction(format!("`{name}`"))),
         }
     }
@@ -171,6 +185,7 @@ impl From<DegreeFraction> for Written {
             Choice::Auto => Self::Name("auto".to_owned()),
             Choice::AutoWithBits => Self::Name("auto-with-bits".to_owned()),
             Choice::PublicRule => Self::Name("public-rule".to_owned()),
+            Choice::Advised => Self::Name("advised".to_owned()),
         }
     }
 }

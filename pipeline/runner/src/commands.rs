@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
+mod advise;
 mod collect;
+mod confirm;
 mod costs;
 mod doctor;
 mod export;
@@ -14,6 +16,8 @@ mod show;
 mod store;
 mod summary;
 
+pub(crate) use advise::{Knowledge, Range, StatedKnowledge, check_belief, sentences};
+pub(crate) use confirm::confirm;
 pub(crate) use costs::in_words;
 pub(crate) use summary::CENTRAL;
 
@@ -29,6 +33,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
         Command::Plan(arguments) => run::plan(&store, &arguments),
         Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
+        Command::Advise(arguments) => advise::advise(&store, &arguments),
         Command::Show(arguments) => show::show(&store, &arguments),
         Command::Ls { json } => store::list(&store, json),
         Command::Verify { remove } => store::verify(&store, remove),

@@ -4,6 +4,7 @@
 mod alternatives;
 pub(crate) mod fields;
 mod overlay;
+mod privacy;
 mod profile;
 mod source;
 pub(crate) mod sweep;
@@ -14,10 +15,10 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use veilgraph_contract::Randomness;
 
-use crate::ledger::Budgets;
 use crate::nearest::nearest;
 use crate::task::STAGES;
 use overlay::overlay;
+pub(crate) use privacy::{Holding, Privacy};
 use profile::Profile;
 use source::{Source, typed};
 
@@ -66,34 +67,6 @@ pub(crate) enum MetricGroup {
     LinkError,
     Density,
     FeatureError,
-}
-
-/// The `[privacy]` table.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Privacy {
-    /// Where the noise comes from.
-    #[serde(default)]
-    pub randomness: Randomness,
-    /// Most that all releases about the same nodes may cost: nats per list bit, or a table by relation.
-    #[serde(default)]
-    pub budget: Budgets,
-    /// Whom the budget belongs to (default: the dataset).
-    pub population: Option<String>,
-    /// Whether the server holds the features of the nodes.
-    #[serde(default)]
-    pub features: Holding,
-}
-
-/// Who holds a kind of data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Holding {
-    /// Everybody, the server too.
-    #[default]
-    Public,
-    /// Its owners alone: no file of it lies where the server can read.
-    Withheld,
 }
 
 /// What is said of the experiment as a whole, beside the tables of stages.
@@ -150,7 +123,8 @@ impl Config {
         Self::parse(path, text, sets)
     }
 
-    fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
+    /// Reads a config from its text; `path` names it in messages.
+    pub(crate) fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
         let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
         let mut table: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
         for set in sets {
@@ -191,6 +165,7 @@ impl Config {
                 return Err(source.at("privacy", problem));
             }
         }
+        outline.privacy.check(&source)?;
         let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
         if !is_name(&name) {

@@ -1,13 +1,15 @@
 //! What follows what: data, features, labels, links, learning, then attacks. Each part asks the plan for the tables that it reads.
 
+mod advised_fraction;
 mod audit;
 mod central;
 mod choice;
 mod data;
+pub(crate) mod evidence;
 mod features;
 mod labels;
 mod learn;
-mod links;
+pub(crate) mod links;
 
 use crate::config::sweep::fields_of;
 use crate::config::{Config, ConfigError};

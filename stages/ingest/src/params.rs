@@ -96,7 +96,7 @@ pub enum Format {
     Edges,
 }
 
-/// A degree-corrected block model with power-law degrees, homophilous classes and words as features.
+/// A degree-corrected block model with power-law or log-normal degrees, homophilous classes and words as features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyntheticParams {
@@ -108,6 +108,9 @@ pub struct SyntheticParams {
     pub mean_degree: f64,
     /// The exponent of the power law of degrees, above 2.
     pub exponent: f64,
+    /// The standard deviation of the degrees over their mean. With it, degrees are log-normal and `exponent` is not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degree_spread: Option<f64>,
     /// The share of links inside a class.
     pub homophily: f64,
     /// The number of different words; 0 gives no features.
@@ -116,6 +119,9 @@ pub struct SyntheticParams {
     pub words: f64,
     /// The share of a node's words that come from the topic of its class.
     pub topic_share: f64,
+    /// The share of nodes that stand between two classes: half of their words and links follow a second one, so that no
+    /// network can tell their class.
+    pub ambiguous_share: f64,
     /// The seed of the graph.
     pub seed: u64,
 }
@@ -128,10 +134,12 @@ impl Default for SyntheticParams {
             classes: 7,
             mean_degree: 3.9,
             exponent: 2.6,
+            degree_spread: None,
             homophily: 0.81,
             features: 1433,
             words: 18.0,
             topic_share: 0.52,
+            ambiguous_share: 0.0,
             seed: 0,
         }
     }

@@ -1,4 +1,4 @@
-//! A graph that belongs to nobody: degree-corrected blocks with power-law degrees and topical words.
+//! A graph that belongs to nobody: degree-corrected blocks with power-law or log-normal degrees and topical words.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,36 @@ use rand::RngExt;
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 use rand::rngs::ChaCha8Rng;
+use rand_distr::StandardNormal;
 use veilgraph_contract::StageRng;
 
 use crate::error::Error;
 use crate::params::SyntheticParams;
 use crate::raw::RawGraph;
+
+/// What links and words of the nodes follow.
+#[derive(Clone, Copy)]
+struct Topics<'a> {
+    /// The class of each node.
+    classes: &'a [u16],
+    /// The other class of each node that stands between two.
+    second: &'a [Option<u16>],
+}
+
+impl Topics<'_> {
+    /// One of the node's classes.
+    fn one_of(self, node: usize, rng: &mut ChaCha8Rng) -> usize {
+        let second = self.second[node].filter(|_| rng.random::<bool>());
+        usize::from(second.unwrap_or(self.classes[node]))
+    }
+
+    /// How much of the node belongs to a class.
+    fn share_in(self, node: usize, class: usize) -> f64 {
+        let is_own = f64::from(u8::from(usize::from(self.classes[node]) == class));
+        let whole = |second: u16| f64::midpoint(is_own, f64::from(u8::from(usize::from(second) == class)));
+        self.second[node].map_or(is_own, whole)
+    }
+}
 
 /// Draws a graph of the model.
 pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
@@ -20,9 +45,11 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
     let shares: Vec<f64> =
         (0..params.classes).map(|class| 1.0 / (1.0 + 2.0 * class as f64 / params.classes as f64)).collect();
     let classes = draw_classes(params.nodes, &shares, &mut source.fast_stream("classes", 0));
-    let pairs = draw_links(params, &classes, &mut source.fast_stream("links", 0));
+    let second = draw_second_classes(params, &classes, &shares, &mut source.fast_stream("second classes", 0));
+    let topics = Topics { classes: &classes, second: &second };
+    let pairs = draw_links(params, topics, &mut source.fast_stream("links", 0));
     let features = (params.features > 0)
-        .then(|| (params.features, draw_words(params, &classes, &mut source.fast_stream("words", 0))));
+        .then(|| (params.features, draw_words(params, topics, &mut source.fast_stream("words", 0))));
     Ok(RawGraph {
         names: (0..params.nodes).map(|node| node.to_string()).collect(),
         pairs: Some(pairs),
@@ -51,7 +78,17 @@ fn check(params: &SyntheticParams) -> Result<(), Error> {
     if !(params.exponent > 2.0 && params.exponent.is_finite()) {
         return wrong("exponent", format!("{} is not above 2", params.exponent));
     }
-    for (field, share) in [("homophily", params.homophily), ("topic_share", params.topic_share)] {
+    if let Some(spread) = params.degree_spread
+        && !(spread > 0.0 && spread <= MOST_SPREAD)
+    {
+        return wrong("degree_spread", format!("{spread} is not positive and at most {MOST_SPREAD}"));
+    }
+    let shares = [
+        ("homophily", params.homophily),
+        ("topic_share", params.topic_share),
+        ("ambiguous_share", params.ambiguous_share),
+    ];
+    for (field, share) in shares {
         if !(0.0..=1.0).contains(&share) {
             return wrong(field, format!("{share} does not lie in [0, 1]"));
         }
@@ -62,36 +99,60 @@ fn check(params: &SyntheticParams) -> Result<(), Error> {
     Ok(())
 }
 
+/// Largest spread of degrees that is drawn.
+const MOST_SPREAD: f64 = 10.0;
+
 fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> {
     let index = weighted(shares);
     // The first nodes get one class each, so that no class is empty.
     (0..nodes).map(|node| if node < shares.len() { node } else { index.sample(rng) } as u16).collect()
 }
 
+/// Draws a second class, other than the first, for the nodes that stand between two.
+fn draw_second_classes(
+    params: &SyntheticParams,
+    classes: &[u16],
+    shares: &[f64],
+    rng: &mut ChaCha8Rng,
+) -> Vec<Option<u16>> {
+    let index = weighted(shares);
+    let second = |&class: &u16| {
+        (rng.random::<f64>() < params.ambiguous_share).then(|| {
+            loop {
+                let other = index.sample(rng) as u16;
+                if other != class {
+                    return other;
+                }
+            }
+        })
+    };
+    classes.iter().map(second).collect()
+}
+
 /// Draws links: each end in proportion to a power-law weight, and as often inside a class as `homophily` says.
-fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
+fn draw_links(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
     const TRIES_PER_LINK: usize = 100;
-    let most = (params.nodes as f64).sqrt() * params.mean_degree;
-    let weights: Vec<f64> = classes
-        .iter()
-        .map(|_| libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most))
-        .collect();
+    let weights = draw_weights(params, rng);
     let everyone = weighted(&weights);
     let members: Vec<Vec<u32>> = (0..params.classes)
-        .map(|class| (0..params.nodes as u32).filter(|&node| usize::from(classes[node as usize]) == class).collect())
+        .map(|class| (0..params.nodes as u32).filter(|&node| topics.share_in(node as usize, class) > 0.0).collect())
         .collect();
     let inside: Vec<WeightedIndex<f64>> = members
         .iter()
-        .map(|nodes| weighted(&nodes.iter().map(|&node| weights[node as usize]).collect::<Vec<_>>()))
+        .enumerate()
+        .map(|(class, nodes)| {
+            let weight = |&node: &u32| weights[node as usize] * topics.share_in(node as usize, class);
+            weighted(&nodes.iter().map(weight).collect::<Vec<_>>())
+        })
         .collect();
     let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
     let mut draw = || {
         let a = everyone.sample(rng);
-        let class = usize::from(classes[a]);
+        let class = topics.one_of(a, rng);
         let b = if rng.random::<f64>() < params.homophily {
             members[class][inside[class].sample(rng)] as usize
         } else {
-            Some(everyone.sample(rng)).filter(|&b| usize::from(classes[b]) != class)?
+            Some(everyone.sample(rng)).filter(|&b| topics.share_in(b, class) < 1.0)?
         };
         (a != b).then(|| (a.min(b) as u32, a.max(b) as u32))
     };
@@ -108,26 +169,41 @@ fn draw_links(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -
     links
 }
 
+/// Draws what the degree of every node is in proportion to.
+fn draw_weights(params: &SyntheticParams, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let most = (params.nodes as f64).sqrt() * params.mean_degree;
+    let weight = |_| match params.degree_spread {
+        None => libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most),
+        // Numbers of links are nearly Poisson about their expectations, which spreads them by itself.
+        Some(spread) => {
+            let variation = (spread * spread - 1.0 / params.mean_degree).max(0.0);
+            let normal: f64 = StandardNormal.sample(rng);
+            libm::exp(libm::log1p(variation).sqrt() * normal)
+        }
+    };
+    (0..params.nodes).map(weight).collect()
+}
+
 /// Draws bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.
-fn draw_words(params: &SyntheticParams, classes: &[u16], rng: &mut ChaCha8Rng) -> Vec<Vec<(u32, f32)>> {
+fn draw_words(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<Vec<(u32, f32)>> {
     let zipf: Vec<f64> = (0..params.features).map(|rank| 1.0 / (rank as f64 + 20.0)).collect();
     let common = weighted(&zipf);
-    let topics: Vec<Vec<u32>> = (0..params.classes)
+    let words_of_topics: Vec<Vec<u32>> = (0..params.classes)
         .map(|_| {
             let mut words: Vec<u32> = (0..params.features as u32).collect();
             rand::seq::SliceRandom::shuffle(words.as_mut_slice(), rng);
             words
         })
         .collect();
-    classes
-        .iter()
-        .map(|&class| {
+    (0..params.nodes)
+        .map(|node| {
             let wanted = 1 + (2.0 * (params.words - 1.0).max(0.0) * rng.random::<f64>()).round() as usize;
             let mut words = BTreeMap::new();
             while words.len() < wanted.min(params.features) {
                 let rank = common.sample(rng);
                 let topical = rng.random::<f64>() < params.topic_share;
-                words.insert(if topical { topics[usize::from(class)][rank] } else { rank as u32 }, 1.0);
+                let word = if topical { words_of_topics[topics.one_of(node, rng)][rank] } else { rank as u32 };
+                words.insert(word, 1.0);
             }
             words.into_iter().collect()
         })

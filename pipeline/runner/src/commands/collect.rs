@@ -17,7 +17,7 @@ use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 use crate::cli::RunArguments;
 use crate::commands::costs::in_words;
 use crate::commands::export::{draft_beside, write_whole_folder};
-use crate::commands::run;
+use crate::commands::{check_belief, run, sentences};
 use crate::config::Config;
 use crate::engine::recipe_of_release;
 use crate::ledger::statement;
@@ -59,6 +59,9 @@ pub(crate) fn parameters(
         ensure!(!path.exists(), "{}: exists already; name a file that does not", path.display());
     }
     let collection = Collection::prepare(arguments, release, to)?;
+    let Collection { config, release: task, .. } = &collection;
+    let nats_per_link = total_epsilon(&task.releases, Relation::Edge);
+    check_belief(config, config.population(None), nats_per_link, arguments.accepted.accept_belief)?;
     let wrong = |path: &Path| format!("{}: cannot write", path.display());
     if let Some(path) = numbers {
         let names: NodeMap = collection.public.1.read(NodeMap::NAME, MemoryLimit(u64::MAX))?;
@@ -73,8 +76,9 @@ pub(crate) fn parameters(
     output::line(&format!(
         "{}: give this file to every node, and each node its number (--numbers FILE lists them). A report costs a node {}",
         to.display(),
-        in_words(&totals(&collection.release.releases))
+        in_words(&totals(&task.releases))
     ));
+    sentences(config, std::slice::from_ref(task))?.iter().for_each(|sentence| output::line(sentence));
     Ok(())
 }
 
@@ -144,7 +148,7 @@ impl Collection {
             let known: Vec<&str> = Mechanism::ALL.iter().map(|mechanism| mechanism.name()).collect();
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
-        if !arguments.spend && !config.privacy.budget.are_empty() {
+        if !arguments.accepted.spend && !config.privacy.budget.are_empty() {
             let releases: Vec<&Release> = release.releases.iter().collect();
             config.privacy.budget.check("the parts of a report cost", &release.population, &releases, &[])?;
         }

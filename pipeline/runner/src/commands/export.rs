@@ -1,14 +1,14 @@
 //! `export`: what the server may see of a deployment, as a store of its own.
 
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use veilgraph_contract::Release;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, Store};
 
 use crate::cli::RunArguments;
+use crate::commands::confirm;
 use crate::commands::costs::in_words;
 use crate::commands::run;
 use crate::engine::SideChoice;
@@ -49,7 +49,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         config.population(None),
         in_words(&totals(releases.iter().copied()))
     ));
-    confirm(is_accepted)?;
+    confirm("Hand it over?", is_accepted, "nothing was handed over", "--yes")?;
     let files = write_whole_folder(to, |draft| write(&config.name, &tasks, &done, &releases, draft))?;
     output::line(&format!(
         "{}: {files} files. Copy this folder as it is; the server goes on with `veilgraph --store {} run CONFIG --side server \
@@ -76,22 +76,6 @@ pub(super) fn draft_beside(to: &Path) -> anyhow::Result<std::path::PathBuf> {
     let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
     ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
     Ok(draft)
-}
-
-/// Asks on a terminal; elsewhere the acceptance must be given as an argument.
-fn confirm(is_accepted: bool) -> anyhow::Result<()> {
-    if is_accepted {
-        return Ok(());
-    }
-    if !std::io::stdin().is_terminal() {
-        bail!("nothing was handed over; accept this cost with --yes");
-    }
-    output::error_line("Hand it over? [y/N]");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was handed over");
-    Ok(())
 }
 
 /// Writes the server's store; the number of its files.

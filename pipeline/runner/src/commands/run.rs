@@ -13,7 +13,7 @@ use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::costs::in_words;
-use crate::commands::{scores, summary};
+use crate::commands::{scores, sentences, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
 use crate::ledger::{Allowance, Ledger};
@@ -56,6 +56,9 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
         if !arguments.json {
             print_cost(&config, &tasks);
             print_total(store, &config, &tasks)?;
+            if config.is_deployment() {
+                sentences(&config, &tasks)?.iter().for_each(|sentence| output::line(sentence));
+            }
         }
         let display = Display::new(&tasks, 1, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
@@ -135,7 +138,11 @@ pub(crate) fn bring(
     }
     let memory = memory_limit(arguments);
     let side = arguments.side;
-    let allowance = Allowance { budgets: config.privacy.budget.clone(), spend: arguments.spend };
+    let allowance = Allowance {
+        budgets: config.privacy.budget.clone(),
+        spend: arguments.accepted.spend,
+        accept_belief: arguments.accepted.accept_belief,
+    };
     let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
     let engine = Engine {
         config,

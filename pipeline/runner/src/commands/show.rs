@@ -47,7 +47,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
 }
 
 /// A path, or a name below the `runs/` of any part, without ending.
-fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
     let runs = || Part::ALL.iter().map(|part| store.part(*part).join("runs"));
     let named = runs().map(|runs| runs.join(wanted));
     let places = named.flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display()))]);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use veilgraph_contract::Release;
-use veilgraph_privacy::composition::totals;
+use veilgraph_contract::{Relation, Release};
+use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
-use crate::commands::in_words;
+use crate::commands::{check_belief, in_words, sentences};
 use crate::ledger::Charge;
 use crate::task::{Done, Status, Task};
 
@@ -20,12 +20,13 @@ impl Engine<'_> {
             return Ok(());
         }
         if self.config.is_deployment() {
-            let outstanding = totals(self.outstanding_releases(charge.population)?);
+            let outstanding = self.outstanding_releases(charge.population)?;
             self.display.say(&format!(
                 "privatize  about to release what costs each node of `{}` {}",
                 charge.population,
-                in_words(&outstanding)
+                in_words(&totals(outstanding.iter().copied()))
             ));
+            self.check_beliefs(charge, &outstanding)?;
         }
         if self.allowance.spend || self.allowance.budgets.are_empty() {
             return Ok(());
@@ -34,6 +35,18 @@ impl Engine<'_> {
         let outstanding = self.outstanding(charge.population, ends)?;
         let what = "all releases of this plan together cost";
         self.allowance.budgets.check(what, charge.population, &outstanding, &spent)
+    }
+
+    /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was
+    /// released about these people.
+    fn check_beliefs(&self, charge: &Charge, outstanding: &[&Release]) -> anyhow::Result<()> {
+        for sentence in sentences(self.config, self.tasks)? {
+            self.display.say(&format!("privatize  {sentence}"));
+        }
+        let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
+        let all = spent.iter().chain(outstanding.iter().copied());
+        let nats_per_link = total_epsilon(all, Relation::Edge);
+        check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)
     }
 
     /// The releases about a population that this plan has not made yet.

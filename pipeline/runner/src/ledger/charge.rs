@@ -63,6 +63,8 @@ pub(crate) struct Allowance {
     pub budgets: Budgets,
     /// The user accepts an overspend.
     pub spend: bool,
+    /// The user accepts that the server may believe more than the config says.
+    pub accept_belief: bool,
 }
 
 impl Charge<'_> {

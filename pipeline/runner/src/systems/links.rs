@@ -8,6 +8,7 @@ use crate::config::{ConfigError, MetricGroup};
 use crate::function::Function;
 use crate::plan::{Branch, Plan};
 use crate::systems::choice::Choice;
+use crate::systems::evidence::Evidence;
 
 /// Graphs of reported bits, which several mechanisms build.
 mod bits;
@@ -18,6 +19,8 @@ struct Mechanism {
     name: &'static str,
     /// Names of the parameters that the mechanism reads.
     fields: fn() -> Vec<String>,
+    /// What its reports tell the server about a pair.
+    evidence: Evidence,
     /// From the data to the graphs.
     graphs: fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>,
     /// Stage functions that this mechanism alone has.
@@ -58,6 +61,11 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
 /// Names of the mechanisms, each with the parameters that it reads.
 pub(super) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
     MECHANISMS.iter().map(|mechanism| (mechanism.name, (mechanism.fields)())).collect()
+}
+
+/// What the reports of a mechanism tell the server about a pair; none if there is no such mechanism.
+pub(crate) fn evidence(mechanism: &str) -> Option<Evidence> {
+    MECHANISMS.iter().find(|known| known.name == mechanism).map(|known| known.evidence)
 }
 
 /// The graphs of every mechanism that the config names.

@@ -13,15 +13,21 @@ use veilgraph_privatize::Local;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_similarity::{Measure, Params as SimilarityParams, Similarity};
 
-use super::{Mechanism, TABLE, fields_of};
+use super::{Evidence, Mechanism, TABLE, fields_of};
 use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
+use crate::systems::advised_fraction::resolved;
 use crate::systems::learn::before_reports;
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "blink", fields: fields_of::<BlinkParams>, graphs, functions: &[function::<Local<Blink>>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "blink",
+    fields: fields_of::<BlinkParams>,
+    evidence: Evidence::Bits,
+    graphs,
+    functions: &[function::<Local<Blink>>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
@@ -40,9 +46,10 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
         }
         cell.params = cell.params.with_what_is_read();
         let mut data = data.clone();
-        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon, data.n_nodes);
         // Two rules that come to one share ask for one release.
-        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon, data.n_nodes);
+        let BlinkParams { epsilon, degree_fraction, .. } = cell.params;
+        cell.params.degree_fraction = resolved(&plan.config, degree_fraction, epsilon, data.n_nodes, 0.0)?;
+        data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
         let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
         let beliefs = beliefs(plan, &reports)?;
         if plan.wants(MetricGroup::LinkError) {

@@ -4,20 +4,30 @@ use veilgraph_construct::{BitsParams, Keep};
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::dprr::{Dprr, Params};
 
-use super::{Mechanism, TABLE, bits, fields_of};
+use super::{Evidence, Mechanism, TABLE, bits, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
+use crate::systems::advised_fraction::resolved;
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "dprr", fields: fields_of::<Params>, graphs, functions: &[function::<Local<Dprr>>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "dprr",
+    fields: fields_of::<Params>,
+    evidence: Evidence::Bits,
+    graphs,
+    functions: &[function::<Local<Dprr>>()],
+};
+
+/// Lists cannot be thinned without degrees.
+const LEAST_SHARE: f64 = 0.01;
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let mut graphs = Vec::new();
     for mut cell in plan.cells::<Params>(TABLE, &[], |_| Ok(()))? {
         let mut data = data.clone();
-        data.degree_fraction = cell.params.degree_fraction.share(cell.params.epsilon, data.n_nodes);
-        cell.params.degree_fraction = cell.params.degree_fraction.resolved(cell.params.epsilon, data.n_nodes);
+        let Params { epsilon, degree_fraction, .. } = cell.params;
+        cell.params.degree_fraction = resolved(&plan.config, degree_fraction, epsilon, data.n_nodes, LEAST_SHARE)?;
+        data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
         let reports = plan.sweep_cells::<Local<Dprr>>(&[data], TABLE, &[cell])?;
         graphs.extend(bits::built(plan, &reports, BitsParams { keep: Keep::Thinned, learned: false })?);
     }

@@ -5,13 +5,18 @@ use veilgraph_contract::NoParams;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::l_dpgcn::{LDpGcn, Params};
 
-use super::{Mechanism, TABLE, fields_of, given};
+use super::{Evidence, Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "l-dpgcn", fields: fields_of::<Params>, graphs, functions: &[function::<Local<LDpGcn>>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "l-dpgcn",
+    fields: fields_of::<Params>,
+    evidence: Evidence::Entries,
+    graphs,
+    functions: &[function::<Local<LDpGcn>>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let reports = plan.sweep::<Local<LDpGcn>>(std::slice::from_ref(data), TABLE)?;

@@ -3,13 +3,18 @@
 
 use veilgraph_privatize::central::lapgraph::{LapGraph, Params};
 
-use super::{Mechanism, TABLE, fields_of, given};
+use super::{Evidence, Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "lapgraph", fields: fields_of::<Params>, graphs, functions: &[function::<LapGraph>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "lapgraph",
+    fields: fields_of::<Params>,
+    evidence: Evidence::Other,
+    graphs,
+    functions: &[function::<LapGraph>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let cells = plan.cells::<Params>(TABLE, &[], |params| params.check().map_err(|error| error.to_string()))?;

@@ -6,7 +6,7 @@ use veilgraph_estimate::{GroupAtRandom, GroupByCounts};
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::ldpgen::{LdpGen, Params as LdpGenParams};
 
-use super::{Mechanism, TABLE, fields_of, given};
+use super::{Evidence, Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::config::sweep::SweptCell;
 use crate::function::function;
@@ -15,6 +15,7 @@ use crate::plan::{Branch, Plan, Run};
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ldpgen",
     fields: fields_of::<LdpGenParams>,
+    evidence: Evidence::Other,
     graphs,
     functions: &[function::<Local<LdpGen<1>>>(), function::<Local<LdpGen<2>>>()],
 };

@@ -6,11 +6,12 @@ use veilgraph_construct::ConstructWithoutLinks;
 use veilgraph_contract::NoParams;
 use veilgraph_similarity::{SimilarGraph, SimilarGraphParams};
 
-use super::{Mechanism, TABLE, given};
+use super::{Evidence, Mechanism, TABLE, given};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism = Mechanism { name: "no-links", fields: Vec::new, graphs, functions: &[] };
+pub(super) const MECHANISM: Mechanism =
+    Mechanism { name: "no-links", fields: Vec::new, evidence: Evidence::Other, graphs, functions: &[] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };

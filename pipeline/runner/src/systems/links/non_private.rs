@@ -4,13 +4,18 @@ use veilgraph_contract::NoParams;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::non_private::NonPrivate;
 
-use super::{Mechanism, TABLE, bits};
+use super::{Evidence, Mechanism, TABLE, bits};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "non-private", fields: Vec::new, graphs, functions: &[function::<Local<NonPrivate>>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "non-private",
+    fields: Vec::new,
+    evidence: Evidence::Bits,
+    graphs,
+    functions: &[function::<Local<NonPrivate>>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };

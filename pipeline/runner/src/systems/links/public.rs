@@ -4,13 +4,18 @@ use veilgraph_contract::HeldOut;
 use veilgraph_graph::LinkSample;
 use veilgraph_privatize::links::public::{Params, PublishLinks};
 
-use super::{Mechanism, TABLE, fields_of};
+use super::{Evidence, Mechanism, TABLE, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "public", fields: fields_of::<Params>, graphs, functions: &[function::<PublishLinks>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "public",
+    fields: fields_of::<Params>,
+    evidence: Evidence::Other,
+    graphs,
+    functions: &[function::<PublishLinks>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let cells = plan.cells::<Params>(TABLE, &[], |params| params.check().map_err(|error| error.to_string()))?;

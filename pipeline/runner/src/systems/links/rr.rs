@@ -3,13 +3,18 @@
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::rr::{Params, Rr};
 
-use super::{Mechanism, bits, fields_of};
+use super::{Evidence, Mechanism, bits, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "rr", fields: fields_of::<Params>, graphs, functions: &[function::<Local<Rr>>()] };
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "rr",
+    fields: fields_of::<Params>,
+    evidence: Evidence::Bits,
+    graphs,
+    functions: &[function::<Local<Rr>>()],
+};
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     bits::graphs::<Rr>(plan, data, bits::DIRECTED)

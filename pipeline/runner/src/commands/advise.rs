@@ -1,0 +1,106 @@
+//! `advise`: which epsilon a graph can afford, from public knowledge alone.
+
+mod answer;
+mod chart;
+mod deployment;
+mod knowledge;
+mod page;
+mod range;
+mod recommendation;
+mod released;
+mod surrogates;
+mod verdict;
+mod words;
+
+use serde_json::json;
+use veilgraph_store::Store;
+
+use crate::cli::AdviseArguments;
+use crate::config::ConfigError;
+use crate::output;
+use answer::Answer;
+pub(crate) use deployment::{check_belief, sentences};
+pub(crate) use knowledge::{Knowledge, StatedKnowledge};
+pub(crate) use range::Range;
+use recommendation::recommendations;
+use released::Released;
+use surrogates::Worth;
+
+/// Everything that was found out.
+struct Advice {
+    knowledge: Knowledge,
+    answers: Vec<Answer>,
+    worth: Option<Worth>,
+}
+
+/// Says what every budget lets a server believe and do, and what it is worth.
+pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Result<()> {
+    check(arguments)?;
+    let released = arguments.released.as_deref().map(|artifact| Released::read(store, artifact)).transpose()?;
+    let knowledge = Knowledge::asked(arguments, released)?;
+    let models = knowledge.models()?;
+    let answers: Vec<Answer> = answer::questions(arguments, knowledge.nodes)?
+        .into_iter()
+        .map(|question| Answer::of(question, &knowledge, &models, arguments.at_most_belief))
+        .collect();
+    let questions: Vec<_> = answers.iter().map(|answer| &answer.question).collect();
+    let is_worth_asked = arguments.surrogates > 0;
+    let worth = is_worth_asked.then(|| Worth::of(store, arguments, &knowledge, &questions)).transpose()?;
+    let advice = Advice { knowledge, answers, worth };
+    if arguments.json {
+        output::line(&serde_json::to_string_pretty(&advice.json())?);
+    } else {
+        advice.print();
+    }
+    if let Some(path) = &arguments.report {
+        page::write(&advice, path)?;
+        output::error_line(&format!("{}: the page of this advice", path.display()));
+    }
+    Ok(())
+}
+
+fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
+    if !(arguments.at_most_belief > 0.0 && arguments.at_most_belief < 1.0) {
+        let problem = format!("--at-most-belief: {} does not lie between 0 and 1", arguments.at_most_belief);
+        return Err(ConfigError(problem));
+    }
+    if !(arguments.training_share > 0.0 && arguments.training_share < 1.0) {
+        let problem = format!("--training-share: {} does not lie between 0 and 1", arguments.training_share);
+        return Err(ConfigError(problem));
+    }
+    match &arguments.report {
+        Some(path) if path.exists() => {
+            Err(ConfigError(format!("{}: exists already; name a page that does not", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Advice {
+    fn print(&self) {
+        words::preamble(&self.knowledge).iter().for_each(|line| output::line(line));
+        output::line("");
+        output::line(&words::table_text(&self.answers));
+        if let Some(worth) = &self.worth {
+            output::line("");
+            output::line(&words::worth_text(worth, &self.answers));
+        }
+        let base = self.knowledge.base_rate();
+        for answer in &self.answers {
+            output::line("");
+            output::line(&words::sentence(answer, base));
+        }
+        output::line("");
+        recommendations(&self.answers, self.worth.as_ref()).iter().for_each(|line| output::line(line));
+        output::line(words::ASSUMPTIONS);
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "knowledge": self.knowledge.json(),
+            "answers": self.answers.iter().map(Answer::json).collect::<Vec<_>>(),
+            "surrogates": self.worth.as_ref().map(Worth::json),
+            "recommendations": recommendations(&self.answers, self.worth.as_ref()),
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! What a deployment lets its server believe, in the words of `advise`.
+
+use std::collections::BTreeMap;
+
+use veilgraph_contract::{Relation, Release, Subject};
+use veilgraph_exposure::belief_after;
+use veilgraph_privacy::composition::total_epsilon;
+
+use super::answer::{Answer, Question};
+use super::knowledge::Knowledge;
+use super::words;
+use crate::commands::confirm;
+use crate::config::{Config, ConfigError};
+use crate::systems;
+use crate::systems::evidence::Evidence;
+use crate::task::Task;
+
+/// One sentence for every release about links.
+pub(crate) fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, ConfigError> {
+    let is_about_links = |release: &&Release| matches!(release.subject, Subject::Links | Subject::Degrees);
+    let mut cells: BTreeMap<(&str, &str), Vec<Release>> = BTreeMap::new();
+    for task in tasks {
+        for release in task.releases.iter().filter(is_about_links) {
+            cells.entry((&task.cell, task.function)).or_default().push(release.clone());
+        }
+    }
+    let Some(stated) = &config.privacy.public_knowledge else {
+        return Ok(cells.values().filter_map(|releases| odds(releases)).collect());
+    };
+    let knowledge = Knowledge::stated(stated)?;
+    let models = knowledge.models()?;
+    let line = config.privacy.at_most_belief.unwrap_or(DEFAULT_LINE);
+    let sentence = |((_, function), releases): ((&str, &str), Vec<Release>)| {
+        let seen = systems::links::evidence(function).unwrap_or(Evidence::Other).seen(&releases)?;
+        let epsilon = seen.per_list_bit.unwrap_or(seen.per_link);
+        let question = Question { mechanism: function.to_owned(), epsilon, seen: Some(seen) };
+        Some(words::sentence(&Answer::of(question, &knowledge, &models, line), knowledge.base_rate()))
+    };
+    Ok(cells.into_iter().filter_map(sentence).collect())
+}
+
+/// Beliefs up to here are called deniable, where a config draws no line.
+const DEFAULT_LINE: f64 = 0.5;
+
+/// What is said where nothing is known about the graph.
+fn odds(releases: &[Release]) -> Option<String> {
+    let nats = total_epsilon(releases, Relation::Edge);
+    (nats > 0.0).then(|| {
+        format!(
+            "The reports can multiply the odds that a link is there by up to {:.3e} (e to the power of {}). State [privacy] \
+             public_knowledge = {{ nodes = …, mean_degree = … }} to see what the server can come to believe.",
+            nats.exp(),
+            words::nats(nats)
+        )
+    })
+}
+
+/// Stops where the server could come to believe more about an average pair than the config accepts, once everything that
+/// was released about the nodes costs a link `nats_per_link`. Asks on a terminal.
+pub(crate) fn check_belief(
+    config: &Config,
+    population: &str,
+    nats_per_link: f64,
+    is_accepted: bool,
+) -> anyhow::Result<()> {
+    let privacy = &config.privacy;
+    let (Some(line), Some(stated)) = (privacy.at_most_belief, &privacy.public_knowledge) else { return Ok(()) };
+    let belief = belief_after(Knowledge::stated(stated)?.base_rate().high, nats_per_link);
+    if belief <= line {
+        return Ok(());
+    }
+    let what = format!(
+        "after this release, the server could believe in a link of an average pair of `{population}` by up to {}, and [privacy] \
+         at_most_belief is {}",
+        words::percent(belief),
+        words::percent(line)
+    );
+    let refusal = format!("{what}; nothing was released. Choose a smaller epsilon (`veilgraph advise`)");
+    confirm(&format!("{what}. Release all the same?"), is_accepted, &refusal, "--accept-belief")
+}

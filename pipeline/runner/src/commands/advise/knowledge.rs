@@ -1,0 +1,221 @@
+//! What is publicly known about a graph, with its sources.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use veilgraph_exposure::{DegreeModel, PublicKnowledge};
+
+use super::range::Range;
+use super::released::Released;
+use crate::cli::AdviseArguments;
+use crate::config::ConfigError;
+use crate::nearest::nearest;
+
+/// `[privacy] public_knowledge`: what everybody knows about the graph of a deployment.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatedKnowledge {
+    pub nodes: u64,
+    pub mean_degree: Option<Range>,
+    pub degree_spread: Option<Range>,
+}
+
+/// A number with its source.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// What it is, as people read it.
+    pub what: &'static str,
+    pub range: Range,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// Everything that the advice rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Knowledge {
+    pub nodes: u64,
+    pub mean_degree: Known,
+    pub degree_spread: Known,
+    pub classes: Option<u32>,
+    pub homophily: Option<Known>,
+    pub features_accuracy: Option<Known>,
+}
+
+/// What somebody says about a graph.
+#[derive(Default)]
+struct Given {
+    nodes: u64,
+    mean_degree: Option<Range>,
+    degree_spread: Option<Range>,
+    classes: Option<u32>,
+    homophily: Option<Range>,
+    features_accuracy: Option<Range>,
+    /// Sources by what they are given for.
+    sources: BTreeMap<String, String>,
+}
+
+/// Mean degrees where nothing is known.
+const ANY_MEAN_DEGREE: Range = Range { low: 2.0, high: 50.0 };
+/// Spreads of the degrees of public graphs are from 1.0 to 1.8 (docs/benchmarks/advise.md).
+const USUAL_SPREAD: Range = Range { low: 0.8, high: 2.2 };
+/// Shares of links inside classes that are usual in graphs on which networks are trained.
+const USUAL_HOMOPHILY: Range = Range { low: 0.6, high: 0.9 };
+/// Names of what a source can be given for.
+const NAMES: [&str; 6] = ["nodes", "mean-degree", "degree-spread", "classes", "homophily", "features-accuracy"];
+
+impl Knowledge {
+    /// What a config says, and what is assumed where it says nothing.
+    pub(crate) fn stated(stated: &StatedKnowledge) -> Result<Self, ConfigError> {
+        let StatedKnowledge { nodes, mean_degree, degree_spread } = *stated;
+        let given = Given { nodes, mean_degree, degree_spread, ..Given::default() };
+        Self::of(&given).map_err(|ConfigError(problem)| ConfigError(format!("[privacy] public_knowledge: {problem}")))
+    }
+
+    /// What the arguments say, and what is assumed where they say nothing. `released` is what an earlier release tells.
+    pub(super) fn asked(arguments: &AdviseArguments, released: Option<Released>) -> Result<Self, ConfigError> {
+        let mut given = Given {
+            nodes: arguments.nodes.unwrap_or_default(),
+            mean_degree: arguments.mean_degree,
+            degree_spread: arguments.degree_spread,
+            classes: arguments.classes,
+            homophily: arguments.homophily,
+            features_accuracy: arguments.features_accuracy,
+            sources: sources(&arguments.sources)?,
+        };
+        if let Some(Released { name, nodes, mean_degree, least_spread }) = released {
+            given.nodes = nodes;
+            if given.mean_degree.is_none() {
+                given.mean_degree = Some(Range { low: mean_degree, high: mean_degree });
+                given.sources.insert("mean-degree".to_owned(), format!("degrees that {name} estimates"));
+            }
+            if given.degree_spread.is_none() {
+                // Estimates are drawn towards their mean, so the degrees themselves spread more.
+                given.degree_spread = Some(Range { low: least_spread, high: least_spread.max(USUAL_SPREAD.high) });
+                let source = format!("at least that of the degrees that {name} estimates");
+                given.sources.insert("degree-spread".to_owned(), source);
+            }
+        }
+        Self::of(&given)
+    }
+
+    fn of(given: &Given) -> Result<Self, ConfigError> {
+        let sources = &given.sources;
+        let stated = |name: &str| sources.get(name).cloned().unwrap_or_else(|| "given, no source stated".to_owned());
+        let known = |what, name: &str, range: Option<Range>, usual: Range, why: &str| match range {
+            Some(range) => Known { what, range, source: stated(name) },
+            None => Known { what, range: usual, source: format!("not given; assumed {why}") },
+        };
+        let mean_degree = known(
+            "mean degree",
+            "mean-degree",
+            given.mean_degree,
+            Range { high: ANY_MEAN_DEGREE.high.min(given.nodes.saturating_sub(1) as f64), ..ANY_MEAN_DEGREE },
+            "between those of sparse and of dense social networks; give --mean-degree for narrower answers",
+        );
+        // A graph of few nodes cannot have the widest spread.
+        let most_spread = (given.nodes.saturating_sub(1) as f64 / mean_degree.range.high - 1.0).max(0.0).sqrt();
+        let usual = Range { low: USUAL_SPREAD.low.min(most_spread), high: USUAL_SPREAD.high.min(most_spread) };
+        let degree_spread =
+            known("spread of degrees", "degree-spread", given.degree_spread, usual, "as in public graphs");
+        let homophily = || {
+            known(
+                "homophily",
+                "homophily",
+                given.homophily,
+                USUAL_HOMOPHILY,
+                "as in graphs on which networks are trained",
+            )
+        };
+        let features_accuracy = given.features_accuracy.map(|range| Known {
+            what: "accuracy on features alone",
+            range,
+            source: stated("features-accuracy"),
+        });
+        let knowledge = Self {
+            nodes: given.nodes,
+            mean_degree,
+            degree_spread,
+            classes: given.classes,
+            homophily: (given.classes.is_some() || given.homophily.is_some()).then(homophily),
+            features_accuracy,
+        };
+        knowledge.check()?;
+        Ok(knowledge)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        for mean_degree in [self.mean_degree.range.low, self.mean_degree.range.high] {
+            for degree_spread in [self.degree_spread.range.low, self.degree_spread.range.high] {
+                let point = PublicKnowledge { nodes: self.nodes, mean_degree, degree_spread };
+                point.checked().map_err(|problem| ConfigError(format!("impossible public knowledge: {problem}")))?;
+            }
+        }
+        let shares = [("--homophily", &self.homophily), ("--features-accuracy", &self.features_accuracy)];
+        for (argument, known) in shares {
+            if let Some(Known { range, .. }) = known
+                && !range.is_within(0.0, 1.0)
+            {
+                return Err(ConfigError(format!("{argument}: {range} is a share and must lie in [0, 1]")));
+            }
+        }
+        match self.classes {
+            Some(classes) if classes < 2 || u64::from(classes) > self.nodes => {
+                Err(ConfigError(format!("--classes: {classes} is not between 2 and the number of nodes")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything with its source.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Known> {
+        [&self.mean_degree, &self.degree_spread].into_iter().chain(&self.homophily).chain(&self.features_accuracy)
+    }
+
+    /// The graph in the middle of what is known, then those at its ends.
+    pub(crate) fn models(&self) -> Result<Vec<DegreeModel>, ConfigError> {
+        let ends = |range: Range| if range.low == range.high { vec![range.low] } else { vec![range.low, range.high] };
+        let mut points = vec![(self.mean_degree.range.middle(), self.degree_spread.range.middle())];
+        for mean_degree in ends(self.mean_degree.range) {
+            points.extend(ends(self.degree_spread.range).into_iter().map(|spread| (mean_degree, spread)));
+        }
+        let model = |(mean_degree, degree_spread)| {
+            DegreeModel::new(PublicKnowledge { nodes: self.nodes, mean_degree, degree_spread })
+                .map_err(|problem| ConfigError(format!("impossible public knowledge: {problem}")))
+        };
+        points.into_iter().map(model).collect()
+    }
+
+    /// Share of the pairs that are linked.
+    pub(crate) fn base_rate(&self) -> Range {
+        let others = (self.nodes - 1) as f64;
+        Range { low: self.mean_degree.range.low / others, high: self.mean_degree.range.high / others }
+    }
+
+    /// As JSON.
+    pub(super) fn json(&self) -> Value {
+        let known: Vec<Value> = self
+            .all()
+            .map(|known| json!({"what": known.what, "low": known.range.low, "high": known.range.high, "source": known.source}))
+            .collect();
+        json!({"nodes": self.nodes, "classes": self.classes, "known": known})
+    }
+}
+
+/// Sources by what they are given for.
+fn sources(given: &[String]) -> Result<BTreeMap<String, String>, ConfigError> {
+    let parse = |text: &String| {
+        let (name, source) = text
+            .split_once('=')
+            .ok_or_else(|| ConfigError(format!("--source `{text}`: write a name, `=` and a text")))?;
+        if !NAMES.contains(&name) {
+            let hint = nearest(name, &NAMES).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+            return Err(ConfigError(format!(
+                "--source: nothing is called `{name}` (there are {}){hint}",
+                NAMES.join(", ")
+            )));
+        }
+        Ok((name.to_owned(), source.to_owned()))
+    };
+    given.iter().map(parse).collect()
+}

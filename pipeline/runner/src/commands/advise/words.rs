@@ -1,0 +1,231 @@
+//! Answers as people read them.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::answer::Answer;
+use super::knowledge::Knowledge;
+use super::range::Range;
+use super::surrogates::Worth;
+
+/// What the closed forms leave out.
+pub(super) const ASSUMPTIONS: &str = "Shares found are those of a server that reads degrees and reports and nothing else. \
+                                      One that knows features, labels, other graphs or common neighbours finds more; no \
+                                      server exceeds the belief that is given as the most. docs/choosing-epsilon.md \
+                                      explains every column.";
+
+/// A share as a percentage, with as many digits as say something.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if share > 0.0 && percent < 0.001 {
+        format!("{percent:.1e} %")
+    } else if percent < 1.0 {
+        // Two digits, wherever they stand.
+        let decimals = if percent > 0.0 { (1.0 - percent.log10().floor()).max(0.0) as usize } else { 0 };
+        format!("{percent:.decimals$} %")
+    } else if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else if share < 1.0 && percent > 99.0 {
+        // Nearly everything is not everything.
+        format!("{:.1} %", (percent * 10.0).floor() / 10.0)
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+/// A range of shares.
+pub(super) fn percents(range: Range) -> String {
+    let (low, high) = (percent(range.low), percent(range.high));
+    if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+}
+
+/// Nats with at most two decimals.
+pub(super) fn nats(value: f64) -> String {
+    ((value * 100.0).round() / 100.0).to_string()
+}
+
+/// What is known about the graph.
+pub(super) fn preamble(knowledge: &Knowledge) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} nodes{}. Before any report, a pair is linked with probability {}.",
+        knowledge.nodes,
+        knowledge.classes.map_or(String::new(), |classes| format!(", {classes} classes")),
+        percents(knowledge.base_rate())
+    )];
+    lines.extend(knowledge.all().map(|known| format!("{}: {} ({})", known.what, known.range, known.source)));
+    lines
+}
+
+/// Headings and rows of the table of answers.
+pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let head = vec![
+        "mechanism",
+        "epsilon",
+        "per list bit",
+        "per link",
+        "belief if all claim",
+        "belief at most",
+        "links found",
+        "of hubs",
+        "of leaves",
+        "found by two releases",
+        "bytes a node",
+        "in words",
+    ];
+    let row = |answer: &Answer| {
+        let seen = answer.question.seen.as_ref();
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        // Of a bound, no more is said than that it is one.
+        let at_most = if seen.is_some_and(|seen| seen.is_bound) { "at most " } else { "" };
+        let share = |range: Range| {
+            format!(
+                "{at_most}{}",
+                percents(if at_most.is_empty() { range } else { Range { low: range.high, ..range } })
+            )
+        };
+        vec![
+            answer.question.mechanism.clone(),
+            nats(answer.question.epsilon),
+            or_dash(seen.and_then(|seen| seen.per_list_bit).map(nats)),
+            or_dash(seen.map(|seen| nats(seen.per_link))),
+            or_dash(seen.map(|_| percents(answer.all_claim))),
+            percents(answer.at_most),
+            share(answer.found),
+            share(answer.found_of_hubs),
+            share(answer.found_of_leaves),
+            format!("{at_most}{}", percent(answer.found_twice)),
+            or_dash(answer.bytes.map(|bytes| format!("{bytes:.0}"))),
+            answer.verdict.words().to_owned(),
+        ]
+    };
+    (head, answers.iter().map(row).collect())
+}
+
+/// Headings and rows of the table of accuracies on surrogates.
+pub(super) fn worth_table(worth: &Worth, answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let head = vec!["what is trained", "epsilon", "accuracy", "gain over the floor"];
+    let level = |(name, values): (&str, &[f64])| {
+        (!values.is_empty()).then(|| vec![name.to_owned(), "-".to_owned(), spread(values), "-".to_owned()])
+    };
+    let floors = worth.floors();
+    let without_links = [
+        ("the most frequent class", worth.majority.as_slice()),
+        ("a network on features alone", worth.without_links.as_slice()),
+        ("believed classes, no links", worth.beliefs.as_slice()),
+        ("the best without links (floor)", floors.as_slice()),
+    ];
+    let mut rows: Vec<Vec<String>> = without_links.into_iter().filter_map(level).collect();
+    for (&place, values) in &worth.with_links {
+        let question = &answers[place].question;
+        let gain = worth.gain(place).map_or("-".to_owned(), points);
+        rows.push(vec![question.mechanism.clone(), nats(question.epsilon), spread(values), gain]);
+    }
+    rows.extend(level(("the true links (ceiling)", worth.non_private.as_slice())));
+    (head, rows)
+}
+
+/// A gain or loss of accuracy, in points.
+pub(super) fn points(gain: Range) -> String {
+    let (low, high) = (format!("{:+.1}", 100.0 * gain.low), format!("{:+.1}", 100.0 * gain.high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// Accuracies as their mean, with the least and the largest.
+fn spread(values: &[f64]) -> String {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let range = Range::over(values.iter().copied());
+    if values.len() < 2 { percent(mean) } else { format!("{} ({})", percent(mean), percents(range)) }
+}
+
+/// The accuracies as text.
+pub(super) fn worth_text(worth: &Worth, answers: &[Answer]) -> String {
+    let (head, rows) = worth_table(worth, answers);
+    let number = worth.majority.len();
+    let surrogates = if number == 1 {
+        "one surrogate, which gives no interval".to_owned()
+    } else {
+        format!("{number} surrogates, least and largest in parentheses")
+    };
+    format!("Accuracy of networks on {surrogates}; {} nodes each:\n{}", worth.nodes, text_of(head, rows))
+}
+
+/// The table as text.
+pub(super) fn table_text(answers: &[Answer]) -> String {
+    let (head, rows) = table(answers);
+    text_of(head, rows)
+}
+
+fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
+    let last = head.len() - 1;
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(head).add_rows(rows);
+    for column in 1..last {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
+}
+
+/// One answer as sentences.
+pub(super) fn sentence(answer: &Answer, base: Range) -> String {
+    let Some(seen) = &answer.question.seen else {
+        return format!("{}: nothing about links leaves a node.", answer.question.mechanism);
+    };
+    let looks = match seen.signal.pair.len() {
+        0 => "No list is sent, only degrees:".to_owned(),
+        _ if seen.is_bound => "Whatever the reports say,".to_owned(),
+        1 => "Where the report of a pair claims a link,".to_owned(),
+        2 => "Where both ends of a pair claim a link,".to_owned(),
+        looks => format!("Where all {looks} reports of a pair claim a link,"),
+    };
+    let (at_most, belief) = if seen.is_bound { ("at most ", answer.at_most) } else { ("", answer.all_claim) };
+    format!(
+        "{} at {} nats: {}. {looks} the server's belief about an average pair rises from {} to {at_most}{}; no reading of the \
+         reports can raise it above {}. A server that names as many pairs as there are links finds {at_most}{} of the links \
+         ({at_most}{} of those of hubs, {at_most}{} of those between nodes of few links), and after a second release {at_most}{}.",
+        answer.question.mechanism,
+        nats(answer.question.epsilon),
+        answer.verdict.words(),
+        percents(base),
+        percents(belief),
+        percents(answer.at_most),
+        percents(answer.found),
+        percents(answer.found_of_hubs),
+        percents(answer.found_of_leaves),
+        percent(answer.found_twice),
+    )
+}
+
+/// The sentence for a consent form.
+pub(super) fn consent(answer: &Answer, base: Range) -> String {
+    let Some(seen) = &answer.question.seen else {
+        return "Nothing about your contacts leaves your device.".to_owned();
+    };
+    let sender = if seen.per_list_bit.is_some() {
+        "Your device sends a randomized version of your list of contacts, and the list itself stays with you."
+    } else {
+        "A trusted organization holds your list of contacts and publishes a randomized version of all lists together."
+    };
+    format!(
+        "{sender} For any one person, this may raise our belief that you two are in contact from {} to at most {}. We expect to be \
+         able to name {} of all contacts correctly, and the contacts of people with very many of them more often ({}). Each further \
+         collection adds to this.",
+        percents(base),
+        percents(answer.at_most),
+        percents(answer.found),
+        percents(answer.found_of_hubs),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_the_digits_that_matter() {
+        let texts = [0.0, 1e-6, 0.000_669, 0.0142, 0.657, 0.998_7, 0.999_99, 1.0].map(percent);
+        assert_eq!(texts, ["0 %", "1.0e-4 %", "0.067 %", "1.4 %", "66 %", "99.8 %", "99.9 %", "100 %"]);
+        assert_eq!(percents(Range { low: 0.1, high: 0.2 }), "10 to 20 %");
+        assert_eq!(percents(Range { low: 0.2, high: 0.2 }), "20 %");
+    }
+}
