@@ -11,7 +11,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level audit audit-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -96,6 +96,8 @@ lpgnn: build              ## Private features and labels over public links (LPGN
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
+advise: build             ## What `veilgraph advise` foretells, beside runs on real graphs (20 minutes; needs DATA_DIR)
+	python3 docs/benchmarks/advise.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR)
 node-level: build         ## Models of a trusted curator, all data of a node protected, sound and claimed costs side by side (needs DATA_DIR)
 	$(VEILGRAPH) run configs/node-level/*.toml $(PAPER) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(PAPER) && python3 docs/benchmarks/node_level.py
 audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml \

@@ -5,7 +5,7 @@
 pub struct PublicKnowledge {
     /// Number of nodes, from 3 on.
     pub nodes: u64,
-    /// Mean number of links of a node, positive and below the number of nodes.
+    /// Mean number of links of a node, positive and at most a quarter of the other nodes: the model is one of sparse graphs.
     pub mean_degree: f64,
     /// Standard deviation of the degrees over their mean, positive.
     pub degree_spread: f64,
@@ -17,8 +17,11 @@ pub enum ImpossibleKnowledge {
     /// Too few nodes, or too many to count pairs.
     #[error("a graph has from 3 to 2^32 nodes, not {0}")]
     Nodes(u64),
-    /// More links than there are pairs, or none.
-    #[error("the mean degree of {nodes} nodes is positive and at most {}, not {mean_degree}", nodes - 1)]
+    /// No link, or more than a sparse graph has.
+    #[error(
+        "the mean degree of {nodes} nodes is positive and at most {:.1} (a quarter of the other nodes), not {mean_degree}",
+        (*nodes - 1) as f64 / 4.0
+    )]
     MeanDegree {
         /// Number of nodes.
         nodes: u64,
@@ -36,6 +39,9 @@ pub enum ImpossibleKnowledge {
         spread: f64,
     },
 }
+
+/// Share of the nodes that are called hubs: those with most links.
+pub(crate) const HUBS: f64 = 0.05;
 
 /// Expected degrees of nodes, as a few kinds of nodes.
 #[derive(Clone, Debug)]
@@ -57,7 +63,7 @@ impl PublicKnowledge {
         if !(3..=1 << 32).contains(&nodes) {
             return Err(ImpossibleKnowledge::Nodes(nodes));
         }
-        if !(mean_degree > 0.0 && mean_degree <= (nodes - 1) as f64) {
+        if !(mean_degree > 0.0 && mean_degree <= (nodes - 1) as f64 / 4.0) {
             return Err(ImpossibleKnowledge::MeanDegree { nodes, mean_degree });
         }
         // Degrees between 0 and n − 1 with this mean have at most the variance of mean · (n − 1 − mean).
@@ -107,6 +113,16 @@ impl DegreeModel {
         let mean: f64 = degrees.iter().zip(&shares).map(|(degree, share)| degree * share).sum();
         degrees.iter_mut().for_each(|degree| *degree = (*degree * mean_degree / mean).min(most));
         Ok(Self { knowledge, degrees, shares })
+    }
+
+    /// The expected degree in the middle of the hubs.
+    pub(crate) fn typical_hub(&self) -> f64 {
+        let mut below = 0.0;
+        let kind = self.shares.iter().position(|share| {
+            below += share;
+            below >= 1.0 - HUBS / 2.0
+        });
+        self.degrees[kind.unwrap_or(self.degrees.len() - 1)]
     }
 
     /// What the model was made of.

@@ -1,6 +1,7 @@
 //! How many links a server finds, and whose.
 
-use crate::degree_model::DegreeModel;
+use crate::belief_after;
+use crate::degree_model::{DegreeModel, HUBS};
 use crate::signal::{Outcome, Signal};
 
 /// What a server finds that reads reports as well as they can be read without features, labels or other graphs.
@@ -15,6 +16,10 @@ pub struct Exposure {
     pub found_of_leaves: f64,
     /// The pairs that the server believes to be linked more likely than not.
     pub likely: Named,
+    /// The belief about a pair of two hubs that are known as such, before any report about the pair.
+    pub hubs_before: f64,
+    /// The same belief where all that is seen of the pair speaks for a link.
+    pub hubs_after: f64,
 }
 
 /// Pairs that a server names as linked.
@@ -90,14 +95,16 @@ pub fn exposure(model: &DegreeModel, signal: &Signal) -> Exposure {
     let mut all = of(|_| true);
     let (mut hubs, mut leaves) = (of(|cell| cell.is_of_hub), of(|cell| cell.is_of_leaves));
     let mut room = links;
-    for cell in &cells {
-        let size = cell.links + cell.others;
-        // The last cell is taken in part.
+    // Of pairs that are equally likely, as many are taken as there is room for, in part from each of their kinds.
+    for level in cells.chunk_by(|a, b| a.logit == b.logit) {
+        let size: f64 = level.iter().map(|cell| cell.links + cell.others).sum();
         let taken = if size > 0.0 { (room / size).clamp(0.0, 1.0) } else { 1.0 };
         room -= size;
-        all.found += taken * cell.links;
-        hubs.found += if cell.is_of_hub { taken * cell.links } else { 0.0 };
-        leaves.found += if cell.is_of_leaves { taken * cell.links } else { 0.0 };
+        for cell in level {
+            all.found += taken * cell.links;
+            hubs.found += if cell.is_of_hub { taken * cell.links } else { 0.0 };
+            leaves.found += if cell.is_of_leaves { taken * cell.links } else { 0.0 };
+        }
     }
     let mut named = (0.0, 0.0);
     for cell in cells.iter().take_while(|cell| cell.logit > 0.0) {
@@ -105,7 +112,12 @@ pub fn exposure(model: &DegreeModel, signal: &Signal) -> Exposure {
     }
     let (right, wrong) = named;
     let precision = if right + wrong > 0.0 { right / (right + wrong) } else { 1.0 };
+    let hub = model.typical_hub();
+    let hubs_before = hub * hub / (total + hub * hub);
+    let strongest = outcomes.first().map_or(0.0, |seen| seen.nats);
     Exposure {
+        hubs_before,
+        hubs_after: belief_after(hubs_before, strongest),
         found: all.share(),
         found_of_hubs: hubs.share(),
         found_of_leaves: leaves.share(),
@@ -129,7 +141,6 @@ impl Share {
 fn kinds(model: &DegreeModel, signal: &Signal, outcomes: &[Outcome]) -> Vec<Kind> {
     /// Errors in standard deviations. Steps of 1 integrate a normal law nearly exactly.
     const ERRORS: [f64; 5] = [-2.0, -1.0, 0.0, 1.0, 2.0];
-    const HUBS: f64 = 0.05;
     const LEAVES: f64 = 0.5;
     let n = model.knowledge().nodes as f64;
     let variances: Vec<f64> =

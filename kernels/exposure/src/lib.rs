@@ -20,8 +20,9 @@ pub use signal::{Law, Observation, Signal};
 
 /// The belief that a pair is linked, after odds have moved by `nats`: `1 / (1 + (1 − base) / base · e^{−nats})`.
 ///
-/// With the cost of a link as `nats` it is the most that a server can come to believe about a pair of base rate `base`,
-/// whatever it does with the reports.
+/// With the cost of a link as `nats` it is the most that reports can make of a pair of base rate `base` to a server that
+/// knows all other links, or to which pairs are independent. Reports about other pairs can change what a server believes
+/// about this pair beforehand (that its ends are hubs, for example), and so the `base` from which it starts.
 ///
 /// # Source
 /// Kasiviswanathan, Smith (2014), On the semantics of differential privacy; for one bit, Warner (1965).

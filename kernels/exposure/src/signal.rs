@@ -49,10 +49,16 @@ impl Signal {
     /// The same reports, drawn a second time with noise of their own.
     #[must_use]
     pub fn twice(&self) -> Self {
+        self.beside(self)
+    }
+
+    /// These reports and others with noise of their own.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
         Self {
-            pair: [self.pair.clone(), self.pair.clone()].concat(),
-            degrees: [self.degrees.clone(), self.degrees.clone()].concat(),
-            knows_degrees: self.knows_degrees,
+            pair: [self.pair.clone(), other.pair.clone()].concat(),
+            degrees: [self.degrees.clone(), other.degrees.clone()].concat(),
+            knows_degrees: self.knows_degrees || other.knows_degrees,
         }
     }
 
@@ -96,19 +102,21 @@ impl Signal {
 }
 
 impl Observation {
-    /// Entropy of one noisy bit in bits, which no code of a long list of zeros falls below; none for other noise.
+    /// Number of intervals between the two extremes of Laplace noise.
+    const INTERVALS: u32 = 8;
+
+    /// Entropy in bits of one noisy bit in a list of which `density` are ones, which no code of the list falls below; none
+    /// for other noise.
     #[must_use]
-    pub fn entropy(self) -> Option<f64> {
+    pub fn entropy(self, density: f64) -> Option<f64> {
         if self.law != Law::RandomizedResponse {
             return None;
         }
         let flip = 1.0 / (1.0 + libm::exp(self.epsilon));
+        let ones = flip + (1.0 - 2.0 * flip) * density;
         let term = |share: f64| if share > 0.0 { -share * libm::log2(share) } else { 0.0 };
-        Some(term(flip) + term(1.0 - flip))
+        Some(term(ones) + term(1.0 - ones))
     }
-
-    /// Number of intervals between the two extremes of Laplace noise.
-    const INTERVALS: u32 = 8;
 
     fn outcomes(self) -> Vec<Outcome> {
         let epsilon = self.epsilon;

@@ -151,8 +151,14 @@ fn impossible_graphs_are_refused() {
         DegreeModel::new(PublicKnowledge { nodes, mean_degree, degree_spread }).expect_err("no graph is so").to_string()
     };
     assert_eq!(refused(2, 1.0, 1.0), "a graph has from 3 to 2^32 nodes, not 2");
-    assert_eq!(refused(100, 200.0, 1.0), "the mean degree of 100 nodes is positive and at most 99, not 200");
-    assert_eq!(refused(100, 0.0, 1.0), "the mean degree of 100 nodes is positive and at most 99, not 0");
+    assert_eq!(
+        refused(100, 200.0, 1.0),
+        "the mean degree of 100 nodes is positive and at most 24.8 (a quarter of the other nodes), not 200"
+    );
+    assert_eq!(
+        refused(100, 0.0, 1.0),
+        "the mean degree of 100 nodes is positive and at most 24.8 (a quarter of the other nodes), not 0"
+    );
     assert!(refused(100, f64::NAN, 1.0).contains("not NaN"));
     assert!(refused(100, 10.0, 5.0).starts_with("the spread of degrees"));
 }
@@ -181,8 +187,31 @@ fn a_smaller_graph_needs_more_noise() {
 
 #[test]
 fn a_fair_coin_has_one_bit_of_entropy() {
-    let entropy = |law: Law, epsilon: f64| Observation { law, epsilon }.entropy();
-    assert_eq!(entropy(Law::RandomizedResponse, 0.0), Some(1.0));
-    assert_eq!(entropy(Law::RandomizedResponse, f64::INFINITY), Some(0.0));
-    assert_eq!(entropy(Law::Laplace, 1.0), None);
+    let entropy = |law: Law, epsilon: f64, density: f64| Observation { law, epsilon }.entropy(density);
+    assert_eq!(entropy(Law::RandomizedResponse, 0.0, 0.3), Some(1.0));
+    assert_eq!(entropy(Law::RandomizedResponse, f64::INFINITY, 0.5), Some(1.0));
+    assert_eq!(entropy(Law::RandomizedResponse, f64::INFINITY, 0.0), Some(0.0));
+    assert_eq!(entropy(Law::Laplace, 1.0, 0.1), None);
+}
+
+/// Without any report, one pair is as good as another.
+#[test]
+fn without_a_signal_the_base_rate_is_found() {
+    let model = model(20_000, 15.0, 1.2);
+    let found = exposure(&model, &Signal::default());
+    let base = model.knowledge().base_rate();
+    assert!((found.found / base - 1.0).abs() < 0.05, "{found:?} at a base rate of {base}");
+    assert!((found.found_of_hubs / found.found_of_leaves - 1.0).abs() < 1e-9, "{found:?}");
+}
+
+/// Two hubs are likelier to be linked beforehand, so the same claims make more of them than of an average pair.
+#[test]
+fn hubs_start_higher_and_end_higher() {
+    let model = model(22_470, 15.0, 1.3);
+    let exposed = exposure(&model, &two_bits(2.0, 0.0));
+    let base = model.knowledge().base_rate();
+    assert!(exposed.hubs_before > 5.0 * base && exposed.hubs_after > 5.0 * belief_after(base, 4.0), "{exposed:?}");
+    let odds = |belief: f64| belief / (1.0 - belief);
+    let moved = libm::log(odds(exposed.hubs_after) / odds(exposed.hubs_before));
+    assert!((moved - 4.0).abs() < 1e-9, "the odds of every pair move by the same nats: {moved}");
 }

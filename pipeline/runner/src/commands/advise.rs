@@ -12,6 +12,7 @@ mod surrogates;
 mod verdict;
 mod words;
 
+use rayon::prelude::*;
 use serde_json::json;
 use veilgraph_store::Store;
 
@@ -19,7 +20,7 @@ use crate::cli::AdviseArguments;
 use crate::config::ConfigError;
 use crate::output;
 use answer::Answer;
-pub(crate) use deployment::{check_belief, sentences};
+pub(crate) use deployment::{check_belief, crossed_line, sentences};
 pub(crate) use knowledge::{Knowledge, StatedKnowledge};
 pub(crate) use range::Range;
 use recommendation::recommendations;
@@ -39,8 +40,8 @@ pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Resu
     let released = arguments.released.as_deref().map(|artifact| Released::read(store, artifact)).transpose()?;
     let knowledge = Knowledge::asked(arguments, released)?;
     let models = knowledge.models()?;
-    let answers: Vec<Answer> = answer::questions(arguments, knowledge.nodes)?
-        .into_iter()
+    let answers: Vec<Answer> = answer::questions(arguments, &knowledge)?
+        .into_par_iter()
         .map(|question| Answer::of(question, &knowledge, &models, arguments.at_most_belief))
         .collect();
     let questions: Vec<_> = answers.iter().map(|answer| &answer.question).collect();
@@ -64,16 +65,33 @@ fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
         let problem = format!("--at-most-belief: {} does not lie between 0 and 1", arguments.at_most_belief);
         return Err(ConfigError(problem));
     }
-    if !(arguments.training_share > 0.0 && arguments.training_share < 1.0) {
-        let problem = format!("--training-share: {} does not lie between 0 and 1", arguments.training_share);
+    if !(0.01..=0.98).contains(&arguments.training_share) {
+        let problem = format!("--training-share: {} does not lie between 0.01 and 0.98", arguments.training_share);
         return Err(ConfigError(problem));
     }
-    match &arguments.report {
-        Some(path) if path.exists() => {
-            Err(ConfigError(format!("{}: exists already; name a page that does not", path.display())))
-        }
-        _ => Ok(()),
+    if let Some(epsilon) = arguments.epsilon.iter().find(|epsilon| !(0.001..=100.0).contains(*epsilon)) {
+        return Err(ConfigError(format!("--epsilon: {epsilon} does not lie between 0.001 and 100 nats")));
     }
+    for set in &arguments.sets {
+        let key = set.split('=').next().unwrap_or_default().trim();
+        let own = [("privatize.links.epsilon", "--epsilon"), ("privatize.links.mechanism", "--mechanism")];
+        if let Some((_, argument)) = own.iter().find(|(field, _)| *field == key) {
+            return Err(ConfigError(format!("--set {key}: ask about it with {argument}")));
+        }
+        if ["ingest", "privacy", "compare", "name"].iter().any(|table| key.split('.').next() == Some(table)) {
+            return Err(ConfigError(format!("--set {key}: what is known about the graph has arguments of its own")));
+        }
+    }
+    if let Some(path) = &arguments.report {
+        if path.exists() {
+            return Err(ConfigError(format!("{}: exists already; name a page that does not", path.display())));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(ConfigError(format!("{}: there is no such folder; make it first", path.display())));
+        }
+    }
+    Ok(())
 }
 
 impl Advice {

@@ -60,7 +60,14 @@ pub(crate) fn parameters(
     }
     let collection = Collection::prepare(arguments, release, to)?;
     let Collection { config, release: task, .. } = &collection;
-    let nats_per_link = total_epsilon(&task.releases, Relation::Edge);
+    if let Some(stated) = &config.privacy.public_knowledge
+        && stated.nodes != u64::from(collection.parameters.n_nodes())
+    {
+        let problem = format!("the config names {} nodes; state that number", collection.parameters.n_nodes());
+        return Err(config.error("privacy.public_knowledge", &problem).into());
+    }
+    // Nobody here knows what nodes reported before; each earlier collection is taken to have cost the same.
+    let nats_per_link = f64::from(release) * total_epsilon(&task.releases, Relation::Edge);
     check_belief(config, config.population(None), nats_per_link, arguments.accepted.accept_belief)?;
     let wrong = |path: &Path| format!("{}: cannot write", path.display());
     if let Some(path) = numbers {

@@ -5,7 +5,7 @@ use veilgraph_contract::Randomness;
 
 use super::ConfigError;
 use super::source::Source;
-use crate::commands::StatedKnowledge;
+use crate::commands::{Knowledge, StatedKnowledge};
 use crate::ledger::Budgets;
 
 /// The `[privacy]` table.
@@ -41,16 +41,24 @@ pub(crate) enum Holding {
 }
 
 impl Privacy {
-    /// Refuses a line on belief that cannot be drawn.
+    /// Refuses public knowledge that no graph has, and a line on belief that cannot be drawn.
     pub(super) fn check(&self, source: &Source) -> Result<(), ConfigError> {
+        let knowledge = self.public_knowledge.as_ref().map(Knowledge::stated).transpose();
+        let knowledge = knowledge.map_err(|ConfigError(problem)| source.at("privacy.public_knowledge", &problem))?;
         let Some(line) = self.at_most_belief else { return Ok(()) };
+        let wrong = |problem: &str| Err(source.at("privacy.at_most_belief", problem));
         if !(line > 0.0 && line < 1.0) {
-            return Err(source.at("privacy.at_most_belief", &format!("{line} does not lie between 0 and 1")));
+            return wrong(&format!("{line} does not lie between 0 and 1"));
         }
-        if self.public_knowledge.is_none() {
-            let problem = "a belief starts from how many pairs are linked; state public_knowledge = { nodes = …, mean_degree = … }";
-            return Err(source.at("privacy.at_most_belief", problem));
+        match knowledge {
+            None => wrong(
+                "a belief starts from how many pairs are linked; state public_knowledge = { nodes = …, mean_degree = … }",
+            ),
+            Some(knowledge) if knowledge.base_rate().high >= line => wrong(&format!(
+                "a pair is linked with probability up to {} before any report, so every release would cross this line",
+                knowledge.base_rate().high
+            )),
+            Some(_) => Ok(()),
         }
-        Ok(())
     }
 }

@@ -20,7 +20,7 @@ impl Engine<'_> {
             return Ok(());
         }
         if self.config.is_deployment() {
-            let outstanding = self.outstanding_releases(charge.population)?;
+            let outstanding = self.outstanding_of_deployment(charge)?;
             self.display.say(&format!(
                 "privatize  about to release what costs each node of `{}` {}",
                 charge.population,
@@ -35,6 +35,17 @@ impl Engine<'_> {
         let outstanding = self.outstanding(charge.population, ends)?;
         let what = "all releases of this plan together cost";
         self.allowance.budgets.check(what, charge.population, &outstanding, &spent)
+    }
+
+    /// What a deployment is about to release: also the release that is charged now, where an equal one was made before and
+    /// the user accepts a second one.
+    fn outstanding_of_deployment<'a>(&'a self, charge: &'a Charge) -> anyhow::Result<Vec<&'a Release>> {
+        let mut outstanding = self.outstanding_releases(charge.population)?;
+        let charged: Vec<Release> = charge.releases.iter().map(|(release, _)| release.clone()).collect();
+        if !self.ledger.earlier(charge.population, &[], charge.function, &charged)?.is_empty() {
+            outstanding.extend(charge.releases.iter().map(|(release, _)| release));
+        }
+        Ok(outstanding)
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was

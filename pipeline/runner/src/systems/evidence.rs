@@ -13,6 +13,10 @@ pub(crate) enum Evidence {
     Entries,
     /// Something else, about which only its cost is known.
     Other,
+    /// Whether it is linked.
+    Open,
+    /// Nothing.
+    Nothing,
 }
 
 /// What the server sees, and whether that is more than it really does.
@@ -28,11 +32,39 @@ pub(crate) struct Seen {
     pub per_list_bit: Option<f64>,
     /// Lists that report a pair, where nodes send bits themselves.
     pub lists_of_bits: Option<f64>,
+    /// Whether the guarantee holds as executed (false for floating-point noise).
+    pub is_sound: bool,
+}
+
+impl Seen {
+    /// Nats that they cost a node with all its links, by group privacy: an upper bound that protects nobody.
+    pub(crate) fn per_node(&self, nodes: u64) -> f64 {
+        (nodes.saturating_sub(1)) as f64 * self.per_link
+    }
+
+    /// Everything about every pair.
+    fn open() -> Self {
+        let look = Observation { law: Law::RandomizedResponse, epsilon: f64::INFINITY };
+        Self {
+            signal: Signal { pair: vec![look], degrees: Vec::new(), knows_degrees: true },
+            is_bound: false,
+            per_link: f64::INFINITY,
+            per_list_bit: None,
+            lists_of_bits: None,
+            is_sound: true,
+        }
+    }
 }
 
 impl Evidence {
     /// What these releases of one mechanism show; none if they show nothing about links.
     pub(crate) fn seen(self, releases: &[Release]) -> Option<Seen> {
+        match self {
+            Self::Nothing => return None,
+            // Links that are declared public are released without a row, at no price and without protection.
+            Self::Open => return Some(Seen::open()),
+            Self::Bits | Self::Entries | Self::Other => {}
+        }
         let about = |subject: Subject, relation: Relation| {
             total_epsilon(releases.iter().filter(|release| release.subject == subject), relation)
         };
@@ -44,7 +76,7 @@ impl Evidence {
             return None;
         }
         let is_local = releases.iter().any(|release| release.trust == Trust::Local);
-        let lists = if list.is_infinite() { 2.0 } else { links / list };
+        let lists = links / list;
         let look = |law: Law| match (links > 0.0, list > 0.0) {
             (false, _) => Vec::new(),
             (true, false) => vec![Observation { law, epsilon: links }],
@@ -53,7 +85,9 @@ impl Evidence {
         let (pair, is_bound) = match self {
             Self::Bits => (look(Law::RandomizedResponse), false),
             Self::Entries => (look(Law::Laplace), false),
-            Self::Other => (vec![Observation { law: Law::RandomizedResponse, epsilon: per_link }], true),
+            Self::Other | Self::Open | Self::Nothing => {
+                (vec![Observation { law: Law::RandomizedResponse, epsilon: per_link }], true)
+            }
         };
         let degrees = if degree > 0.0 && !is_bound { vec![degree] } else { Vec::new() };
         Some(Seen {
@@ -61,6 +95,7 @@ impl Evidence {
             is_bound,
             per_link,
             per_list_bit: is_local.then_some(list + degree),
+            is_sound: releases.iter().all(|release| release.sound),
             lists_of_bits: (self == Self::Bits && is_local).then_some(if list > 0.0 { lists } else { 0.0 }),
         })
     }
@@ -83,7 +118,8 @@ mod tests {
         assert_eq!((seen.signal.degrees.as_slice(), seen.per_link, seen.per_list_bit), (&[0.5][..], 4.0, Some(2.0)));
         let once = Evidence::Bits.seen(&lists(3.0, 1.0)).expect("a signal");
         assert_eq!(once.signal.pair.len(), 1);
-        assert!(Evidence::Bits.seen(&[]).is_none());
+        assert!(Evidence::Bits.seen(&[]).is_none() && Evidence::Nothing.seen(&[]).is_none());
+        assert_eq!(Evidence::Open.seen(&[]).expect("all links").per_link, f64::INFINITY);
     }
 
     #[test]

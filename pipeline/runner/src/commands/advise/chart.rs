@@ -12,6 +12,7 @@ const FOUND: RGBColor = RGBColor(213, 94, 0);
 const HUBS: RGBColor = RGBColor(204, 121, 167);
 const ACCURACY: RGBColor = RGBColor(0, 114, 178);
 const FLOOR: RGBColor = RGBColor(90, 90, 90);
+const CEILING: RGBColor = RGBColor(0, 158, 115);
 
 /// A line with a band around it, in percent.
 struct Band {
@@ -57,15 +58,16 @@ fn bands(advice: &Advice) -> Vec<Band> {
         mine().filter_map(|(place, answer)| Some((answer.question.epsilon, three(worth.with_links.get(&place)?))));
     bands.push(Band { name: "accuracy of a network".to_owned(), colour: ACCURACY, points: trained.collect() });
     let floors = worth.floors();
-    for (name, values) in
-        [("best accuracy without links (floor)", &floors), ("accuracy with true links (ceiling)", &worth.non_private)]
-    {
+    for (name, colour, values) in [
+        ("best accuracy without links (floor)", FLOOR, &floors),
+        ("accuracy with true links (ceiling)", CEILING, &worth.non_private),
+    ] {
         if values.is_empty() {
             continue;
         }
         let level = three(values);
         let points = mine().map(|(_, answer)| (answer.question.epsilon, level)).collect();
-        bands.push(Band { name: name.to_owned(), colour: FLOOR, points });
+        bands.push(Band { name: name.to_owned(), colour, points });
     }
     bands
 }

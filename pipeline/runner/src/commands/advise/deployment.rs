@@ -55,26 +55,38 @@ fn odds(releases: &[Release]) -> Option<String> {
     })
 }
 
-/// Stops where the server could come to believe more about an average pair than the config accepts, once everything that
-/// was released about the nodes costs a link `nats_per_link`. Asks on a terminal.
+/// What crosses the line that the config draws, if reports that cost an undirected link `nats_per_link` do.
+pub(crate) fn crossed_line(
+    config: &Config,
+    population: &str,
+    nats_per_link: f64,
+) -> Result<Option<String>, ConfigError> {
+    let privacy = &config.privacy;
+    let (Some(line), Some(stated)) = (privacy.at_most_belief, &privacy.public_knowledge) else { return Ok(None) };
+    // Who knows the seed of a simulation knows everything anyway.
+    if !config.is_deployment() {
+        return Ok(None);
+    }
+    let belief = belief_after(Knowledge::stated(stated)?.base_rate().high, nats_per_link);
+    Ok((belief > line).then(|| {
+        format!(
+            "after this release, the server could believe in a link of an average pair of `{population}` by up to {}, and \
+             [privacy] at_most_belief is {}",
+            words::percent(belief),
+            words::percent(line)
+        )
+    }))
+}
+
+/// Stops where the line that the config draws is crossed, once everything that was released about the nodes costs a link
+/// `nats_per_link`. Asks on a terminal.
 pub(crate) fn check_belief(
     config: &Config,
     population: &str,
     nats_per_link: f64,
     is_accepted: bool,
 ) -> anyhow::Result<()> {
-    let privacy = &config.privacy;
-    let (Some(line), Some(stated)) = (privacy.at_most_belief, &privacy.public_knowledge) else { return Ok(()) };
-    let belief = belief_after(Knowledge::stated(stated)?.base_rate().high, nats_per_link);
-    if belief <= line {
-        return Ok(());
-    }
-    let what = format!(
-        "after this release, the server could believe in a link of an average pair of `{population}` by up to {}, and [privacy] \
-         at_most_belief is {}",
-        words::percent(belief),
-        words::percent(line)
-    );
+    let Some(what) = crossed_line(config, population, nats_per_link)? else { return Ok(()) };
     let refusal = format!("{what}; nothing was released. Choose a smaller epsilon (`veilgraph advise`)");
     confirm(&format!("{what}. Release all the same?"), is_accepted, &refusal, "--accept-belief")
 }

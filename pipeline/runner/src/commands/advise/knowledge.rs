@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use veilgraph_exposure::{DegreeModel, PublicKnowledge};
+use veilgraph_exposure::{DegreeModel, PublicKnowledge, Signal};
 
 use super::range::Range;
 use super::released::Released;
@@ -40,6 +40,8 @@ pub(crate) struct Knowledge {
     pub classes: Option<u32>,
     pub homophily: Option<Known>,
     pub features_accuracy: Option<Known>,
+    /// What the server saw before.
+    pub seen_before: Signal,
 }
 
 /// What somebody says about a graph.
@@ -69,7 +71,7 @@ impl Knowledge {
     pub(crate) fn stated(stated: &StatedKnowledge) -> Result<Self, ConfigError> {
         let StatedKnowledge { nodes, mean_degree, degree_spread } = *stated;
         let given = Given { nodes, mean_degree, degree_spread, ..Given::default() };
-        Self::of(&given).map_err(|ConfigError(problem)| ConfigError(format!("[privacy] public_knowledge: {problem}")))
+        Self::of(&given)
     }
 
     /// What the arguments say, and what is assumed where they say nothing. `released` is what an earlier release tells.
@@ -83,20 +85,24 @@ impl Knowledge {
             features_accuracy: arguments.features_accuracy,
             sources: sources(&arguments.sources)?,
         };
-        if let Some(Released { name, nodes, mean_degree, least_spread }) = released {
+        let mut seen_before = Signal::default();
+        if let Some(Released { name, nodes, mean_degree, spread, signal }) = released {
+            seen_before = signal;
             given.nodes = nodes;
             if given.mean_degree.is_none() {
-                given.mean_degree = Some(Range { low: mean_degree, high: mean_degree });
-                given.sources.insert("mean-degree".to_owned(), format!("degrees that {name} estimates"));
+                // Estimates of few nodes or at small budgets are a fifth off and more.
+                given.mean_degree = Some(Range { low: mean_degree / 1.25, high: mean_degree * 1.25 });
+                given.sources.insert("mean-degree".to_owned(), format!("a quarter around what {name} estimates"));
             }
             if given.degree_spread.is_none() {
-                // Estimates are drawn towards their mean, so the degrees themselves spread more.
-                given.degree_spread = Some(Range { low: least_spread, high: least_spread.max(USUAL_SPREAD.high) });
-                let source = format!("at least that of the degrees that {name} estimates");
+                // Estimates that are drawn towards their mean spread less than the degrees, and noisy ones spread more.
+                let (low, high) = (spread.min(USUAL_SPREAD.low), spread.max(USUAL_SPREAD.high));
+                given.degree_spread = Some(Range { low, high });
+                let source = format!("as in public graphs, widened to the degrees that {name} estimates");
                 given.sources.insert("degree-spread".to_owned(), source);
             }
         }
-        Self::of(&given)
+        Ok(Self { seen_before, ..Self::of(&given)? })
     }
 
     fn of(given: &Given) -> Result<Self, ConfigError> {
@@ -110,7 +116,10 @@ impl Knowledge {
             "mean degree",
             "mean-degree",
             given.mean_degree,
-            Range { high: ANY_MEAN_DEGREE.high.min(given.nodes.saturating_sub(1) as f64), ..ANY_MEAN_DEGREE },
+            Range {
+                low: ANY_MEAN_DEGREE.low.min(given.nodes.saturating_sub(1) as f64 / 4.0),
+                high: ANY_MEAN_DEGREE.high.min(given.nodes.saturating_sub(1) as f64 / 4.0),
+            },
             "between those of sparse and of dense social networks; give --mean-degree for narrower answers",
         );
         // A graph of few nodes cannot have the widest spread.
@@ -139,6 +148,7 @@ impl Knowledge {
             classes: given.classes,
             homophily: (given.classes.is_some() || given.homophily.is_some()).then(homophily),
             features_accuracy,
+            seen_before: Signal::default(),
         };
         knowledge.check()?;
         Ok(knowledge)
@@ -172,12 +182,17 @@ impl Knowledge {
         [&self.mean_degree, &self.degree_spread].into_iter().chain(&self.homophily).chain(&self.features_accuracy)
     }
 
-    /// The graph in the middle of what is known, then those at its ends.
+    /// The graph in the middle of what is known, then those at its ends and between them.
     pub(crate) fn models(&self) -> Result<Vec<DegreeModel>, ConfigError> {
-        let ends = |range: Range| if range.low == range.high { vec![range.low] } else { vec![range.low, range.high] };
+        const PLACES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+        let along = |range: Range| {
+            let mut values = PLACES.map(|place| range.at(place)).to_vec();
+            values.dedup();
+            values
+        };
         let mut points = vec![(self.mean_degree.range.middle(), self.degree_spread.range.middle())];
-        for mean_degree in ends(self.mean_degree.range) {
-            points.extend(ends(self.degree_spread.range).into_iter().map(|spread| (mean_degree, spread)));
+        for mean_degree in along(self.mean_degree.range) {
+            points.extend(along(self.degree_spread.range).into_iter().map(|spread| (mean_degree, spread)));
         }
         let model = |(mean_degree, degree_spread)| {
             DegreeModel::new(PublicKnowledge { nodes: self.nodes, mean_degree, degree_spread })

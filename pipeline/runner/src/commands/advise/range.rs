@@ -58,6 +58,9 @@ impl TryFrom<Written> for Range {
             Written::Number(number) => (number, number),
             Written::Ends([low, high]) => (low, high),
         };
+        if !(low.is_finite() && high.is_finite()) {
+            return Err(format!("{low} to {high} is no range of numbers"));
+        }
         if low <= high {
             Ok(Self { low, high })
         } else {

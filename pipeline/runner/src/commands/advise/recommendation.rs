@@ -16,18 +16,21 @@ fn recommendation(mechanism: &str, answers: &[Answer], worth: Option<&Worth>) ->
         answers.iter().enumerate().filter(|(_, answer)| answer.question.mechanism == mechanism).collect();
     mine.sort_by(|a, b| a.1.question.epsilon.total_cmp(&b.1.question.epsilon));
     if mine.iter().all(|(_, answer)| answer.question.seen.is_none()) {
-        return format!("`{mechanism}` says nothing about links, so every budget of it protects them.");
+        return format!("With {mechanism}, nothing about links leaves a node.");
+    }
+    if mine.iter().all(|(_, answer)| !answer.question.is_trained()) {
+        return format!("With {mechanism}, links are given away.");
     }
     // A larger budget never protects better, so the protecting ones are the first ones.
     let most = mine.iter().take_while(|(_, answer)| answer.verdict.protects()).last().map(|(_, answer)| answer);
     let protects = match most {
         Some(answer) => format!(
-            "Up to {} nats of `{mechanism}`, most links stay deniable: at most {} of them are found.",
+            "Up to {} nats of {mechanism}, most links stay deniable: a server without features and labels finds at most {} of them.",
             nats(answer.question.epsilon),
             percent(answer.found.high)
         ),
         None => format!(
-            "None of these budgets of `{mechanism}` protects most links and those of hubs; ask about smaller ones with --epsilon."
+            "None of these budgets of {mechanism} protects most links and those of hubs; ask about smaller ones with --epsilon."
         ),
     };
     let Some(worth) = worth else {
@@ -52,8 +55,8 @@ fn recommendation(mechanism: &str, answers: &[Answer], worth: Option<&Worth>) ->
             nats(most.question.epsilon)
         ),
         None => format!(
-            "{protects} {from}, and there the verdict is: {}. No budget among these is both useful and private; what needs no \
-             links is the better choice, or smaller steps between budgets.",
+            "{protects} {from}, and there the verdict is: {}. No budget among these is both useful and private: ask \
+             about budgets between them, or release nothing about links.",
             first.verdict.words()
         ),
     }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
-use veilgraph_store::Store;
+use veilgraph_exposure::{Law, Observation, Signal};
+use veilgraph_store::{Store, metadata_of};
 
 use crate::commands::show;
 
@@ -17,7 +18,9 @@ pub(super) struct Released {
     /// Mean of the estimated degrees, in links.
     pub mean_degree: f64,
     /// Their standard deviation over their mean.
-    pub least_spread: f64,
+    pub spread: f64,
+    /// The noisy bits of that release, which the server has.
+    pub signal: Signal,
 }
 
 impl Released {
@@ -39,7 +42,13 @@ impl Released {
         );
         let variance =
             degrees.iter().map(|degree| (degree - mean_degree) * (degree - mean_degree)).sum::<f64>() / nodes;
-        let least_spread = variance.sqrt() / mean_degree;
-        Ok(Self { nodes: degrees.len() as u64, mean_degree, least_spread, name })
+        let spread = variance.sqrt() / mean_degree;
+        let metadata = metadata_of(&path).with_context(|| format!("{name}: its facts cannot be read"))?;
+        let epsilon = metadata.get("epsilon_links").and_then(|text| text.parse::<f64>().ok());
+        let epsilon = epsilon.with_context(|| format!("{name}: it does not say what its bits cost"))?;
+        let look = Observation { law: Law::RandomizedResponse, epsilon };
+        let pair = vec![look; if epsilon > 0.0 { 2 } else { 0 }];
+        let signal = Signal { pair, ..Signal::default() };
+        Ok(Self { nodes: degrees.len() as u64, mean_degree, spread, signal, name })
     }
 }

@@ -60,9 +60,32 @@ impl Worth {
             return Err(ConfigError(problem.to_owned()).into());
         };
         let mut worth = Self { nodes: knowledge.nodes.min(MOST_NODES), ..Self::default() };
+        let most = (worth.nodes - 1) as f64 / 4.0;
+        if knowledge.mean_degree.range.high > most {
+            let problem = format!(
+                "--surrogates: a mean degree of {} is too large for surrogates of {} nodes; at most {most:.0} is drawn",
+                knowledge.mean_degree.range.high, worth.nodes
+            );
+            return Err(ConfigError(problem).into());
+        }
+        if f64::from(classes) * 10.0 > worth.nodes as f64 * arguments.training_share {
+            let problem =
+                format!("--surrogates: {classes} classes have fewer than ten training nodes each; train on more nodes");
+            return Err(ConfigError(problem).into());
+        }
+        let other = questions.iter().find(|question| question.is_trained() && question.mechanism != "blink");
+        if let (None, Some(other)) = (&knowledge.features_accuracy, other) {
+            let problem = format!(
+                "--surrogates: without --features-accuracy, classes are learned from what is believed about links, and `{}` \
+                 leads to no beliefs; ask about blink",
+                other.mechanism
+            );
+            return Err(ConfigError(problem).into());
+        }
         for number in 0..arguments.surrogates {
             // The first surrogate lies in the middle of what is known. The others spread evenly over it.
-            let place = |base: u32| if number == 0 { 0.5 } else { van_der_corput(number, base) };
+            // The second number of the sequence is the first one that does not lie in the middle again.
+            let place = |base: u32| if number == 0 { 0.5 } else { van_der_corput(number + 1, base) };
             let mut point = Point {
                 nodes: worth.nodes,
                 mean_degree: knowledge.mean_degree.range.at(place(2)),
@@ -98,8 +121,8 @@ impl Worth {
             // Above the alternatives, so that --set may say something else.
             text = text.replacen("[train]", "[privatize.links]\ndegree_fraction = \"auto-with-bits\"\n[train]", 1);
         }
-        for (number, question) in questions.iter().enumerate().filter(|(_, question)| question.seen.is_some()) {
-            let epsilon = equivalent_epsilon(question, point, knowledge.nodes);
+        for (number, question) in questions.iter().enumerate().filter(|(_, question)| question.is_trained()) {
+            let epsilon = equivalent_epsilon(question, point, knowledge.nodes)?;
             let mechanism = &question.mechanism;
             text.push_str(&format!(
                 "\n[[compare]]\nname = \"question-{number}\"\nprivatize.links.mechanism = \"{mechanism}\"\n"
@@ -170,6 +193,15 @@ fn topic_share(store: &Store, arguments: &AdviseArguments, point: Point, accurac
         found.push((share, *row.values("accuracy").first().context("a surrogate has no accuracy")?));
     }
     let mut below = *found.first().context("no surrogate was trained")?;
+    let most = found.iter().map(|(_, reached)| *reached).fold(0.0, f64::max);
+    if !(below.1 - 0.03..=most + 0.03).contains(&accuracy) {
+        output::error_line(&format!(
+            "features alone are right in {:.0} to {:.0} % of the cases on this surrogate, and not in {:.0} %",
+            100.0 * below.1,
+            100.0 * most,
+            100.0 * accuracy
+        ));
+    }
     for &(share, reached) in &found {
         if reached >= accuracy {
             let step = if reached > below.1 { (accuracy - below.1) / (reached - below.1) } else { 1.0 };
@@ -181,16 +213,14 @@ fn topic_share(store: &Store, arguments: &AdviseArguments, point: Point, accurac
 }
 
 /// The budget that exposes the same share of a surrogate's links as the asked one of those of the whole graph.
-fn equivalent_epsilon(question: &Question, point: Point, nodes: u64) -> f64 {
-    let model = |nodes: u64| {
-        let Point { mean_degree, degree_spread, .. } = point;
-        DegreeModel::new(PublicKnowledge { nodes, mean_degree, degree_spread }).ok()
-    };
-    match (&question.seen, model(nodes), model(point.nodes)) {
-        (Some(seen), Some(whole), Some(surrogate)) if point.nodes < nodes && question.epsilon.is_finite() => {
-            question.epsilon * factor_of_equal_exposure(&whole, &surrogate, &seen.signal)
+fn equivalent_epsilon(question: &Question, point: Point, nodes: u64) -> anyhow::Result<f64> {
+    let Point { mean_degree, degree_spread, .. } = point;
+    let model = |nodes: u64| DegreeModel::new(PublicKnowledge { nodes, mean_degree, degree_spread });
+    match &question.seen {
+        Some(seen) if point.nodes < nodes && seen.per_link.is_finite() => {
+            Ok(question.epsilon * factor_of_equal_exposure(&model(nodes)?, &model(point.nodes)?, &seen.signal))
         }
-        _ => question.epsilon,
+        _ => Ok(question.epsilon),
     }
 }
 

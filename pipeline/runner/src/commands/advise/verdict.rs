@@ -3,7 +3,7 @@
 /// What a budget protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// No reading of the reports moves the belief about an average pair above the accepted line.
+    /// Even where all reports claim a link, the belief about a pair stays below the accepted line, for two hubs too.
     Bounded,
     /// The server misses most links.
     Deniable,
@@ -16,15 +16,15 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// By the shares of the links, and of those of hubs, that a server finds, and by the most that it can believe.
-    pub(crate) fn of(found: f64, found_of_hubs: f64, at_most: f64, at_most_belief: f64) -> Self {
+    /// By the shares of the links, and of those of hubs, that a server finds, and by the belief about a pair of hubs.
+    pub(crate) fn of(found: f64, found_of_hubs: f64, belief: f64, at_most_belief: f64) -> Self {
         if found >= 0.9 {
             Self::NoProtection
         } else if found >= 0.5 {
             Self::MostExposed
         } else if found_of_hubs >= 0.5 {
             Self::HubsExposed
-        } else if at_most > at_most_belief {
+        } else if belief > at_most_belief {
             Self::Deniable
         } else {
             Self::Bounded
@@ -45,7 +45,7 @@ impl Verdict {
     /// In words.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Bounded => "plausible deniability for every average pair",
+            Self::Bounded => "plausible deniability for nearly every pair",
             Self::Deniable => "plausible deniability for most links",
             Self::HubsExposed => "links of hubs exposed",
             Self::MostExposed => "most links exposed",

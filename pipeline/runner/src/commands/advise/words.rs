@@ -9,9 +9,9 @@ use super::surrogates::Worth;
 
 /// What the closed forms leave out.
 pub(super) const ASSUMPTIONS: &str = "Shares found are those of a server that reads degrees and reports and nothing else. \
-                                      One that knows features, labels, other graphs or common neighbours finds more; no \
-                                      server exceeds the belief that is given as the most. docs/choosing-epsilon.md \
-                                      explains every column.";
+                                      One that knows features, labels, other graphs or common neighbours finds more. The \
+                                      belief that is given as the most is about a pair of which nothing else is known, to \
+                                      a server that knows all other links. docs/choosing-epsilon.md explains every column.";
 
 /// A share as a percentage, with as many digits as say something.
 pub(crate) fn percent(share: f64) -> String {
@@ -38,9 +38,19 @@ pub(super) fn percents(range: Range) -> String {
     if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
 }
 
-/// Nats with at most two decimals.
+/// The same within a sentence.
+fn between(range: Range) -> String {
+    let (low, high) = (percent(range.low), percent(range.high));
+    if low == high { low } else { format!("between {low} and {high}") }
+}
+
+/// Nats with at most two decimals, or two digits if they are few.
 pub(super) fn nats(value: f64) -> String {
-    ((value * 100.0).round() / 100.0).to_string()
+    if value != 0.0 && value.abs() < 0.005 {
+        format!("{value:.1e}")
+    } else {
+        ((value * 100.0).round() / 100.0).to_string()
+    }
 }
 
 /// What is known about the graph.
@@ -62,37 +72,36 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
         "epsilon",
         "per list bit",
         "per link",
-        "belief if all claim",
-        "belief at most",
+        "per node",
+        "average pair, all claim",
+        "at most",
+        "two hubs, all claim",
         "links found",
         "of hubs",
         "of leaves",
-        "found by two releases",
+        "by two releases",
         "bytes a node",
         "in words",
     ];
     let row = |answer: &Answer| {
         let seen = answer.question.seen.as_ref();
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        // Of a bound, no more is said than that it is one.
-        let at_most = if seen.is_some_and(|seen| seen.is_bound) { "at most " } else { "" };
-        let share = |range: Range| {
-            format!(
-                "{at_most}{}",
-                percents(if at_most.is_empty() { range } else { Range { low: range.high, ..range } })
-            )
-        };
+        let share = |range: Range| if answer.is_bound() { bounded(range) } else { percents(range) };
+        // A bound on all links is none on those of some.
+        let part = |range: Range| if answer.is_bound() { "-".to_owned() } else { percents(range) };
         vec![
             answer.question.mechanism.clone(),
             nats(answer.question.epsilon),
             or_dash(seen.and_then(|seen| seen.per_list_bit).map(nats)),
             or_dash(seen.map(|seen| nats(seen.per_link))),
-            or_dash(seen.map(|_| percents(answer.all_claim))),
+            or_dash(seen.map(|seen| nats(seen.per_node(answer.nodes)))),
+            or_dash(seen.map(|_| part(answer.all_claim))),
             percents(answer.at_most),
+            percents(answer.hubs_after),
             share(answer.found),
-            share(answer.found_of_hubs),
-            share(answer.found_of_leaves),
-            format!("{at_most}{}", percent(answer.found_twice)),
+            part(answer.found_of_hubs),
+            part(answer.found_of_leaves),
+            share(answer.found_twice),
             or_dash(answer.bytes.map(|bytes| format!("{bytes:.0}"))),
             answer.verdict.words().to_owned(),
         ]
@@ -100,11 +109,16 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
     (head, answers.iter().map(row).collect())
 }
 
+/// The largest share, as a bound.
+fn bounded(range: Range) -> String {
+    format!("at most {}", percent(range.high))
+}
+
 /// Headings and rows of the table of accuracies on surrogates.
 pub(super) fn worth_table(worth: &Worth, answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec!["what is trained", "epsilon", "accuracy", "gain over the floor"];
+    let head = vec!["what is trained", "epsilon", "accuracy", "gain over the floor", "in words"];
     let level = |(name, values): (&str, &[f64])| {
-        (!values.is_empty()).then(|| vec![name.to_owned(), "-".to_owned(), spread(values), "-".to_owned()])
+        (!values.is_empty()).then(|| [name, "-", &spread(values), "-", "-"].map(str::to_owned).to_vec())
     };
     let floors = worth.floors();
     let without_links = [
@@ -116,8 +130,14 @@ pub(super) fn worth_table(worth: &Worth, answers: &[Answer]) -> (Vec<&'static st
     let mut rows: Vec<Vec<String>> = without_links.into_iter().filter_map(level).collect();
     for (&place, values) in &worth.with_links {
         let question = &answers[place].question;
-        let gain = worth.gain(place).map_or("-".to_owned(), points);
-        rows.push(vec![question.mechanism.clone(), nats(question.epsilon), spread(values), gain]);
+        let gain = worth.gain(place);
+        let in_words = match gain {
+            Some(gain) if gain.low > 0.0 => "links help",
+            Some(gain) if gain.high <= 0.0 => "what needs no links does as well",
+            _ => "links help on some surrogates",
+        };
+        let (mechanism, epsilon) = (question.mechanism.clone(), nats(question.epsilon));
+        rows.push(vec![mechanism, epsilon, spread(values), gain.map_or("-".to_owned(), points), in_words.to_owned()]);
     }
     rows.extend(level(("the true links (ceiling)", worth.non_private.as_slice())));
     (head, rows)
@@ -133,7 +153,8 @@ pub(super) fn points(gain: Range) -> String {
 fn spread(values: &[f64]) -> String {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let range = Range::over(values.iter().copied());
-    if values.len() < 2 { percent(mean) } else { format!("{} ({})", percent(mean), percents(range)) }
+    let (mean, span) = (percent(mean), percents(range));
+    if mean == span { mean } else { format!("{mean} ({span})") }
 }
 
 /// The accuracies as text.
@@ -168,9 +189,13 @@ fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
 
 /// One answer as sentences.
 pub(super) fn sentence(answer: &Answer, base: Range) -> String {
+    let mechanism = &answer.question.mechanism;
     let Some(seen) = &answer.question.seen else {
-        return format!("{}: nothing about links leaves a node.", answer.question.mechanism);
+        return format!("{mechanism}: nothing about links leaves a node.");
     };
+    if seen.per_link.is_infinite() {
+        return format!("{mechanism}: {}. The server is told which pairs are linked.", answer.verdict.words());
+    }
     let looks = match seen.signal.pair.len() {
         0 => "No list is sent, only degrees:".to_owned(),
         _ if seen.is_bound => "Whatever the reports say,".to_owned(),
@@ -178,21 +203,34 @@ pub(super) fn sentence(answer: &Answer, base: Range) -> String {
         2 => "Where both ends of a pair claim a link,".to_owned(),
         looks => format!("Where all {looks} reports of a pair claim a link,"),
     };
-    let (at_most, belief) = if seen.is_bound { ("at most ", answer.at_most) } else { ("", answer.all_claim) };
+    let reached = if seen.is_bound {
+        format!("to {} at most", between(answer.at_most))
+    } else {
+        format!("to {}", between(answer.all_claim))
+    };
+    let found = if seen.is_bound {
+        format!("{} of the links, and after a second release {}", bounded(answer.found), bounded(answer.found_twice))
+    } else {
+        format!(
+            "{} of the links ({} of those of hubs, {} of those between nodes of few links), and after a second release {}",
+            between(answer.found),
+            between(answer.found_of_hubs),
+            between(answer.found_of_leaves),
+            between(answer.found_twice)
+        )
+    };
+    let unsound =
+        if seen.is_sound { "" } else { " The noise is drawn in floating point and leaks, so none of this holds." };
     format!(
-        "{} at {} nats: {}. {looks} the server's belief about an average pair rises from {} to {at_most}{}; no reading of the \
-         reports can raise it above {}. A server that names as many pairs as there are links finds {at_most}{} of the links \
-         ({at_most}{} of those of hubs, {at_most}{} of those between nodes of few links), and after a second release {at_most}{}.",
-        answer.question.mechanism,
+        "{mechanism} at {} nats: {}. {looks} the server's belief about an average pair rises from {} {reached}, and about a pair of \
+         two hubs from {} to {}. To a server that knows all other links, the reports can raise the belief about an average pair to {} \
+         at most. A server that names as many pairs as there are links finds {found}.{unsound}",
         nats(answer.question.epsilon),
         answer.verdict.words(),
-        percents(base),
-        percents(belief),
-        percents(answer.at_most),
-        percents(answer.found),
-        percents(answer.found_of_hubs),
-        percents(answer.found_of_leaves),
-        percent(answer.found_twice),
+        between(base),
+        between(answer.hubs_before),
+        between(answer.hubs_after),
+        between(answer.at_most),
     )
 }
 
@@ -201,19 +239,24 @@ pub(super) fn consent(answer: &Answer, base: Range) -> String {
     let Some(seen) = &answer.question.seen else {
         return "Nothing about your contacts leaves your device.".to_owned();
     };
+    if seen.per_link.is_infinite() {
+        return "Your list of contacts is given away as it is.".to_owned();
+    }
     let sender = if seen.per_list_bit.is_some() {
         "Your device sends a randomized version of your list of contacts, and the list itself stays with you."
     } else {
         "A trusted organization holds your list of contacts and publishes a randomized version of all lists together."
     };
+    let of_hubs = if seen.is_bound { String::new() } else { format!(" ({})", between(answer.found_of_hubs)) };
     format!(
-        "{sender} For any one person, this may raise our belief that you two are in contact from {} to at most {}. We expect to be \
-         able to name {} of all contacts correctly, and the contacts of people with very many of them more often ({}). Each further \
-         collection adds to this.",
-        percents(base),
-        percents(answer.at_most),
-        percents(answer.found),
-        percents(answer.found_of_hubs),
+        "{sender} For two people about whom nothing else is known, this may raise our belief that they are in contact from {} to {} at \
+         most. For people with very many contacts the belief starts higher and rises further, to {}. We expect to name {} of all \
+         contacts correctly, and the contacts of people with very many of them more often{of_hubs}. Each further collection adds to \
+         this.",
+        between(base),
+        between(answer.at_most),
+        between(answer.hubs_after),
+        if seen.is_bound { bounded(answer.found) } else { between(answer.found) },
     )
 }
 

@@ -11,7 +11,7 @@ use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
 
 pub(super) const MECHANISM: Mechanism =
-    Mechanism { name: "no-links", fields: Vec::new, evidence: Evidence::Other, graphs, functions: &[] };
+    Mechanism { name: "no-links", fields: Vec::new, evidence: Evidence::Nothing, graphs, functions: &[] };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };

@@ -12,7 +12,7 @@ use crate::plan::{Branch, Plan, Run};
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "non-private",
     fields: Vec::new,
-    evidence: Evidence::Bits,
+    evidence: Evidence::Open,
     graphs,
     functions: &[function::<Local<NonPrivate>>()],
 };

@@ -12,7 +12,7 @@ use crate::plan::{Branch, Plan};
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "public",
     fields: fields_of::<Params>,
-    evidence: Evidence::Other,
+    evidence: Evidence::Open,
     graphs,
     functions: &[function::<PublishLinks>()],
 };

@@ -63,7 +63,8 @@ impl Point {
             "task = \"beliefs\""
         };
         let mut text = format!(
-            "name = \"{name}\"\n[evaluate]\nmetrics = [\"accuracy\"]\n[ingest]\ndataset = \"synthetic\"\n\
+            "name = \"{name}\"\n[privacy.public_knowledge]\nnodes = {nodes}\nmean_degree = {mean_degree:?}\n\
+             degree_spread = {degree_spread:?}\n[evaluate]\nmetrics = [\"accuracy\"]\n[ingest]\ndataset = \"synthetic\"\n\
              split = {{ train = {training:?}, validation = {rest:?}, test = {rest:?} }}\n[ingest.synthetic]\nnodes = {nodes}\n\
              mean_degree = {mean_degree:?}\ndegree_spread = {degree_spread:?}\nhomophily = {homophily:?}\nclasses = {classes}\n\
              ambiguous_share = {ambiguous:?}\nseed = {seed}\nfeatures = {features}\nwords = {WORDS:?}\ntopic_share = {topic_share:?}\n[train]\n{train}\n"
