@@ -9,9 +9,10 @@ use super::surrogates::Worth;
 
 /// What the closed forms leave out.
 pub(super) const ASSUMPTIONS: &str = "Shares found are those of a server that reads degrees and reports and nothing else. \
-                                      One that knows features, labels, other graphs or common neighbours finds more. The \
-                                      belief that is given as the most is about a pair of which nothing else is known, to \
-                                      a server that knows all other links. docs/choosing-epsilon.md explains every column.";
+                                      One that also reads features, labels and common neighbours finds what half a nat to a \
+                                      nat more would show (docs/benchmarks/advise.md). The belief that is given as the most is \
+                                      about a pair of which nothing else is known, to a server that knows all other links. \
+                                      docs/choosing-epsilon.md explains every column.";
 
 /// A share as a percentage, with as many digits as say something.
 pub(crate) fn percent(share: f64) -> String {
