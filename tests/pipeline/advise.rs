@@ -307,6 +307,31 @@ fn a_line_stops_a_deployment_before_it_is_charged() {
     assert!(again.err.contains("at_most_belief is 50 %"), "{}", again.err);
     let plan = lab.call(&["plan", "config.toml"]).out;
     assert!(plan.contains("`run` stops without --accept-belief"), "{plan}");
+    let fresh = lab.call(&["plan", "config.toml", "--set", "privatize.links.epsilon=2"]).out;
+    assert!(!fresh.contains("--accept-belief"), "nothing is left to release: {fresh}");
+}
+
+/// All second releases of a plan are judged together, whichever comes first.
+#[test]
+fn second_releases_are_held_against_the_line_together() {
+    let lab = deployment(&format!("{KNOWN}\nat_most_belief = 0.2"));
+    let both = ["run", "config.toml", "--until", "privatize", "--set", "privatize.links.epsilon=[0.2, 0.3]"];
+    assert_eq!(lab.call(&both).status, 0);
+    let rows_before = rows(&serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON")).count();
+    // One nat a link was spent; one cell more would still fit, and both do not.
+    let again = lab.call(&[&both[..], &["--set", "ingest.synthetic.seed=7", "--spend"]].concat());
+    assert_eq!(again.status, 1, "{}", again.err);
+    assert!(again.err.contains("at_most_belief is 20 %"), "{}", again.err);
+    let rows_after = rows(&serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON")).count();
+    assert_eq!(rows_before, rows_after, "no cell is released alone");
+}
+
+#[test]
+fn public_links_cannot_keep_a_line() {
+    let lab = deployment(&format!("{KNOWN}\nat_most_belief = 0.5"));
+    let answer = lab.call(&["plan", "config.toml", "--set", "privatize.links={mechanism=\"public\"}"]);
+    assert_eq!(answer.status, 2, "{}", answer.err);
+    assert!(answer.err.contains("links are public"), "{}", answer.err);
 }
 
 #[test]

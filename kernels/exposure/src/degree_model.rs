@@ -7,7 +7,7 @@ pub struct PublicKnowledge {
     pub nodes: u64,
     /// Mean number of links of a node, positive and at most a quarter of the other nodes: the model is one of sparse graphs.
     pub mean_degree: f64,
-    /// Standard deviation of the degrees over their mean, positive.
+    /// Standard deviation of the degrees over their mean; 0 where all nodes have equal degrees.
     pub degree_spread: f64,
 }
 
@@ -105,7 +105,7 @@ impl DegreeModel {
         let kinds = (0..Self::KINDS).map(normal);
         let (mut degrees, mut shares): (Vec<f64>, Vec<f64>) = kinds
             .map(|z| {
-                ((mean_degree * libm::exp(deviation * z - variation_of(deviation))).min(most), libm::exp(-z * z / 2.0))
+                ((mean_degree * libm::exp(deviation * z - lowering_of(deviation))).min(most), libm::exp(-z * z / 2.0))
             })
             .unzip();
         let total: f64 = shares.iter().sum();
@@ -133,6 +133,6 @@ impl DegreeModel {
 }
 
 /// What a log-normal variable of this deviation has to be lowered by, in logarithms, for a mean of 1.
-fn variation_of(deviation: f64) -> f64 {
+fn lowering_of(deviation: f64) -> f64 {
     deviation * deviation / 2.0
 }

@@ -46,12 +46,6 @@ pub(crate) struct Outcome {
 }
 
 impl Signal {
-    /// The same reports, drawn a second time with noise of their own.
-    #[must_use]
-    pub fn twice(&self) -> Self {
-        self.beside(self)
-    }
-
     /// These reports and others with noise of their own.
     #[must_use]
     pub fn beside(&self, other: &Self) -> Self {

@@ -79,7 +79,7 @@ fn more_budget_and_more_releases_expose_more() {
         let signal = two_bits(epsilon, 0.0);
         let now = exposure(&model, &signal);
         assert!(now.found > last.found && now.likely.found >= last.likely.found, "{epsilon}: {now:?} {last:?}");
-        assert!(exposure(&model, &signal.twice()).found > now.found, "a second release tells more");
+        assert!(exposure(&model, &signal.beside(&signal)).found > now.found, "a second release tells more");
         let knowing = Signal { knows_degrees: true, ..signal };
         assert!(exposure(&model, &knowing).found >= now.found - 0.005, "known degrees do not hurt");
         assert!(now.found_of_hubs > now.found_of_leaves, "hubs are likelier to be linked: {now:?}");

@@ -252,7 +252,7 @@ pub(crate) struct AdviseArguments {
     /// Lay a value over the config that is asked about, e.g. `--set privatize.links.degree_fraction=0.1`.
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
-    /// The highest belief about an average pair that is accepted.
+    /// The belief up to which a pair of two hubs that both claim a link is called deniable.
     #[arg(long, default_value_t = 0.5)]
     pub at_most_belief: f64,
     /// Synthetic graphs that take the place of the graph: networks are trained on them, to say what the budgets are

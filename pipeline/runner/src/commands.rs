@@ -16,7 +16,7 @@ mod show;
 mod store;
 mod summary;
 
-pub(crate) use advise::{Knowledge, Range, StatedKnowledge, check_belief, crossed_line, sentences};
+pub(crate) use advise::{Knowledge, Range, StatedKnowledge, believed, check_belief, sentences};
 pub(crate) use confirm::confirm;
 pub(crate) use costs::in_words;
 pub(crate) use summary::CENTRAL;

@@ -6,6 +6,7 @@ mod recipe;
 mod release;
 mod schedule;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub(crate) enum SideChoice {
 
 /// What running needs to know.
 pub(crate) struct Engine<'a> {
+    /// Why the whole plan may not be released, if it may not, by population; it is judged before the first charge.
+    pub judged: Mutex<BTreeMap<String, Option<String>>>,
     pub config: &'a Config,
     pub store: &'a Store,
     pub tasks: &'a [Task],

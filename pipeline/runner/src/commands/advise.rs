@@ -20,7 +20,7 @@ use crate::cli::AdviseArguments;
 use crate::config::ConfigError;
 use crate::output;
 use answer::Answer;
-pub(crate) use deployment::{check_belief, crossed_line, sentences};
+pub(crate) use deployment::{believed, check_belief, sentences};
 pub(crate) use knowledge::{Knowledge, StatedKnowledge};
 pub(crate) use range::Range;
 use recommendation::recommendations;

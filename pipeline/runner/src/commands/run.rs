@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_evaluate::Metrics;
-use veilgraph_privacy::composition::{total_epsilon, totals};
+use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, MemoryLimit, Store};
 use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::costs::in_words;
-use crate::commands::{crossed_line, scores, sentences, summary};
+use crate::commands::{believed, scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
 use crate::ledger::{Allowance, Ledger};
@@ -57,7 +58,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
             print_cost(&config, &tasks);
             print_total(store, &config, &tasks)?;
             if config.is_deployment() {
-                sentences(&config, &tasks)?.iter().for_each(|sentence| output::line(sentence));
+                believed(&Ledger::open(store)?, &config, &tasks)?.iter().for_each(|line| output::line(line));
             }
         }
         let display = Display::new(&tasks, 1, arguments.json);
@@ -145,6 +146,7 @@ pub(crate) fn bring(
     };
     let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
     let engine = Engine {
+        judged: Mutex::default(),
         config,
         store,
         tasks,
@@ -246,16 +248,12 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
         releases.entry(&task.population).or_default().extend(&task.releases);
     }
     for (population, releases) in releases {
-        let cost = in_words(&totals(releases.iter().copied()));
+        let cost = in_words(&totals(releases));
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let budget = config.privacy.budget.in_words(&spent);
-        let nats_per_link = total_epsilon(spent.iter().chain(releases.iter().copied()), Relation::Edge);
         output::line(&format!(
             "budget of `{population}`: {budget}; all releases of this config cost {cost}, less what is fresh"
         ));
-        if let Some(crossed) = crossed_line(config, population, nats_per_link)? {
-            output::line(&format!("unless all of it is fresh, `run` stops without --accept-belief: {crossed}"));
-        }
     }
     Ok(())
 }

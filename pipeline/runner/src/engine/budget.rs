@@ -1,7 +1,8 @@
 //! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use anyhow::anyhow;
 use veilgraph_contract::{Relation, Release};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
@@ -16,9 +17,20 @@ impl Engine<'_> {
     ///
     /// Once a plan was found to fit, its later releases are checked one by one by the ledger alone.
     pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+        // One task at a time, and what was refused once is refused for all.
+        let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.ledger.is_first_charge_about(charge.population) {
             return Ok(());
         }
+        if let Some(refusal) = judged.get(charge.population) {
+            return refusal.clone().map_or(Ok(()), |refusal| Err(anyhow!(refusal)));
+        }
+        let verdict = self.judge_whole_plan(charge, ends);
+        judged.insert(charge.population.to_owned(), verdict.as_ref().err().map(ToString::to_string));
+        verdict
+    }
+
+    fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
         if self.config.is_deployment() {
             let outstanding = self.outstanding_of_deployment(charge)?;
             self.display.say(&format!(
@@ -37,15 +49,15 @@ impl Engine<'_> {
         self.allowance.budgets.check(what, charge.population, &outstanding, &spent)
     }
 
-    /// What a deployment is about to release: also the release that is charged now, where an equal one was made before and
-    /// the user accepts a second one.
-    fn outstanding_of_deployment<'a>(&'a self, charge: &'a Charge) -> anyhow::Result<Vec<&'a Release>> {
-        let mut outstanding = self.outstanding_releases(charge.population)?;
+    /// What a deployment is about to release. Where the release that is charged was made before, the user accepts second
+    /// ones, and every release of the plan about these people may be one.
+    fn outstanding_of_deployment(&self, charge: &Charge) -> anyhow::Result<Vec<&Release>> {
         let charged: Vec<Release> = charge.releases.iter().map(|(release, _)| release.clone()).collect();
-        if !self.ledger.earlier(charge.population, &[], charge.function, &charged)?.is_empty() {
-            outstanding.extend(charge.releases.iter().map(|(release, _)| release));
+        if self.ledger.earlier(charge.population, &[], charge.function, &charged)?.is_empty() {
+            return self.outstanding_releases(charge.population);
         }
-        Ok(outstanding)
+        let mine = self.tasks.iter().filter(|task| task.population == charge.population);
+        Ok(mine.flat_map(|task| &task.releases).collect())
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was

@@ -19,7 +19,7 @@ pub(crate) enum Evidence {
     Nothing,
 }
 
-/// What the server sees, and whether that is more than it really does.
+/// What the server sees of a release, and what that costs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     /// What it sees.

@@ -81,6 +81,11 @@ pub(super) fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
         let problem = "in a deployment, links are either public or protected; name \"public\" alone, or leave it out";
         return Err(plan.config.error("privatize.links.mechanism", problem));
     }
+    let privacy = &plan.config.privacy;
+    if plan.config.is_deployment() && privacy.at_most_belief.is_some() && everywhere.iter().any(is_public) {
+        let problem = "links are public, so the server knows them all; remove this line, or protect links";
+        return Err(plan.config.error("privacy.at_most_belief", problem));
+    }
     let choice = Choice {
         table: TABLE,
         field: "mechanism",

@@ -1,6 +1,6 @@
 //! What a deployment lets its server believe, in the words of `advise`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veilgraph_contract::{Relation, Release, Subject};
 use veilgraph_exposure::belief_after;
@@ -11,6 +11,7 @@ use super::knowledge::Knowledge;
 use super::words;
 use crate::commands::confirm;
 use crate::config::{Config, ConfigError};
+use crate::ledger::Ledger;
 use crate::systems;
 use crate::systems::evidence::Evidence;
 use crate::task::Task;
@@ -39,6 +40,28 @@ pub(crate) fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, 
     Ok(cells.into_iter().filter_map(sentence).collect())
 }
 
+/// The sentences, and whether a run would stop at the line of the config.
+pub(crate) fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyhow::Result<Vec<String>> {
+    let mut lines = sentences(config, tasks)?;
+    let populations: BTreeSet<&str> = tasks.iter().map(|task| task.population.as_str()).collect();
+    for population in populations.into_iter().filter(|population| !population.is_empty()) {
+        let mut all = Vec::new();
+        for task in tasks.iter().filter(|task| task.population == population) {
+            if ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
+                all.extend(task.releases.iter().cloned());
+            }
+        }
+        if all.is_empty() {
+            continue;
+        }
+        all.extend(ledger.spent(population, &[], config.privacy.randomness)?);
+        if let Some(crossed) = crossed_line(config, population, total_epsilon(&all, Relation::Edge))? {
+            lines.push(format!("`run` stops without --accept-belief: {crossed}"));
+        }
+    }
+    Ok(lines)
+}
+
 /// Beliefs up to here are called deniable, where a config draws no line.
 const DEFAULT_LINE: f64 = 0.5;
 
@@ -56,11 +79,7 @@ fn odds(releases: &[Release]) -> Option<String> {
 }
 
 /// What crosses the line that the config draws, if reports that cost an undirected link `nats_per_link` do.
-pub(crate) fn crossed_line(
-    config: &Config,
-    population: &str,
-    nats_per_link: f64,
-) -> Result<Option<String>, ConfigError> {
+fn crossed_line(config: &Config, population: &str, nats_per_link: f64) -> Result<Option<String>, ConfigError> {
     let privacy = &config.privacy;
     let (Some(line), Some(stated)) = (privacy.at_most_belief, &privacy.public_knowledge) else { return Ok(None) };
     // Who knows the seed of a simulation knows everything anyway.
@@ -72,10 +91,15 @@ pub(crate) fn crossed_line(
         format!(
             "after this release, the server could believe in a link of an average pair of `{population}` by up to {}, and \
              [privacy] at_most_belief is {}",
-            words::percent(belief),
-            words::percent(line)
+            digits(belief),
+            digits(line)
         )
     }))
+}
+
+/// A share in percent, exact enough that two shares do not look equal.
+fn digits(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
 }
 
 /// Stops where the line that the config draws is crossed, once everything that was released about the nodes costs a link
@@ -87,6 +111,7 @@ pub(crate) fn check_belief(
     is_accepted: bool,
 ) -> anyhow::Result<()> {
     let Some(what) = crossed_line(config, population, nats_per_link)? else { return Ok(()) };
-    let refusal = format!("{what}; nothing was released. Choose a smaller epsilon (`veilgraph advise`)");
+    let refusal =
+        format!("{what}; nothing was released. Choose a smaller epsilon (`veilgraph advise`), or release nothing more");
     confirm(&format!("{what}. Release all the same?"), is_accepted, &refusal, "--accept-belief")
 }

@@ -1,7 +1,5 @@
 //! The advice as one page that needs nothing else.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -9,6 +7,7 @@ use minijinja::{Environment, context};
 
 use super::recommendation::recommendations;
 use super::{Advice, chart, words};
+use crate::commands::export::draft_beside;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -27,6 +26,7 @@ pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
         preamble => words::preamble(&advice.knowledge),
         recommendations => recommendations(&advice.answers, advice.worth.as_ref()),
         figure => chart::svg(advice)?,
+        mechanism => advice.answers.first().map(|answer| answer.question.mechanism.as_str()),
         head,
         rows,
         worth,
@@ -44,6 +44,9 @@ pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
         version => env!("CARGO_PKG_VERSION"),
     })?;
     let wrong = || format!("{}: cannot write the page", path.display());
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).with_context(wrong)?;
-    file.write_all(page.as_bytes()).with_context(wrong)
+    // A link appears whole or not at all, and never in the place of another file.
+    let draft = draft_beside(path)?;
+    let written = std::fs::write(&draft, page).and_then(|()| std::fs::hard_link(&draft, path));
+    let _ = std::fs::remove_file(&draft);
+    written.with_context(wrong)
 }

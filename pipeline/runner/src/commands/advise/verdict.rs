@@ -45,7 +45,7 @@ impl Verdict {
     /// In words.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Bounded => "plausible deniability for nearly every pair",
+            Self::Bounded => "plausible deniability, for two hubs too",
             Self::Deniable => "plausible deniability for most links",
             Self::HubsExposed => "links of hubs exposed",
             Self::MostExposed => "most links exposed",

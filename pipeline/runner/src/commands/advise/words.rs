@@ -251,7 +251,7 @@ pub(super) fn consent(answer: &Answer, base: Range) -> String {
     let of_hubs = if seen.is_bound { String::new() } else { format!(" ({})", between(answer.found_of_hubs)) };
     format!(
         "{sender} For two people about whom nothing else is known, this may raise our belief that they are in contact from {} to {} at \
-         most. For people with very many contacts the belief starts higher and rises further, to {}. We expect to name {} of all \
+         most. For people with very many contacts the belief starts higher; for two of them who both report the contact it is {}. We expect to name {} of all \
          contacts correctly, and the contacts of people with very many of them more often{of_hubs}. Each further collection adds to \
          this.",
         between(base),
