@@ -22,6 +22,7 @@ use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::watcher::TaskWatcher;
 use crate::why;
+pub(crate) use budget::outstanding_releases;
 pub(crate) use recipe::{DEPLOYED, recipe_of_release};
 use schedule::Schedule;
 

@@ -9,8 +9,24 @@ use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
 use crate::commands::{check_belief, in_words, sentences};
-use crate::ledger::Charge;
+use crate::ledger::{Charge, Ledger};
 use crate::task::{Done, Status, Task};
+
+/// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
+/// an equal release is found again, or refused.
+pub(crate) fn outstanding_releases<'a>(
+    ledger: &Ledger,
+    tasks: &'a [Task],
+    population: &str,
+) -> anyhow::Result<Vec<&'a Release>> {
+    let mut outstanding = Vec::new();
+    for task in tasks.iter().filter(|task| task.population == population) {
+        if ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
+            outstanding.extend(&task.releases);
+        }
+    }
+    Ok(outstanding)
+}
 
 impl Engine<'_> {
     /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget.
@@ -90,16 +106,9 @@ impl Engine<'_> {
         Ok(outstanding)
     }
 
-    /// The releases of this plan about a population that the ledger does not have. In a deployment that is known before
-    /// any data are read: an equal release is found again, or refused.
+    /// The releases of this plan about a population that the ledger does not have.
     pub(super) fn outstanding_releases(&self, population: &str) -> anyhow::Result<Vec<&Release>> {
-        let mut outstanding = Vec::new();
-        for task in self.tasks.iter().filter(|task| task.population == population) {
-            if self.ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
-                outstanding.extend(&task.releases);
-            }
-        }
-        Ok(outstanding)
+        outstanding_releases(self.ledger, self.tasks, population)
     }
 
     /// Whether the last run charged this release, although what stands before the release may be gone.

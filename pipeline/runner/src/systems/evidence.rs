@@ -59,12 +59,14 @@ impl Seen {
 impl Evidence {
     /// What these releases of one mechanism show; none if they show nothing about links.
     pub(crate) fn seen(self, releases: &[Release]) -> Option<Seen> {
-        match self {
+        let law = match self {
             Self::Nothing => return None,
             // Links that are declared public are released without a row, at no price and without protection.
             Self::Open => return Some(Seen::open()),
-            Self::Bits | Self::Entries | Self::Other => {}
-        }
+            Self::Bits => Some(Law::RandomizedResponse),
+            Self::Entries => Some(Law::Laplace),
+            Self::Other => None,
+        };
         let about = |subject: Subject, relation: Relation| {
             total_epsilon(releases.iter().filter(|release| release.subject == subject), relation)
         };
@@ -77,17 +79,12 @@ impl Evidence {
         }
         let is_local = releases.iter().any(|release| release.trust == Trust::Local);
         let lists = links / list;
-        let look = |law: Law| match (links > 0.0, list > 0.0) {
-            (false, _) => Vec::new(),
-            (true, false) => vec![Observation { law, epsilon: links }],
-            (true, true) => vec![Observation { law, epsilon: list }; lists.round() as usize],
-        };
-        let (pair, is_bound) = match self {
-            Self::Bits => (look(Law::RandomizedResponse), false),
-            Self::Entries => (look(Law::Laplace), false),
-            Self::Other | Self::Open | Self::Nothing => {
-                (vec![Observation { law: Law::RandomizedResponse, epsilon: per_link }], true)
-            }
+        let is_bound = law.is_none();
+        let pair = match law {
+            None => vec![Observation { law: Law::RandomizedResponse, epsilon: per_link }],
+            Some(_) if links == 0.0 => Vec::new(),
+            Some(law) if list == 0.0 => vec![Observation { law, epsilon: links }],
+            Some(law) => vec![Observation { law, epsilon: list }; lists.round() as usize],
         };
         let degrees = if degree > 0.0 && !is_bound { vec![degree] } else { Vec::new() };
         Some(Seen {

@@ -11,6 +11,7 @@ use super::knowledge::Knowledge;
 use super::words;
 use crate::commands::confirm;
 use crate::config::{Config, ConfigError};
+use crate::engine::outstanding_releases;
 use crate::ledger::Ledger;
 use crate::systems;
 use crate::systems::evidence::Evidence;
@@ -45,17 +46,13 @@ pub(crate) fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyh
     let mut lines = sentences(config, tasks)?;
     let populations: BTreeSet<&str> = tasks.iter().map(|task| task.population.as_str()).collect();
     for population in populations.into_iter().filter(|population| !population.is_empty()) {
-        let mut all = Vec::new();
-        for task in tasks.iter().filter(|task| task.population == population) {
-            if ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
-                all.extend(task.releases.iter().cloned());
-            }
-        }
-        if all.is_empty() {
+        let outstanding = outstanding_releases(ledger, tasks, population)?;
+        if outstanding.is_empty() {
             continue;
         }
-        all.extend(ledger.spent(population, &[], config.privacy.randomness)?);
-        if let Some(crossed) = crossed_line(config, population, total_epsilon(&all, Relation::Edge))? {
+        let spent = ledger.spent(population, &[], config.privacy.randomness)?;
+        let nats_per_link = total_epsilon(spent.iter().chain(outstanding), Relation::Edge);
+        if let Some(crossed) = crossed_line(config, population, nats_per_link)? {
             lines.push(format!("`run` stops without --accept-belief: {crossed}"));
         }
     }

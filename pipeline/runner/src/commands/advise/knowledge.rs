@@ -190,9 +190,11 @@ impl Knowledge {
             values.dedup();
             values
         };
-        let mut points = vec![(self.mean_degree.range.middle(), self.degree_spread.range.middle())];
+        let middle = (self.mean_degree.range.middle(), self.degree_spread.range.middle());
+        let mut points = vec![middle];
         for mean_degree in along(self.mean_degree.range) {
-            points.extend(along(self.degree_spread.range).into_iter().map(|spread| (mean_degree, spread)));
+            let beside = along(self.degree_spread.range).into_iter().map(|spread| (mean_degree, spread));
+            points.extend(beside.filter(|point| *point != middle));
         }
         let model = |(mean_degree, degree_spread)| {
             DegreeModel::new(PublicKnowledge { nodes: self.nodes, mean_degree, degree_spread })
