@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 use toml::Table;
@@ -39,7 +40,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         "/// Crate, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("code.rs"), text)?;
+    println!("cargo::rustc-env=VEILGRAPH_COMMIT={}", commit(root));
     Ok(())
+}
+
+/// The commit of the working copy, and whether it has changes; `unknown` where there is no git.
+fn commit(root: &Path) -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    // A commit or a checkout adds a line to this file.
+    if let Some(log) =
+        git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists())
+    {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    let changes = git(&["status", "--porcelain", "--untracked-files=no"]).unwrap_or_default();
+    let changed = if changes.is_empty() { "" } else { " with uncommitted changes" };
+    git(&["rev-parse", "--short=12", "HEAD"])
+        .map_or_else(|| "unknown".to_owned(), |commit| format!("{commit}{changed}"))
 }
 
 fn short(hasher: &blake3::Hasher) -> String {

@@ -4,6 +4,7 @@ mod advise;
 mod audit;
 mod bad_input;
 mod central;
+mod claims;
 mod commands;
 mod datasets;
 mod defects;

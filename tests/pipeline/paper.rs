@@ -23,11 +23,16 @@ nonprivate,hard,synthetic,gcn,inf,0.8,0.01
 nonprivate,hard,synthetic,mlp,inf,0.6,0.01
 ";
 
+const MAE: &str = "method,dataset,eps,mae_mean,mae_std,theory_bound
+blink,synthetic,6,0.0006,0.0001,0.01
+";
+
 /// A lab with the tiny experiment and published figures about it.
 fn lab() -> Lab {
     let lab = Lab::tiny();
     lab.write("published/published_best_hp.csv", SETTINGS);
     lab.write("published/published_accuracy.csv", ACCURACY);
+    lab.write("published/published_mae.csv", MAE);
     lab
 }
 
@@ -85,10 +90,20 @@ fn a_report_sets_published_figures_beside_ours() {
     let answer = lab.call(&[&["report", "config.toml", "second.toml", "--name", "both"], &arguments[..]].concat());
     assert_eq!(answer.status, 0, "{}", answer.err);
     let page = fs::read_to_string(lab.path("artifacts/auditor/reports/both.html")).expect("the page");
-    for word in ["Beside the published figures", "4 cells", "order of methods", "tiny", "second", "randomized response"]
-    {
+    let words = [
+        "Beside the published figures",
+        "mae: 1 of 1 cells within",
+        "its split is not the published one",
+        "its hyperparameters are not those",
+        "published, by another protocol",
+        "tiny",
+        "second",
+        "randomized response",
+    ];
+    for word in words {
         assert!(page.contains(word), "{word} is not on the page");
     }
+    assert!(!page.contains("order of methods"), "accuracies of another split are not compared");
     let file = |ending: &str| {
         let path = lab.path(&format!("artifacts/auditor/reports/both/tiny-synthetic-accuracy-gcn.{ending}"));
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

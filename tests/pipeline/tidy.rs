@@ -112,6 +112,7 @@ fn dependencies_point_one_way() {
         "attack",
         "accountant",
         "dp-sgd",
+        "statistics",
     ];
     for (place, kernel) in kernels.iter().enumerate().skip(1) {
         for below in ours(&manifest("kernels", kernel)) {

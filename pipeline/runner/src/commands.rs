@@ -1,13 +1,17 @@
 //! The commands, one file each.
 
 mod advise;
+mod checks;
+mod claims;
 mod collect;
+mod comparison;
 mod confirm;
 mod costs;
 mod doctor;
 mod export;
 mod fetch;
 mod ledger;
+mod plan;
 mod predict;
 mod report;
 mod run;
@@ -15,8 +19,10 @@ mod scores;
 mod show;
 mod store;
 mod summary;
+mod table;
 
 pub(crate) use advise::{Knowledge, Range, StatedKnowledge, believed, check_belief, sentences};
+pub(crate) use claims::Mode;
 pub(crate) use confirm::confirm;
 pub(crate) use costs::in_words;
 pub(crate) use summary::CENTRAL;
@@ -31,8 +37,10 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let store = Store::open(cli.store)?;
     match cli.command {
         Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
-        Command::Plan(arguments) => run::plan(&store, &arguments),
+        Command::Plan(arguments) => plan::plan(&store, &arguments),
         Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
+        Command::Table(arguments) => table::table(&store, &arguments),
+        Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),
         Command::Show(arguments) => show::show(&store, &arguments),
         Command::Ls { json } => store::list(&store, json),

@@ -2,10 +2,13 @@
 //! for it by its path.
 
 mod alternatives;
+mod checks;
 pub(crate) mod fields;
 mod overlay;
 mod privacy;
 mod profile;
+mod references;
+pub(crate) mod selection;
 mod source;
 pub(crate) mod sweep;
 
@@ -17,9 +20,10 @@ use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
 use crate::task::STAGES;
+pub(crate) use checks::{Check, Rule};
 use overlay::overlay;
 pub(crate) use privacy::{Holding, Privacy};
-use profile::Profile;
+pub(crate) use profile::Profile;
 use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.
@@ -38,6 +42,10 @@ pub(crate) struct Config {
     pub metrics: Vec<MetricGroup>,
     pub profile: Profile,
     pub privacy: Privacy,
+    /// Names of the floors and ceilings that run beside everything else.
+    references: Vec<String>,
+    /// What its scores have to say.
+    pub checks: Vec<Check>,
     /// The tables of the stages.
     pub tables: Table,
     /// Folder of published figures and splits.
@@ -84,11 +92,13 @@ struct Outline {
     #[serde(default)]
     privacy: Privacy,
     #[serde(default)]
+    references: Vec<String>,
+    #[serde(default)]
     evaluate: EvaluateTable,
 }
 
 /// Fields of [`Outline`].
-const OUTLINE: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "privacy", "evaluate"];
+const OUTLINE: [&str; 8] = ["name", "seed", "trials", "search_trials", "profile", "privacy", "references", "evaluate"];
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,7 +141,8 @@ impl Config {
             source.overlaid.push(overlay(&mut table, set)?);
         }
         let alternatives = alternatives::taken_from(&mut table, &source)?;
-        Self::from_table(table, alternatives, source)
+        let checks = checks::taken_from(&mut table, &source)?;
+        Ok(Self { checks, ..Self::from_table(table, alternatives, source)? })
     }
 
     fn from_table(table: Table, alternatives: Vec<Table>, source: Source) -> Result<Self, ConfigError> {
@@ -165,6 +176,11 @@ impl Config {
                 return Err(source.at("privacy", problem));
             }
         }
+        if outline.privacy.randomness == Randomness::Os && !outline.references.is_empty() {
+            let problem =
+                "references are trained for comparison, which a simulation makes; a deployment makes one release";
+            return Err(source.at("references", problem));
+        }
         outline.privacy.check(&source)?;
         let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
@@ -181,6 +197,8 @@ impl Config {
             }),
             profile: outline.profile,
             privacy: outline.privacy,
+            references: outline.references,
+            checks: Vec::new(),
             tables,
             published: None,
             alternative: None,

@@ -10,7 +10,6 @@ mod link_prediction;
 mod links;
 pub mod metric;
 mod metrics;
-mod summary;
 
 use std::sync::Arc;
 
@@ -29,7 +28,6 @@ pub use canaries::{EvaluateCanaries, EvaluateRankedCanaries};
 pub use cell::{Cell, Choice, RelationCost};
 pub use link_prediction::EvaluateLinkPrediction;
 pub use metrics::{Metrics, Score};
-pub use summary::{Summary, log_log_slope};
 
 /// Scores the link probabilities of one trial.
 pub struct EvaluateLinks;

@@ -156,6 +156,13 @@ metrics! {
     EXPECTED_MAE = "expected_mae", "expected MAE", Links, One, Scientific, Neither, false;
     /// Sum of all link probabilities, in both directions.
     EXPECTED_ENTRIES = "expected_entries", "expected entries", Links, Entries, Fixed(0), Neither, false;
+    /// Number of true links, in both directions.
+    TRUE_ENTRIES = "true_entries", "true entries", Links, Entries, Fixed(0), Neither, false;
+    /// Mean absolute error of the belief that there is no link at all: the floor of every such error.
+    EMPTY_GRAPH_MAE = "empty_graph_mae", "MAE of no links", Links, One, Scientific, Neither, false;
+    /// Average precision of pairs in a random order, which is the share of pairs that are linked: the floor of every average
+    /// precision.
+    CHANCE_AVERAGE_PRECISION = "chance_average_precision", "average precision of chance", Links, One, Scientific, Neither, false;
     /// Average precision of link probabilities over all pairs.
     AVERAGE_PRECISION = "average_precision", "average precision", Links, One, Fixed(4), Higher, true;
     /// Area under the ROC curve of link probabilities over all pairs.

@@ -147,14 +147,6 @@ fn the_setting_with_the_lowest_mean_loss_is_chosen() {
     assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");
 }
 
-#[test]
-fn an_interval_is_students() {
-    let summary = Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five trials");
-    assert!((summary.standard_deviation - 2.5_f64.sqrt()).abs() < 1e-12);
-    assert!((summary.half_width - 2.776_445 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-5, "{summary:?}");
-    assert!(Summary::of(&[]).is_none() && Summary::of(&[1.0]).expect("one").half_width.is_nan());
-}
-
 /// Two links and two other pairs; one of the other pairs has the score of a link.
 #[test]
 fn held_out_links_are_told_by_inner_products() {
@@ -220,12 +212,6 @@ fn every_metric_has_a_name_of_its_own() {
     assert_eq!(metric::named("accuracy"), Some(&metric::ACCURACY));
     assert_eq!(metric::ACCURACY.written(0.123_45), "12.3");
     assert_eq!(metric::MAE.written(0.123_45), "1.235e-1");
-}
-
-#[test]
-fn a_power_law_has_its_exponent_as_slope() {
-    let slope = log_log_slope([1.0, 10.0, 50.0].into_iter().map(|x: f64| (x, 3.0 * x.powf(-0.7))));
-    assert!((slope + 0.7).abs() < 1e-12, "{slope}");
 }
 
 /// The convolution is compared with the sum over neighbours as it is printed, node by node.

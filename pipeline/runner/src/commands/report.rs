@@ -1,34 +1,49 @@
 //! `report`: one self-contained page with tables and figures, and each figure as files.
 
+mod answer;
 mod attacks;
 mod central;
 mod data;
 mod differences;
 mod draw;
+mod figure;
 mod figures;
+mod lines;
+mod protocol;
+mod provenance;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
+use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
-use veilgraph_evaluate::metric::ScoreTable;
+use veilgraph_evaluate::metric::{self, ScoreTable};
 use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
+use crate::commands::checks::{self, Outcome};
+use crate::commands::comparison::Standing;
+use crate::commands::table::{Against, PivotCell, PivotTable, pivots};
 use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
 use crate::progress::Display;
 use crate::task::{Done, Task};
+use figure::Figure;
+use protocol::Protocols;
 use summary::Row;
 
 const PAGE: &str = include_str!("report/page.html");
+/// How pages look.
+pub(crate) const STYLE: &str = include_str!("report/style.css");
+const SCRIPT: &str = include_str!("report/page.js");
 
 /// Writes the page of experiments that have run.
 pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments) -> anyhow::Result<()> {
     let published = run::read_published(arguments)?;
     let experiments = run::prepare_all(arguments, published.as_ref())?;
+    let given = name;
     let name = name.unwrap_or(&experiments[0].0.name);
     if !is_name(name) {
         let problem = format!("--name `{name}`: a name consists of letters, digits, `-`, `_` and `.`, and is no path");
@@ -36,40 +51,43 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     }
     // Scores were computed from the truth: they are the auditor's.
     let folder = store.part(Part::Auditor).join("reports");
-    let (mut rows, mut releases, mut entries, mut configs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut gathered = Gathered::default();
     for ((config, tasks), path) in experiments.iter().zip(&arguments.configs) {
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
-        let stale = done.iter().filter(|done| done.entry.is_none()).count();
-        anyhow::ensure!(
-            stale == 0,
-            "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
-            tasks.len(),
-            path.display()
-        );
-        rows.extend(summary::rows(&run::read_metrics(&done)?, config.trials)?);
-        releases.extend(releases_of(tasks));
-        entries.extend(entries_of(tasks, &done));
-        configs.push(described(config, path)?);
+        run::ensure_fresh(tasks, &done, path)?;
+        gathered.add(config, tasks, &done, path)?;
     }
-    let figures = figures::all(&rows, published.as_ref());
+    let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
+    let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
+    let figures = figures::all(&rows, published.as_ref(), &protocols);
     let drawn = write_figures(&figures, &folder.join(name))?;
-    let differences = published.map(|_| differences::all(&figures));
-    let page = Environment::new().render_str(
-        PAGE,
-        context! {
-            name,
-            configs,
-            figures => drawn,
-            differences => differences.map(|found| context! { lines => found.lines, summary => found.summary }),
-            tables => tables(&rows),
-            settings => settings(&rows),
-            releases,
-            entries,
-            sets => arguments.sets.clone(),
-            version => env!("CARGO_PKG_VERSION"),
-        },
-    )?;
+    let published = published.map(|_| {
+        let found = differences::all(&figures);
+        context! { lines => found.lines, summary => found.summary, differences => protocols.differences() }
+    });
+    let answers = answer::answers(&rows, &figures);
+    let mut environment = Environment::new();
+    environment.add_template("report.html", PAGE)?;
+    let page = environment.get_template("report.html")?.render(context! {
+        name,
+        style => STYLE,
+        script => SCRIPT,
+        question => if answers.is_empty() { "scores" } else { "what do nats about links buy?" },
+        answers => Value::from(Serde(&answers)),
+        configs,
+        figures => drawn,
+        published,
+        pivots => pivots_on_page(&rows)?,
+        tables => tables(&rows),
+        paths => arguments.configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
+        settings => settings(&rows),
+        releases,
+        entries,
+        outcomes => Value::from(Serde(&outcomes)),
+        again => provenance::again(arguments, given),
+        provenance,
+    })?;
     let path = folder.join(format!("{name}.html"));
     veilgraph_store::write_private_file(&path, page.as_bytes())?;
     output::line(&format!("{}", path.display()));
@@ -81,11 +99,79 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     Ok(())
 }
 
+/// What a page takes from its experiments.
+#[derive(Default)]
+struct Gathered {
+    rows: Vec<Row>,
+    releases: Vec<Vec<String>>,
+    entries: Vec<[String; 3]>,
+    configs: Vec<Value>,
+    provenance: Vec<[String; 2]>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Gathered {
+    fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done], path: &Path) -> anyhow::Result<()> {
+        let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
+        self.outcomes.extend(checks::outcomes(&config.checks, &rows));
+        self.rows.extend(rows);
+        self.releases.extend(releases_of(tasks));
+        self.entries.extend(entries_of(tasks, done));
+        self.configs.push(described(config, path)?);
+        for line in provenance::lines(tasks, done) {
+            if !self.provenance.contains(&line) {
+                self.provenance.push(line);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The scores that are read first, with methods as rows and budgets as columns.
+fn pivots_on_page(rows: &[Row]) -> anyhow::Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for metric in [&metric::ACCURACY, &metric::AVERAGE_PRECISION] {
+        let is_asked = |row: &&Row| row.scores.contains_key(metric.name) && row.cell.choice("audit.attack").is_none();
+        let scored: Vec<&Row> = rows.iter().filter(is_asked).collect();
+        all.extend(pivots(&scored, metric, Against::Floor, None)?.iter().map(pivot_on_page));
+    }
+    Ok(all)
+}
+
+fn pivot_on_page(table: &PivotTable) -> Value {
+    let method = table.method_headings.join(", ");
+    let head: Vec<String> = std::iter::once(method).chain(table.columns.iter().cloned()).collect();
+    let cell = |cell: &Option<PivotCell>| match cell {
+        None => context! { text => "–" },
+        Some(cell) => context! {
+            text => table.text(cell),
+            mark => cell.mark(),
+            best => cell.is_among_best,
+            verdict => cell.compared.map(|compared| compared.verdict.words()),
+            words => cell.words(table),
+        },
+    };
+    let lines: Vec<Value> = table
+        .lines
+        .iter()
+        .map(|line| {
+            let parts: Vec<&str> = line.method.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+            let standing = match line.standing {
+                Standing::Floor => "floor",
+                Standing::Ceiling => "ceiling",
+                Standing::Private => "private",
+            };
+            context! { method => parts.join(", "), standing, cells => line.cells.iter().map(cell).collect::<Vec<_>>() }
+        })
+        .collect();
+    context! { caption => table.caption(), head, lines, notes => table.notes() }
+}
+
 /// Names of the files that the last report wrote into its folder, one per line: it may replace these and no others.
 const INDEX: &str = ".figures";
 
 /// Draws every figure into `folder`; titles and SVG for the page.
-fn write_figures(figures: &[figures::Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
+fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
     let wrong = || format!("{}: cannot write the figures", folder.display());
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.with_file_name(format!(".{name}-{}", std::process::id()));
@@ -94,21 +180,43 @@ fn write_figures(figures: &[figures::Figure], folder: &Path) -> anyhow::Result<V
     let mut index = vec![INDEX.to_owned()];
     for figure in figures {
         let stem = draft.join(&figure.name);
-        let svg = draw::svg(figure)?;
-        std::fs::write(stem.with_extension("svg"), &svg).with_context(wrong)?;
-        std::fs::write(stem.with_extension("png"), draw::png(&svg)?).with_context(wrong)?;
+        let shown = lines::drawn_once(figure);
+        let svg = draw::svg(&shown)?;
+        let on_white = draw::on_white(&svg);
+        std::fs::write(stem.with_extension("svg"), &on_white).with_context(wrong)?;
+        std::fs::write(stem.with_extension("png"), draw::png(&on_white)?).with_context(wrong)?;
         data::write(figure, &stem)?;
         for ending in ["svg", "png", "csv", "parquet"] {
             let path = stem.with_extension(ending);
             index.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
         }
-        drawn.push(context! { title => figure.title.as_str(), svg });
+        drawn.push(figure_on_page(&shown, svg));
     }
     std::fs::write(draft.join(INDEX), index.join("\n")).with_context(wrong)?;
     let before = std::fs::read_to_string(folder.join(INDEX)).unwrap_or_default();
     let is_ours = |inside: &Path| before.lines().any(|line| inside == Path::new(line));
     replace_folder(&draft, folder, &is_ours).with_context(wrong)?;
     Ok(drawn)
+}
+
+/// A figure with the names of its lines and its values as text.
+fn figure_on_page(figure: &Figure, svg: String) -> Value {
+    let points = figure.lines.iter().flat_map(|line| line.points.iter().map(move |point| (line, point)));
+    let points: Vec<[String; 3]> = points
+        .map(|(line, point)| {
+            let at = if line.is_level { "any".to_owned() } else { point.x.to_string() };
+            [line.name.clone(), at, point.words()]
+        })
+        .collect();
+    context! {
+        name => figure.name.as_str(),
+        title => figure.title.as_str(),
+        svg,
+        names => figure.lines.iter().map(|line| line.name.clone()).collect::<Vec<_>>(),
+        x => figure.x.label.as_str(),
+        y => figure.y.label.as_str(),
+        points,
+    }
 }
 
 fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {

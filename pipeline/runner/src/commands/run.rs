@@ -1,4 +1,4 @@
-//! `run` and `plan`.
+//! `run`: brings every stage of an experiment to its end, and prints the scores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, MemoryLimit, Store};
@@ -14,7 +13,7 @@ use veilgraph_train::Device;
 
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::commands::costs::in_words;
-use crate::commands::{believed, scores, summary};
+use crate::commands::{checks, scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
 use crate::ledger::{Allowance, Ledger};
@@ -31,44 +30,31 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
+    let mut outcomes = Vec::new();
     for (config, tasks) in &experiments {
         let done = bring(store, config, tasks, arguments, false, &display)?;
         let metrics = read_metrics(&done)?;
         let rows = summary::rows(&metrics, config.trials)?;
         runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
+        // A part of an experiment has a part of its scores, of which nothing is asked.
+        let is_whole = arguments.until.is_none() && matches!(arguments.side, SideChoice::All | SideChoice::Auditor);
+        let checked = if is_whole { checks::outcomes(&config.checks, &rows) } else { Vec::new() };
         if arguments.json {
             let document = json!({
                 "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
+                "checks": checked,
             });
             output::line(&serde_json::to_string_pretty(&document)?);
         } else {
             output::line(&summary::tables(&rows));
+            checks::words(&checked).iter().for_each(|line| output::line(line));
             if config.is_deployment() {
                 who_learned_what(config, tasks);
             }
         }
+        outcomes.extend(checked);
     }
-    Ok(())
-}
-
-/// Says what would run and why, and what it would spend.
-pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
-    for (config, tasks) in prepare_all(arguments, read_published(arguments)?.as_ref())? {
-        if !arguments.json {
-            print_cost(&config, &tasks);
-            print_total(store, &config, &tasks)?;
-            if config.is_deployment() {
-                believed(&Ledger::open(store)?, &config, &tasks)?.iter().for_each(|line| output::line(line));
-            }
-        }
-        let display = Display::new(&tasks, 1, arguments.json);
-        let done = bring(store, &config, &tasks, arguments, true, &display)?;
-        if arguments.json {
-            let document = json!({"stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
-            output::line(&serde_json::to_string_pretty(&document)?);
-        }
-    }
-    Ok(())
+    checks::ensure_passed(&outcomes)
 }
 
 /// The published figures, if a folder is named.
@@ -165,6 +151,18 @@ pub(crate) fn bring(
     done
 }
 
+/// An error where something of an experiment would still have to run.
+pub(crate) fn ensure_fresh(tasks: &[Task], done: &[Done], path: &Path) -> anyhow::Result<()> {
+    let stale = done.iter().filter(|done| done.entry.is_none()).count();
+    anyhow::ensure!(
+        stale == 0,
+        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
+        tasks.len(),
+        path.display()
+    );
+    Ok(())
+}
+
 /// Says what a deployment has told each side.
 fn who_learned_what(config: &Config, tasks: &[Task]) {
     let cost = in_words(&totals(tasks.iter().flat_map(|task| &task.releases)));
@@ -199,7 +197,7 @@ fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) 
 }
 
 /// Tasks at a time.
-fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
+pub(crate) fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     if is_plan { 1 } else { arguments.jobs.unwrap_or_else(cores) }
 }
@@ -222,43 +220,7 @@ pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
     scored.map(|entry| Ok(entry.read("metrics", MemoryLimit(u64::MAX))?)).collect()
 }
 
-/// What one run of the experiment costs a node, before any data is read.
-fn print_cost(config: &Config, tasks: &[Task]) {
-    let mut costs: BTreeMap<&str, BTreeMap<Relation, Cost>> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        costs.insert(&task.cell, totals(&task.releases));
-    }
-    for (cell, totals) in costs {
-        let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
-        output::line(&format!("cost of one release{cell}: {}", in_words(&totals)));
-    }
-    if config.trials > 1 {
-        output::line(&format!(
-            "{} trials are {} releases: a simulation, not a deployment",
-            config.trials, config.trials
-        ));
-    }
-}
-
-/// What all releases of the config cost together, and what is left of the budget, before any data is read.
-fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
-    let ledger = Ledger::open(store)?;
-    let mut releases: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        releases.entry(&task.population).or_default().extend(&task.releases);
-    }
-    for (population, releases) in releases {
-        let cost = in_words(&totals(releases));
-        let spent = ledger.spent(population, &[], config.privacy.randomness)?;
-        let budget = config.privacy.budget.in_words(&spent);
-        output::line(&format!(
-            "budget of `{population}`: {budget}; all releases of this config cost {cost}, less what is fresh"
-        ));
-    }
-    Ok(())
-}
-
-fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
+pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
     let rows = tasks.iter().zip(done).map(|(task, done)| {
         let (status, why, seconds) = match &done.status {
             Status::Fresh => ("fresh", Vec::new(), None),
@@ -287,7 +249,7 @@ fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
     rows.collect()
 }
 
-fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
+pub(crate) fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
     let ran = tasks
         .iter()
         .zip(done)

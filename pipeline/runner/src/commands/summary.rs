@@ -8,7 +8,8 @@ use comfy_table::{CellAlignment, Table as TextTable};
 use serde_json::{Map, Value, json};
 use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
-use veilgraph_evaluate::{Cell, Metrics, Summary};
+use veilgraph_evaluate::{Cell, Metrics};
+use veilgraph_statistics::Summary;
 
 use crate::published::PublishedCell;
 

@@ -5,6 +5,7 @@ use toml::{Table, Value};
 
 use super::overlay::merge;
 use super::profile::Profile;
+use super::references;
 use super::source::{Source, typed};
 use super::{Config, ConfigError, is_name};
 use crate::published::Published;
@@ -33,24 +34,24 @@ fn may_differ(key: &str) -> bool {
 }
 
 impl Config {
-    /// The config once for each of its `[[compare]]` tables, or each cell of a published profile; as it is if there is
-    /// none.
+    /// The config once for each of its `[[compare]]` tables (as it is if there is none) and once for each of its
+    /// references; or once for each cell of a published profile.
     pub(crate) fn alternatives(&self, dataset: &str, published: Option<&Published>) -> Result<Vec<Self>, ConfigError> {
         if self.profile == Profile::Published {
             return self.published_cells(dataset, published);
         }
-        if self.whole.alternatives.is_empty() {
-            return Ok(vec![self.clone()]);
+        let references = references::tables(&self.references, &self.source)?;
+        let mut all = if self.whole.alternatives.is_empty() { vec![self.clone()] } else { Vec::new() };
+        for alternative in self.whole.alternatives.iter().chain(&references) {
+            all.push(self.with_alternative(alternative)?);
         }
-        let all: Result<Vec<Self>, ConfigError> =
-            self.whole.alternatives.iter().map(|alternative| self.with_alternative(alternative)).collect();
-        let all = all?;
         let mut names: Vec<&Option<String>> = all.iter().map(|config| &config.alternative).collect();
         names.sort_unstable();
         if let Some([Some(name), _]) = names.array_windows().find(|[a, b]| a == b) {
-            return Err(
-                self.error("compare", &format!("two [[compare]] are named `{name}`; give each a name of its own"))
-            );
+            return Err(self.error(
+                "compare",
+                &format!("two [[compare]] are named `{name}` (a reference counts as one); give each a name of its own"),
+            ));
         }
         Ok(all)
     }

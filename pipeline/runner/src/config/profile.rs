@@ -31,6 +31,9 @@ impl Config {
             let problem = "\"published\" needs --published DIR, a folder with published_best_hp.csv";
             return Err(self.error("profile", problem));
         };
+        if !self.references.is_empty() {
+            return Err(self.error("references", "profile = \"published\" names its references as mechanisms"));
+        }
         if !alternatives.is_empty() {
             return Err(self.error("compare", "alternatives have no place in profile = \"published\""));
         }

@@ -6,7 +6,10 @@ use veilgraph_bounds::largest_true_positive_rate;
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
 
-use super::figures::{Axis, Drawn, Figure, Line, Part, Point, is_level};
+use super::figure::{Axis, Figure, Line, Point};
+use super::figures::{Drawn, Part};
+use super::lines::is_level;
+use crate::commands::comparison::Standing;
 use crate::commands::summary::Row;
 
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
@@ -134,7 +137,7 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
         };
         let points: Vec<Point> = metric::ROC_CURVE.into_iter().filter_map(drawn).collect();
         if !points.is_empty() {
-            lines.push(Line { name: name(rows, row), points, is_level: false });
+            lines.push(Line { name: name(rows, row), points, standing: Standing::of(&row.cell), is_level: false });
         }
     }
     lines.extend(roc_caps(part, rows));
@@ -143,6 +146,7 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
         title: format!("Links found over other pairs taken for links, {end}"),
         x: Axis { label: "false positive rate".to_owned(), is_log: true },
         y: Axis { label: "true positive rate".to_owned(), is_log: true },
+        x_above: None,
         lines,
     }
 }
@@ -158,7 +162,8 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
         let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };
         if lines.iter().all(|line| line.name != name) {
             let at = |(rate, _)| Point { x: rate, mean: largest_true_positive_rate(cost, 0.0, rate), ..point.clone() };
-            lines.push(Line { name, points: metric::ROC_CURVE.into_iter().map(at).collect(), is_level: false });
+            let points = metric::ROC_CURVE.into_iter().map(at).collect();
+            lines.push(Line { name, points, standing: Standing::Private, is_level: false });
         }
     }
     lines
@@ -174,6 +179,7 @@ fn by_belief(part: &Part, rows: &[&Row], end: &str) -> Figure {
         title: format!("Share of claimed pairs that are links, by belief, {end}"),
         x: Axis { label: "believed links / true links".to_owned(), is_log: true },
         y: Axis { label: metric::ATTACK_PRECISION.heading.to_owned(), is_log: false },
+        x_above: None,
         lines: part.lines(&believing, &drawn, &belief, &|row| name(&believing, row)),
     }
 }
@@ -193,7 +199,12 @@ fn frontier(part: &Part, attacked: &[&Row], words: &str) -> Figure {
                 // Two budgets at which the attack finds equally much are one point of the frontier.
                 Some(line) if line.points.iter().any(|known| known.x == point.x) => {}
                 Some(line) => line.points.push(point),
-                None => lines.push(Line { name: name.clone(), points: vec![point], is_level: false }),
+                None => lines.push(Line {
+                    name: name.clone(),
+                    points: vec![point],
+                    standing: Standing::Private,
+                    is_level: false,
+                }),
             }
         }
     }
@@ -203,6 +214,7 @@ fn frontier(part: &Part, attacked: &[&Row], words: &str) -> Figure {
         title: format!("Accuracy over what {words} finds: up and to the left is better"),
         x: Axis { label: "ROC AUC of the attack".to_owned(), is_log: false },
         y: Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false },
+        x_above: None,
         lines,
     }
 }

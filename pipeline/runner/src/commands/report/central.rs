@@ -4,7 +4,8 @@ use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric;
 use veilgraph_evaluate::{Cell, RelationCost};
 
-use super::figures::{Axis, Drawn, Figure, Part};
+use super::figure::{Axis, Figure};
+use super::figures::{Drawn, Part};
 use crate::commands::summary::{CENTRAL, Row};
 
 /// Whether a row is about a model without noise, which stands for all budgets.
@@ -37,7 +38,7 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
             let x_of = |row: &Row| of(row).map_or(f64::INFINITY, |cost| x(&cost));
             let lines = part.lines(&rows, &drawn, &x_of, &|row| line_name(&row.cell));
             let y = Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false };
-            figures.push(Figure { name, title, x: Axis { label, is_log: true }, y, lines });
+            figures.push(Figure { name, title, x: Axis { label, is_log: true }, y, x_above: None, lines });
         };
         let words = relation.words();
         let title = format!("Accuracy of test nodes by what a {words} costs");

@@ -5,7 +5,7 @@ use std::path::Path;
 use polars::prelude::*;
 use veilgraph_evaluate::Cell;
 
-use super::figures::{Figure, Point};
+use super::figure::{Figure, Point};
 use crate::commands::scores::{add_choices, add_costs, write_csv, write_parquet};
 
 /// Writes `stem.csv` and `stem.parquet`, with columns for every swept field and every cost.

@@ -2,7 +2,7 @@
 
 use veilgraph_evaluate::metric::{self, Metric};
 
-use super::figures::{Figure, Point};
+use super::figure::{Figure, Point};
 
 /// Both, line by line, and what they say on the whole.
 pub(crate) struct Differences {
@@ -13,11 +13,12 @@ pub(crate) struct Differences {
 /// Where methods are apart by more than this many points as published, ours should be in the same order.
 const APART: f64 = 3.0;
 
-/// Every score that was published too; each once, although several figures may show it.
+/// Every score that was published too and found by the same protocol; each once, although several figures may show it.
 pub(crate) fn all(figures: &[Figure]) -> Differences {
     let mut points: Vec<&Point> = Vec::new();
     for figure in figures.iter().filter(|figure| !figure.name.ends_with("-per-link")) {
-        for point in figure.lines.iter().flat_map(|line| &line.points).filter(|point| point.published.is_some()) {
+        let drawn = figure.lines.iter().flat_map(|line| &line.points);
+        for point in drawn.filter(|point| point.published.is_some() && point.is_comparable) {
             if !points.iter().any(|other| is_same(other, point)) {
                 points.push(point);
             }

@@ -2,54 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
-use veilgraph_evaluate::{Cell, log_log_slope};
+use veilgraph_statistics::log_log_slope;
 
+use super::figure::{Axis, AxisAbove, Figure, Line};
+use super::lines::is_level;
+use super::protocol::Protocols;
 use super::{attacks, central};
+use crate::commands::comparison::Standing;
 use crate::commands::summary::{CENTRAL, Row};
 use crate::config::fields::plain_text;
-use crate::published::{Published, PublishedCell};
-
-/// A figure with its caption and its data.
-pub(crate) struct Figure {
-    /// Name of its files.
-    pub name: String,
-    pub title: String,
-    pub x: Axis,
-    pub y: Axis,
-    pub lines: Vec<Line>,
-}
-
-/// What an axis shows.
-#[derive(Clone)]
-pub(crate) struct Axis {
-    pub label: String,
-    pub is_log: bool,
-}
-
-/// Points that belong together.
-pub(crate) struct Line {
-    pub name: String,
-    pub points: Vec<Point>,
-    /// One value, whatever the budget.
-    pub is_level: bool,
-}
-
-/// A score over trials, beside a published one if there is any.
-#[derive(Clone)]
-pub(crate) struct Point {
-    pub x: f64,
-    /// What the score is about.
-    pub cell: Cell,
-    pub metric: &'static Metric,
-    pub mean: f64,
-    pub standard_deviation: f64,
-    /// Of the 95 % interval of the mean; 0 for one trial.
-    pub half_width: f64,
-    pub trials: usize,
-    /// Mean and standard deviation.
-    pub published: Option<(f64, f64)>,
-}
+use crate::published::Published;
 
 /// A metric that is drawn, and what its lines are called beside their cell.
 pub(super) struct Drawn {
@@ -64,9 +28,11 @@ pub(super) struct Part<'a> {
     pub attacked: Vec<&'a Row>,
     /// Rows about models of a curator, likewise.
     pub central: Vec<&'a Row>,
-    published: Option<&'a Published>,
-    sweeps_fraction: bool,
-    sweeps_mechanism: bool,
+    pub(super) published: Option<&'a Published>,
+    /// What of its protocol differs from the published one.
+    pub(super) protocols: &'a Protocols,
+    pub(super) sweeps_fraction: bool,
+    pub(super) sweeps_mechanism: bool,
     sweeps_nodes: bool,
 }
 
@@ -74,7 +40,7 @@ const BUDGET: &str = "epsilon, nats per list bit";
 const EDGE_BUDGET: &str = "nats per undirected link";
 
 /// Every figure of these rows.
-pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
+pub(crate) fn all(rows: &[Row], published: Option<&Published>, protocols: &Protocols) -> Vec<Figure> {
     let parts: BTreeSet<(&str, &str)> =
         rows.iter().map(|row| (row.cell.experiment.as_str(), row.cell.dataset.as_str())).collect();
     let several = parts.iter().map(|(experiment, _)| experiment).collect::<BTreeSet<_>>().len() > 1;
@@ -82,7 +48,7 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
     for (experiment, dataset) in parts {
         let mine = rows.iter().filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset).collect();
         let prefix = if several { format!("{experiment}-{dataset}") } else { dataset.to_owned() };
-        for mut figure in Part::new(mine, published).figures() {
+        for mut figure in Part::new(mine, published, protocols).figures() {
             // A dataset may have any name, and a file may not; what follows a dot would count as its ending.
             figure.name = plain_text(&format!("{prefix}-{}", figure.name)).replace('.', "_");
             figure.title = format!("{}: {dataset}", figure.title);
@@ -93,7 +59,7 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>) -> Vec<Figure> {
 }
 
 impl<'a> Part<'a> {
-    fn new(rows: Vec<&'a Row>, published: Option<&'a Published>) -> Self {
+    fn new(rows: Vec<&'a Row>, published: Option<&'a Published>, protocols: &'a Protocols) -> Self {
         let (attacked, rows): (Vec<&Row>, Vec<&Row>) = rows.into_iter().partition(|row| attacks::is_about(&row.cell));
         let (central, rows): (Vec<&Row>, Vec<&Row>) = rows.into_iter().partition(|row| row.cell.mechanism == CENTRAL);
         // A fraction that follows from the rest need not be said.
@@ -108,7 +74,16 @@ impl<'a> Part<'a> {
             .any(|row| *fractions.entry(rest(row)).or_insert(row.cell.degree_fraction) != row.cell.degree_fraction);
         let sweeps_mechanism = rows.iter().any(|row| row.cell.mechanism != rows[0].cell.mechanism);
         let nodes: BTreeSet<u64> = rows.iter().filter_map(|row| n_nodes(row)).map(f64::to_bits).collect();
-        Self { rows, attacked, central, published, sweeps_fraction, sweeps_mechanism, sweeps_nodes: nodes.len() > 1 }
+        Self {
+            rows,
+            attacked,
+            central,
+            published,
+            protocols,
+            sweeps_fraction,
+            sweeps_mechanism,
+            sweeps_nodes: nodes.len() > 1,
+        }
     }
 
     fn figures(&self) -> Vec<Figure> {
@@ -129,7 +104,12 @@ impl<'a> Part<'a> {
             if self.sweeps_fraction {
                 figures.push(self.by_fraction(&rows, &format!("fraction-{model}"), &title, &accuracy));
             }
+            let before = figures.len();
             self.by_budget(&mut figures, &rows, (&format!("accuracy-{model}"), &title), &accuracy, false, &named);
+            // A floor that was trained says more than a constant answer.
+            if !rows.iter().any(|row| Standing::of(&row.cell) == Standing::Floor) {
+                self.add_floor(&mut figures[before..], &rows, &metric::MAJORITY_ACCURACY, "majority class");
+            }
         }
         let is_compared = self.sweeps_mechanism
             || self.sweeps_fraction
@@ -152,14 +132,18 @@ impl<'a> Part<'a> {
             .collect();
         figures.extend(self.sweeps_nodes.then(|| self.by_nodes(&posterior)));
         let title = ("mae", "Mean absolute error of link probabilities");
+        let before = figures.len();
         self.by_budget(&mut figures, &posterior, title, &errors, true, &named);
+        self.add_floor(&mut figures[before..], &posterior, &metric::EMPTY_GRAPH_MAE, "no link believed");
         let density = [
             Drawn { metric: &metric::GRAPH_ENTRIES, suffix: "entries" },
             Drawn { metric: &metric::GRAPH_TRUE_POSITIVES, suffix: "true positives" },
         ];
         let precision = [Drawn { metric: &metric::AVERAGE_PRECISION, suffix: "" }];
         let title = ("precision", "Average precision of link probabilities");
+        let before = figures.len();
         self.by_budget(&mut figures, &posterior, title, &precision, false, &named);
+        self.add_floor(&mut figures[before..], &posterior, &metric::CHANCE_AVERAGE_PRECISION, "random order");
         let title = ("density", "Links that the graph keeps, in both directions");
         self.by_budget(&mut figures, &self.rows, title, &density, self.sweeps_mechanism, &named);
         figures.extend(central::figures(self));
@@ -183,15 +167,35 @@ impl<'a> Part<'a> {
         let lines = |x: &dyn Fn(&Row) -> f64| self.lines(rows, drawn, x, named);
         let figure = |name: String, title: String, label: &str, lines| {
             let x = Axis { label: label.to_owned(), is_log: false };
-            Figure { name, title, x, y: y.clone(), lines }
+            Figure { name, title, x, y: y.clone(), x_above: None, lines }
         };
-        figures.push(figure(name.to_owned(), title.to_owned(), BUDGET, lines(&|row| row.cell.epsilon)));
+        let mut per_bit = figure(name.to_owned(), title.to_owned(), BUDGET, lines(&|row| row.cell.epsilon));
+        let has_budget = |row: &&&Row| !is_level(row) && row.cell.epsilon > 0.0 && row.cell.epsilon.is_finite();
         let ratio = |row: &&Row| row.cell.epsilon_edge / row.cell.epsilon;
         let ratios: BTreeSet<u64> =
-            rows.iter().filter(|row| !is_level(row)).map(ratio).map(|ratio| (8.0 * ratio) as u64).collect();
+            rows.iter().filter(has_budget).map(ratio).map(|ratio| (8.0 * ratio) as u64).collect();
+        if let (1, Some(factor)) = (ratios.len(), rows.iter().find(has_budget).map(ratio)) {
+            per_bit.x_above = Some(AxisAbove { label: EDGE_BUDGET.to_owned(), factor });
+        }
+        figures.push(per_bit);
         if ratios.len() > 1 {
             let (name, title) = (format!("{name}-per-link"), format!("{title}, by what a link costs"));
             figures.push(figure(name, title, EDGE_BUDGET, lines(&|row| row.cell.epsilon_edge)));
+        }
+    }
+
+    /// Adds a level that follows from the graph alone to figures that have lines.
+    fn add_floor(&self, figures: &mut [Figure], rows: &[&Row], floor: &'static Metric, name: &str) {
+        let is_scored = |row: &&&Row| row.scores.contains_key(floor.name);
+        let Some(row) = rows.iter().find(is_scored) else { return };
+        for figure in figures.iter_mut().filter(|figure| !figure.lines.is_empty()) {
+            let drawn = [Drawn { metric: floor, suffix: "" }];
+            let found = self.lines(&[*row], &drawn, &|_| 0.0, &|_| name.to_owned());
+            figure.lines.extend(found.into_iter().map(|line| Line {
+                standing: Standing::Floor,
+                is_level: true,
+                ..line
+            }));
         }
     }
 
@@ -201,7 +205,7 @@ impl<'a> Part<'a> {
         let named =
             |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.line_name(row, false)).trim_end().to_owned();
         let lines = self.lines(rows, drawn, &|row| row.cell.degree_fraction, &named);
-        Figure { name: name.to_owned(), title: format!("{title}, by fraction"), x, y, lines }
+        Figure { name: name.to_owned(), title: format!("{title}, by fraction"), x, y, x_above: None, lines }
     }
 
     /// Both axes in logarithms, so that corollary 4.6 is a straight line.
@@ -223,77 +227,12 @@ impl<'a> Part<'a> {
             );
         }
         let title = "Mean absolute error by number of nodes (corollary 4.6)".to_owned();
-        Figure { name: "nodes".to_owned(), title, x, y, lines }
-    }
-
-    /// What a line is called: only what tells it from others.
-    pub(super) fn line_name(&self, row: &Row, with_fraction: bool) -> String {
-        let cell = &row.cell;
-        let is_blink = cell.mechanism == "blink";
-        let mechanism = if self.sweeps_mechanism { cell.mechanism.as_str() } else { "" };
-        let variant = if is_blink { cell.variant.as_str() } else { "" };
-        let fraction = match cell.degree_fraction {
-            _ if !with_fraction || !is_blink => String::new(),
-            0.0 => "evidence alone".to_owned(),
-            1.0 => "prior alone".to_owned(),
-            fraction => format!("fraction {fraction}"),
-        };
-        let estimate = cell.estimate();
-        // A perceptron on a graph stands beside the networks that read its links.
-        let model = if cell.model == "mlp" && cell.mechanism != "no-links" { "mlp" } else { "" };
-        let parts = [estimate.as_str(), mechanism, variant, model, &fraction];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-    }
-
-    pub(super) fn lines(
-        &self,
-        rows: &[&Row],
-        drawn: &[Drawn],
-        x: &dyn Fn(&Row) -> f64,
-        name: &dyn Fn(&Row) -> String,
-    ) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
-        for Drawn { metric, suffix } in drawn {
-            let factor = metric.unit.factor();
-            for row in rows {
-                let Some(summary) = row.summary(metric.name) else { continue };
-                let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
-                let cell = row.published_cell();
-                // Accuracy was published at whatever fraction was best, and apart from that by fraction.
-                let fraction = cell.degree_fraction.filter(|_| self.sweeps_fraction || **metric != metric::ACCURACY);
-                let wanted = PublishedCell { degree_fraction: fraction, ..cell };
-                let published = self.published.and_then(|published| published.score(&wanted, metric.name));
-                let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
-                let spread = if summary.standard_deviation.is_finite() { summary.standard_deviation } else { 0.0 };
-                let point = Point {
-                    x: x(row),
-                    cell: row.cell.clone(),
-                    metric,
-                    mean: factor * summary.mean,
-                    standard_deviation: factor * spread,
-                    half_width: factor * half_width,
-                    trials: summary.trials,
-                    published: published.map(|(mean, deviation)| (factor * mean, factor * deviation)),
-                };
-                match lines.iter_mut().find(|line| line.name == name) {
-                    Some(line) => line.points.push(point),
-                    None => lines.push(Line { name, points: vec![point], is_level: is_level(row) }),
-                }
-            }
-        }
-        lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
-        lines.sort_by(|a, b| (a.is_level, &a.name).cmp(&(b.is_level, &b.name)));
-        lines
+        Figure { name: "nodes".to_owned(), title, x, y, x_above: None, lines }
     }
 }
 
 /// What predicts without links or without a network belongs beside every network.
 const BESIDE_EVERY_NETWORK: [&str; 3] = ["mlp", "beliefs", "majority"];
-
-/// Whether a row stands for all budgets.
-pub(super) fn is_level(row: &Row) -> bool {
-    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links") || central::is_level(&row.cell)
-}
 
 fn n_nodes(row: &Row) -> Option<f64> {
     row.values(metric::N_NODES.name).first().copied()

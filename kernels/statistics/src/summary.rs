@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::ALPHA;
+
 /// Mean, spread and interval of a score over trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -29,7 +31,7 @@ impl Summary {
             return Some(Self { trials, mean, standard_deviation: 0.0, half_width: f64::NAN });
         }
         let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(0.975));
+        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(1.0 - ALPHA / 2.0));
         let standard_deviation = variance.sqrt();
         Some(Self { trials, mean, standard_deviation, half_width: quantile * standard_deviation / n.sqrt() })
     }

@@ -1,0 +1,58 @@
+//! The difference of two methods that were scored in the same trials.
+
+use std::collections::BTreeMap;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::{Summary, bootstrap_interval};
+
+/// How much more one method scores than another, over the trials that both have.
+///
+/// Trials share their split, their graph and the seed of their initial weights, so that the difference within a trial
+/// varies less than either score does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// Number of shared trials.
+    pub trials: usize,
+    /// Mean difference.
+    pub mean: f64,
+    /// Half width of the 95 % interval of the mean (Student's t); not a number for one trial.
+    pub half_width: f64,
+    /// The 95 % interval of the mean from resampled trials; absent for one trial.
+    pub bootstrap: Option<(f64, f64)>,
+    /// Two-sided p-value of the paired t-test that there is no difference; absent for one trial. It is 0 where every trial
+    /// shows the same difference, and 1 where none shows any.
+    pub p_value: Option<f64>,
+}
+
+impl Difference {
+    /// The difference of `ours` and `theirs`, both by trial; `None` where they share no trial.
+    #[must_use]
+    pub fn of(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>) -> Option<Self> {
+        let shared = ours.iter().filter_map(|(trial, score)| Some(score - theirs.get(trial)?));
+        let differences: Vec<f64> = shared.collect();
+        let summary = Summary::of(&differences)?;
+        Some(Self {
+            trials: summary.trials,
+            mean: summary.mean,
+            half_width: summary.half_width,
+            bootstrap: bootstrap_interval(&differences),
+            p_value: p_value(&summary),
+        })
+    }
+}
+
+/// Two-sided p-value of the t-test that the mean is 0.
+fn p_value(summary: &Summary) -> Option<f64> {
+    if summary.trials < 2 {
+        return None;
+    }
+    let n = summary.trials as f64;
+    let standard_error = summary.standard_deviation / n.sqrt();
+    // Rounding of equal differences leaves a spread of this size.
+    if standard_error <= 1e-12 * summary.mean.abs() {
+        return Some(if summary.mean == 0.0 { 1.0 } else { 0.0 });
+    }
+    let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
+    Some(2.0 * law.sf((summary.mean / standard_error).abs()))
+}

@@ -1,0 +1,118 @@
+//! `claims`: runs what a file of claims rests on, and says of each whether it holds.
+
+mod file;
+mod page;
+mod tolerance;
+mod verdict;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+use serde::Serialize;
+use veilgraph_store::{Part, Store};
+
+use super::summary::{self, Row};
+use crate::cli::{ClaimsArguments, RunArguments};
+use crate::commands::{run, scores};
+use crate::output;
+use crate::progress::Display;
+use crate::runs;
+pub(crate) use file::Mode;
+use file::{Claim, ClaimsFile, Experiment};
+use verdict::{Finding, Verdict};
+
+/// A claim with what was found about it.
+#[derive(Serialize)]
+struct Checked<'a> {
+    id: &'a str,
+    says: &'a str,
+    source: &'a str,
+    experiment: &'a str,
+    #[serde(flatten)]
+    finding: Finding,
+    /// How long the experiment took that several claims may rest on.
+    seconds: f64,
+}
+
+/// Runs the experiments that the claims of this mode rest on, and prints a verdict for each claim.
+pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) -> anyhow::Result<()> {
+    let mode = arguments.mode();
+    let file = ClaimsFile::read(&arguments.file)?;
+    let wanted = file.wanted(&arguments.only)?;
+    let mut checked = Vec::new();
+    for experiment in &file.experiments {
+        let mine: Vec<&Claim> = wanted.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let skipped = experiment.lacks(mode, arguments);
+        let start = Instant::now();
+        let rows = match &skipped {
+            Some(_) => Vec::new(),
+            None => scores_of(store, arguments, &file.folder, experiment, mode, quiet)
+                .with_context(|| format!("experiment `{}` of {}", experiment.name, arguments.file.display()))?,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        for claim in mine {
+            let finding = skipped.clone().map_or_else(|| verdict::of(claim, &rows, mode), Finding::skipped);
+            if !arguments.json {
+                output::line(&words(claim, &finding));
+            }
+            let Claim { id, says, source, .. } = claim;
+            checked.push(Checked { id, says, source, experiment: &experiment.name, finding, seconds });
+        }
+    }
+    let folder = store.part(Part::Auditor).join("reports");
+    veilgraph_store::create_private_folder(&folder)?;
+    let page = folder.join(format!("claims-{}.html", mode.name()));
+    let command = format!("veilgraph claims {} --{}", arguments.file.display(), mode.name());
+    veilgraph_store::write_private_file(&page, page::written(&checked, &command)?.as_bytes())?;
+    let number = |verdict: Verdict| checked.iter().filter(|checked| checked.finding.verdict == verdict).count();
+    let failed = number(Verdict::Fails);
+    if arguments.json {
+        output::line(&serde_json::to_string_pretty(&checked)?);
+    } else {
+        output::line(&format!(
+            "{} hold, {failed} fail, {} undecided, {} skipped; {}",
+            number(Verdict::Holds),
+            number(Verdict::Undecided),
+            number(Verdict::Skipped),
+            page.display()
+        ));
+    }
+    anyhow::ensure!(failed == 0, "{failed} of {} claims fail", checked.len());
+    Ok(())
+}
+
+/// Runs an experiment as the mode asks; its rows.
+fn scores_of(
+    store: &Store,
+    arguments: &ClaimsArguments,
+    folder: &Path,
+    experiment: &Experiment,
+    mode: Mode,
+    quiet: bool,
+) -> anyhow::Result<Vec<Row>> {
+    let name = format!("name=\"claims-{}-{}\"", mode.name(), experiment.name);
+    let sets = experiment.sets(mode).into_iter().flatten().cloned().chain([name]).collect();
+    let arguments = RunArguments {
+        data_dir: arguments.data_dir.clone(),
+        published: arguments.published.clone(),
+        sets,
+        device: arguments.device,
+        jobs: arguments.jobs,
+        ..RunArguments::of(folder.join(&experiment.config))
+    };
+    let (config, tasks) = run::prepare_one(&arguments)?;
+    let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
+    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
+    let metrics = run::read_metrics(&done)?;
+    runs::publish(store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
+    summary::rows(&metrics, config.trials)
+}
+
+/// One line about a claim.
+fn words(claim: &Claim, finding: &Finding) -> String {
+    format!("{:<9} {:<32} {} ({})", finding.verdict.words(), claim.id, claim.says, finding.found)
+}

@@ -1,0 +1,33 @@
+//! The verdicts as a page.
+
+use minijinja::value::Serde;
+use minijinja::{Environment, Value, context};
+
+use super::Checked;
+use super::verdict::Verdict;
+use crate::commands::report::STYLE;
+
+const PAGE: &str = include_str!("page.html");
+
+pub(super) fn written(checked: &[Checked], command: &str) -> anyhow::Result<String> {
+    let number = |verdict: Verdict| checked.iter().filter(|checked| checked.finding.verdict == verdict).count();
+    // Several claims share the time of their experiment.
+    let mut experiments: Vec<(&str, f64)> =
+        checked.iter().map(|checked| (checked.experiment, checked.seconds)).collect();
+    experiments.dedup_by_key(|experiment| experiment.0);
+    let seconds: f64 = experiments.iter().map(|experiment| experiment.1).sum();
+    let mut environment = Environment::new();
+    environment.add_template("claims.html", PAGE)?;
+    let page = environment.get_template("claims.html")?.render(context! {
+        style => STYLE,
+        checked => Value::from(Serde(checked)),
+        held => number(Verdict::Holds),
+        failed => number(Verdict::Fails),
+        undecided => number(Verdict::Undecided),
+        skipped => number(Verdict::Skipped),
+        minutes => (seconds / 6.0).round() / 10.0,
+        command,
+        version => env!("CARGO_PKG_VERSION"),
+    })?;
+    Ok(page)
+}

@@ -1,0 +1,56 @@
+//! How far a score may be from a claimed value.
+
+use serde::Deserialize;
+
+use super::Mode;
+
+/// How far a score may be from what is claimed, in the unit of tables or as a share of it; the larger of both counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tolerance {
+    quick: f64,
+    fixed: f64,
+    full: f64,
+    share: f64,
+}
+
+/// The same as it stands in the file: one number, or numbers by mode.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ToleranceText {
+    Always(f64),
+    ByMode(ToleranceTable),
+}
+
+/// A mode that is not named has the number of `fixed`.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToleranceTable {
+    quick: Option<f64>,
+    fixed: f64,
+    full: Option<f64>,
+    #[serde(default)]
+    share: f64,
+}
+
+impl From<ToleranceText> for Tolerance {
+    fn from(text: ToleranceText) -> Self {
+        match text {
+            ToleranceText::Always(number) => Self { quick: number, fixed: number, full: number, share: 0.0 },
+            ToleranceText::ByMode(ToleranceTable { quick, fixed, full, share }) => {
+                Self { quick: quick.unwrap_or(fixed), fixed, full: full.unwrap_or(fixed), share }
+            }
+        }
+    }
+}
+
+impl Tolerance {
+    /// What it allows around a value.
+    pub(super) fn of(self, mode: Mode, expected: f64) -> f64 {
+        let number = match mode {
+            Mode::Quick => self.quick,
+            Mode::Fixed => self.fixed,
+            Mode::Full => self.full,
+        };
+        number.max(self.share * expected.abs())
+    }
+}

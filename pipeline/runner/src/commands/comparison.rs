@@ -1,0 +1,133 @@
+//! What a score is read beside: floors that need no private link, ceilings without privacy, and how far a score is from
+//! them.
+
+use std::collections::BTreeMap;
+
+use veilgraph_contract::Relation;
+use veilgraph_evaluate::Cell;
+use veilgraph_evaluate::metric::{Better, Metric};
+use veilgraph_statistics::{ALPHA, Difference, holm};
+
+use super::summary::{CENTRAL, Row};
+
+/// What a row stands for among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It needs no private link (or no link at all), so that links have to give more than it does.
+    Floor,
+    /// It protects nothing, so that nothing that protects the same data should give more.
+    Ceiling,
+    /// It is what the experiment is about.
+    Private,
+}
+
+impl Standing {
+    /// The standing of a cell.
+    pub(crate) fn of(cell: &Cell) -> Self {
+        let is_unprotected = || cell.costs.iter().all(|cost| cost.epsilon.is_infinite());
+        match (cell.mechanism.as_str(), cell.model.as_str()) {
+            ("no-links", _) | (CENTRAL, "dp-mlp") => Self::Floor,
+            ("non-private", _) => Self::Ceiling,
+            (CENTRAL, _) if is_unprotected() => Self::Ceiling,
+            _ => Self::Private,
+        }
+    }
+}
+
+/// Whether both cells protect features, labels and nodes at the same cost, so that links alone tell them apart.
+fn cost_the_same_but_for_links(a: &Cell, b: &Cell) -> bool {
+    let others = |cell: &Cell| -> BTreeMap<Relation, u64> {
+        let costs = cell.costs.iter().filter(|cost| !matches!(cost.relation, Relation::ListBit | Relation::Edge));
+        costs.map(|cost| (cost.relation, cost.epsilon.to_bits())).collect()
+    };
+    others(a) == others(b)
+}
+
+/// The reference of the wanted standing that comes out best in `metric` among those of the row's experiment, dataset and
+/// other costs. The best is taken so that what is said against it holds against all of them.
+pub(crate) fn reference<'a>(rows: &[&'a Row], row: &Row, wanted: Standing, metric: &Metric) -> Option<&'a Row> {
+    let belongs = |other: &&&Row| {
+        Standing::of(&other.cell) == wanted
+            && other.cell.experiment == row.cell.experiment
+            && other.cell.dataset == row.cell.dataset
+            && cost_the_same_but_for_links(&other.cell, &row.cell)
+            && other.cell.choice("audit.attack").is_none()
+    };
+    best(rows.iter().filter(belongs).copied(), metric)
+}
+
+/// The row with the best mean; none for a metric of which neither direction is better.
+pub(crate) fn best<'a>(rows: impl Iterator<Item = &'a Row>, metric: &Metric) -> Option<&'a Row> {
+    let mut scored: Vec<(f64, &Row)> =
+        rows.filter_map(|row| Some((goodness(metric, row.summary(metric.name)?.mean)?, row))).collect();
+    // The first of equals is taken, so that the answer does not depend on a sort.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.first().map(|(_, row)| *row)
+}
+
+/// A value that is the larger the better.
+fn goodness(metric: &Metric, value: f64) -> Option<f64> {
+    match metric.better {
+        Better::Higher => Some(value),
+        Better::Lower => Some(-value),
+        Better::Neither => None,
+    }
+}
+
+/// How a row compares with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is better, and that is no accident of few trials.
+    Better,
+    /// It is worse, likewise.
+    Worse,
+    /// The trials do not tell which is better.
+    NotSeparable,
+    /// There is one shared trial, which gives no interval.
+    OneTrial,
+}
+
+impl Verdict {
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NotSeparable => "not separable",
+            Self::OneTrial => "one trial",
+        }
+    }
+}
+
+/// The difference to a reference, with its place among all differences of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Compared {
+    pub difference: Difference,
+    /// p-value after Holm's correction over the table; none for one trial.
+    pub corrected: Option<f64>,
+    pub verdict: Verdict,
+}
+
+/// Each row against its reference, where it has one and shares a trial with it; corrected over all of them together.
+pub(crate) fn compare(pairs: &[(&Row, Option<&Row>)], metric: &Metric) -> Vec<Option<Compared>> {
+    let scores = |row: &Row| row.scores.get(metric.name).cloned().unwrap_or_default();
+    let differences: Vec<Option<Difference>> = pairs
+        .iter()
+        .map(|(row, reference)| {
+            Difference::of(&scores(row), &scores(reference.filter(|other| !std::ptr::eq(*other, *row))?))
+        })
+        .collect();
+    let p_values: Vec<f64> = differences.iter().flatten().filter_map(|difference| difference.p_value).collect();
+    let mut corrected = holm(&p_values).into_iter();
+    let mut place = |difference: Difference| {
+        let corrected = difference.p_value.and_then(|_| corrected.next());
+        let verdict = match corrected {
+            None => Verdict::OneTrial,
+            Some(p) if p >= ALPHA => Verdict::NotSeparable,
+            Some(_) if goodness(metric, difference.mean).is_some_and(|gain| gain > 0.0) => Verdict::Better,
+            Some(_) => Verdict::Worse,
+        };
+        Compared { difference, corrected, verdict }
+    };
+    differences.into_iter().map(|difference| difference.map(&mut place)).collect()
+}

@@ -1,0 +1,95 @@
+//! Names of lines at their ends, moved apart where they would overlap.
+
+use plotters::style::RGBColor;
+
+use super::escaped;
+use crate::commands::comparison::Standing;
+use crate::commands::report::figure::Line;
+
+const FONT: f64 = 12.0;
+/// Width of a letter of that size, on average.
+const LETTER: f64 = 6.3;
+const SPACING: f64 = 16.0;
+/// Least and largest width of all names, in letters.
+const LETTERS: (usize, usize) = (8, 46);
+/// Where names begin, right of the axes.
+const LEFT: f64 = super::SIZE.0 as f64 + 6.0;
+
+/// The name of a line beside its end.
+pub(super) struct Label {
+    pub number: usize,
+    text: String,
+    colour: RGBColor,
+    /// Where the line ends.
+    end: (f64, f64),
+    /// Height of the middle of the name.
+    y: f64,
+}
+
+impl Label {
+    pub(super) fn new(number: usize, line: &Line, end: (i32, i32), colour: RGBColor) -> Self {
+        let role = match line.standing {
+            Standing::Floor => " (floor)",
+            Standing::Ceiling => " (ceiling)",
+            Standing::Private => "",
+        };
+        let end = (f64::from(end.0), f64::from(end.1));
+        Self { number, text: format!("{}{role}", line.name), colour, end, y: end.1 }
+    }
+
+    pub(super) fn svg(&self) -> String {
+        let RGBColor(red, green, blue) = self.colour;
+        let colour = format!("#{red:02x}{green:02x}{blue:02x}");
+        let ((x, y), text_y) = (self.end, self.y + FONT * 0.35);
+        let shown: String = self.text.chars().take(LETTERS.1).collect();
+        let dots = if self.text.chars().count() > LETTERS.1 { "…" } else { "" };
+        format!(
+            "<path d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
+             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-family=\"sans-serif\" font-size=\"{FONT}\" fill=\"{colour}\">{}{dots}<title>{}</title></text>",
+            x + 4.0,
+            LEFT - 2.0,
+            self.y,
+            LEFT + 2.0,
+            escaped(&shown),
+            escaped(&self.text),
+        )
+    }
+}
+
+/// Moves the labels apart; the height that the figure needs.
+pub(super) fn place(labels: &mut [Label], height: u32) -> u32 {
+    let least = SPACING;
+    let needed = SPACING * (labels.len() as f64 + 2.0);
+    let height = f64::from(height).max(needed);
+    labels.sort_by(|a, b| a.end.1.total_cmp(&b.end.1).then(a.number.cmp(&b.number)));
+    let mut above = least - SPACING;
+    for label in labels.iter_mut() {
+        label.y = label.end.1.max(above + SPACING);
+        above = label.y;
+    }
+    // What was pushed below the edge goes up again, and pushes the others.
+    let mut below = height - SPACING;
+    for label in labels.iter_mut().rev() {
+        label.y = label.y.min(below);
+        below = label.y - SPACING;
+    }
+    height.ceil() as u32
+}
+
+/// The width that the names need.
+pub(super) fn width(labels: &[Label], note: Option<&str>) -> u32 {
+    let letters =
+        labels.iter().map(|label| label.text.chars().count()).chain(note.map(|note| note.chars().count() + 2));
+    let most = letters.max().unwrap_or(0).clamp(LETTERS.0, LETTERS.1);
+    (LETTER * most as f64 + 18.0).ceil() as u32
+}
+
+/// What crosses mean, below the names.
+pub(super) fn published(note: &str, height: u32) -> String {
+    let y = f64::from(height) - 8.0;
+    format!(
+        "<text class=\"name\" x=\"{:.0}\" y=\"{y:.0}\" font-family=\"sans-serif\" font-size=\"{FONT}\" fill=\"#141414\">× {}</text>\n",
+        LEFT + 2.0,
+        escaped(note)
+    )
+}

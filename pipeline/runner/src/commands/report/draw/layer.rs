@@ -1,0 +1,209 @@
+//! The axes of a figure, and each of its lines, drawn apart on the same coordinates.
+
+use anyhow::anyhow;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::prelude::*;
+
+use super::{SIZE, escaped};
+use crate::commands::report::figure::{Axis, Figure, Line, Point};
+
+/// Least and largest of a scale.
+type Extent = (f64, f64);
+
+/// What all layers of a figure share.
+pub(super) struct Layers<'a> {
+    figure: &'a Figure,
+    x: Extent,
+    y: Extent,
+}
+
+/// A line as SVG, where it ends, and its points.
+pub(super) struct Series {
+    pub body: String,
+    pub end: (i32, i32),
+    pub hits: Vec<Hit>,
+}
+
+/// A point that a pointer may stand on.
+pub(super) struct Hit {
+    pub at: (i32, i32),
+    pub words: String,
+}
+
+/// What is drawn.
+enum Layer<'a> {
+    Axes,
+    Series { line: &'a Line, colour: RGBColor },
+}
+
+impl<'a> Layers<'a> {
+    pub(super) fn of(figure: &'a Figure) -> Self {
+        let moving = figure.lines.iter().filter(|line| !line.is_level);
+        let x = extent(moving.flat_map(|line| &line.points).map(|point| point.x));
+        let values = figure.lines.iter().flat_map(|line| &line.points).flat_map(|point| {
+            let published = point.published.map_or(point.mean, |(mean, _)| mean);
+            [point.mean, point.mean - point.half_width, point.mean + point.half_width, published]
+        });
+        let y = extent(values.filter(|&value| !figure.y.is_log || value > 0.0));
+        Self { figure, x: padded(x, &figure.x), y: padded(y, &figure.y) }
+    }
+}
+
+/// Height above the plot for a second axis.
+const ABOVE: u32 = 44;
+/// Most numbers on it.
+const MOST_TICKS: usize = 10;
+
+/// The axes with their grid, as SVG.
+pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
+    let Series { mut body, hits: ticks, .. } = drawn(layers, &Layer::Axes)?;
+    let Some(above) = &layers.figure.x_above else { return Ok(body) };
+    let text = |x: f64, y: f64, words: &str| {
+        format!(
+            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-family=\"sans-serif\" font-size=\"9.7\" fill=\"#000000\">{}</text>",
+            escaped(words)
+        )
+    };
+    let middle = ticks.iter().map(|tick| f64::from(tick.at.0)).sum::<f64>() / ticks.len().max(1) as f64;
+    body += &text(middle, 14.0, &above.label);
+    for tick in &ticks {
+        body += &text(f64::from(tick.at.0), f64::from(tick.at.1) - 6.0, &tick.words);
+    }
+    Ok(body)
+}
+
+/// The budgets at which there are points, as many as have room.
+fn ticks(figure: &Figure) -> Vec<f64> {
+    let moving = figure.lines.iter().filter(|line| !line.is_level).flat_map(|line| &line.points);
+    let mut budgets: Vec<f64> = moving.map(|point| point.x).filter(|x| x.is_finite()).collect();
+    budgets.sort_unstable_by(f64::total_cmp);
+    budgets.dedup();
+    let step = budgets.len().div_ceil(MOST_TICKS).max(1);
+    budgets.into_iter().step_by(step).collect()
+}
+
+/// One line.
+pub(super) fn series(layers: &Layers, line: &Line, colour: RGBColor) -> anyhow::Result<Series> {
+    drawn(layers, &Layer::Series { line, colour })
+}
+
+fn drawn(layers: &Layers, layer: &Layer) -> anyhow::Result<Series> {
+    let mut text = String::new();
+    let (x, y) = (layers.x.0..layers.x.1, layers.y.0..layers.y.1);
+    let series = match (layers.figure.x.is_log, layers.figure.y.is_log) {
+        (false, false) => chart(&mut text, layers, layer, (x, y)),
+        (false, true) => chart(&mut text, layers, layer, (x, y.log_scale())),
+        (true, false) => chart(&mut text, layers, layer, (x.log_scale(), y)),
+        (true, true) => chart(&mut text, layers, layer, (x.log_scale(), y.log_scale())),
+    };
+    let (end, hits) = series.map_err(|error| anyhow!("cannot draw {}: {error}", layers.figure.name))?;
+    // What stands between the tag of the document and its end.
+    let inner = text.split_once('>').map_or("", |(_, rest)| rest).trim_end();
+    Ok(Series { body: inner.strip_suffix("</svg>").unwrap_or(inner).trim().to_owned(), end, hits })
+}
+
+type Wrong = Box<dyn std::error::Error>;
+
+fn chart<X, Y>(
+    text: &mut String,
+    layers: &Layers,
+    layer: &Layer,
+    (x, y): (X, Y),
+) -> Result<((i32, i32), Vec<Hit>), Wrong>
+where
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+    Y: AsRangedCoord<Value = f64>,
+    Y::CoordDescType: ValueFormatter<f64>,
+{
+    let figure = layers.figure;
+    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    let top = figure.x_above.as_ref();
+    let mut chart = ChartBuilder::on(&area)
+        .margin(10)
+        .margin_top(if top.is_some() { ABOVE } else { 10 })
+        .x_label_area_size(40)
+        .y_label_area_size(64)
+        .build_cartesian_2d(x, y)?;
+    let Layer::Series { line, colour } = layer else {
+        chart
+            .configure_mesh()
+            .x_desc(figure.x.label.as_str())
+            .y_desc(figure.y.label.as_str())
+            .x_label_formatter(&|value| number(*value))
+            .y_label_formatter(&|value| number(*value))
+            .bold_line_style(RGBColor(222, 226, 230))
+            .light_line_style(TRANSPARENT)
+            .draw()?;
+        let hits = top.map_or(Vec::new(), |above| {
+            let tick = |x: &f64| Hit { at: chart.backend_coord(&(*x, layers.y.1)), words: number(x * above.factor) };
+            ticks(figure).iter().map(tick).collect()
+        });
+        area.present()?;
+        drop(chart);
+        drop(area);
+        return Ok(((0, 0), hits));
+    };
+    let inside = |value: f64| value.clamp(layers.y.0, layers.y.1);
+    let points = placed(line, layers.x);
+    let means: Vec<(f64, f64)> = points.iter().map(|(x, point)| (*x, inside(point.mean))).collect();
+    if line.is_level {
+        chart.draw_series(DashedLineSeries::new(means.clone(), 5, 4, colour.stroke_width(1)))?;
+    } else {
+        chart.draw_series(LineSeries::new(means.clone(), colour.stroke_width(2)))?;
+        chart.draw_series(means.iter().map(|at| Circle::new(*at, 3, colour.filled())))?;
+        let bars = points.iter().filter(|(_, point)| point.half_width > 0.0).map(|(x, point)| {
+            let ends = [point.mean - point.half_width, point.mean + point.half_width].map(|end| (*x, inside(end)));
+            PathElement::new(ends, colour.stroke_width(1))
+        });
+        chart.draw_series(bars)?;
+    }
+    // Published values stand as crosses.
+    let published = points.iter().filter_map(|(x, point)| Some((*x, inside(point.published?.0))));
+    chart.draw_series(published.map(|at| Cross::new(at, 5, colour.stroke_width(2))))?;
+    let end = means.last().map_or((0, 0), |at| chart.backend_coord(at));
+    let hit = |((_, point), at): (&(f64, &Point), &(f64, f64))| Hit {
+        at: chart.backend_coord(at),
+        words: words(figure, line, point),
+    };
+    let hits = points.iter().zip(&means).map(hit).collect();
+    area.present()?;
+    drop(chart);
+    drop(area);
+    Ok((end, hits))
+}
+
+/// What a point says where a pointer stands on it.
+fn words(figure: &Figure, line: &Line, point: &Point) -> String {
+    let at = if line.is_level { String::new() } else { format!(", {} {}", figure.x.label, number(point.x)) };
+    format!("{}{at}: {}", line.name, point.words())
+}
+
+fn extent(values: impl Iterator<Item = f64>) -> Extent {
+    let finite = values.filter(|value| value.is_finite());
+    finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}
+
+/// With a margin; something to draw on even where there is one value or none.
+fn padded((low, high): Extent, axis: &Axis) -> Extent {
+    if low > high {
+        return if axis.is_log { (0.1, 1.0) } else { (0.0, 1.0) };
+    }
+    if axis.is_log {
+        return (low / 1.3, high * 1.3);
+    }
+    let margin = if high > low { (high - low) * 0.05 } else { (high.abs() * 0.05).max(0.5) };
+    (low - margin, high + margin)
+}
+
+/// Points with their places: a level goes from one side to the other.
+fn placed(line: &Line, (left, right): Extent) -> Vec<(f64, &Point)> {
+    match line.points.as_slice() {
+        [point, ..] if line.is_level => vec![(left, point), (right, point)],
+        points => points.iter().filter(|point| point.x.is_finite()).map(|point| (point.x, point)).collect(),
+    }
+}
+
+fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.01 { format!("{value:.0e}") } else { ((value * 1e6).round() / 1e6).to_string() }
+}

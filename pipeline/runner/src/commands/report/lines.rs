@@ -1,0 +1,136 @@
+//! The lines of a figure: which rows are one, and what it is called.
+
+use veilgraph_evaluate::metric;
+
+use super::central;
+use super::figure::{Figure, Line, Point};
+use super::figures::{Drawn, Part};
+use crate::commands::comparison::Standing;
+use crate::commands::summary::Row;
+use crate::published::PublishedCell;
+
+impl Part<'_> {
+    /// What a line is called: only what tells it from others.
+    pub(super) fn line_name(&self, row: &Row, with_fraction: bool) -> String {
+        let cell = &row.cell;
+        let is_blink = cell.mechanism == "blink";
+        // A reference is called as its alternative is.
+        let is_named = Standing::of(cell) != Standing::Private && !cell.alternative.is_empty();
+        let mechanism = if self.sweeps_mechanism && !is_named { cell.mechanism.as_str() } else { "" };
+        let variant = if is_blink { cell.variant.as_str() } else { "" };
+        let fraction = match cell.degree_fraction {
+            _ if !with_fraction || !is_blink => String::new(),
+            0.0 => "evidence alone".to_owned(),
+            1.0 => "prior alone".to_owned(),
+            fraction => format!("fraction {fraction}"),
+        };
+        let estimate = cell.estimate();
+        // A perceptron on a graph stands beside the networks that read its links.
+        let model = if cell.model == "mlp" && cell.mechanism != "no-links" { "mlp" } else { "" };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in [estimate.as_str(), mechanism, variant, model, &fraction] {
+            // An alternative may be called as the mechanism is that it names.
+            if !part.is_empty() && !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        // A line that nothing tells from others has a name all the same.
+        if parts.is_empty() { cell.mechanism.clone() } else { parts.join(" ") }
+    }
+
+    pub(super) fn lines(
+        &self,
+        rows: &[&Row],
+        drawn: &[Drawn],
+        x: &dyn Fn(&Row) -> f64,
+        name: &dyn Fn(&Row) -> String,
+    ) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        for Drawn { metric, suffix } in drawn {
+            let factor = metric.unit.factor();
+            for row in rows {
+                let Some(summary) = row.summary(metric.name) else { continue };
+                let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
+                let cell = row.published_cell();
+                // Accuracy was published at whatever fraction was best, and apart from that by fraction.
+                let fraction = cell.degree_fraction.filter(|_| self.sweeps_fraction || **metric != metric::ACCURACY);
+                let wanted = PublishedCell { degree_fraction: fraction, ..cell };
+                let published = self.published.and_then(|published| published.score(&wanted, metric.name));
+                let is_comparable = self.protocols.is_comparable(&row.cell, metric);
+                // What another estimator finds is no reproduction, so that no published value belongs beside it.
+                let published = published.filter(|_| is_comparable || row.cell.alternative.is_empty());
+                let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
+                let spread = if summary.standard_deviation.is_finite() { summary.standard_deviation } else { 0.0 };
+                let point = Point {
+                    x: x(row),
+                    cell: row.cell.clone(),
+                    metric,
+                    mean: factor * summary.mean,
+                    standard_deviation: factor * spread,
+                    half_width: factor * half_width,
+                    trials: summary.trials,
+                    published: published.map(|(mean, deviation)| (factor * mean, factor * deviation)),
+                    is_comparable,
+                };
+                match lines.iter_mut().find(|line| line.name == name) {
+                    Some(line) => line.points.push(point),
+                    None => {
+                        lines.push(Line {
+                            name,
+                            points: vec![point],
+                            standing: standing(row),
+                            is_level: is_level(row),
+                        });
+                    }
+                }
+            }
+        }
+        lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+        lines.sort_by(|a, b| (a.is_level, &a.name).cmp(&(b.is_level, &b.name)));
+        lines
+    }
+}
+
+/// Whether a row stands for all budgets.
+pub(super) fn is_level(row: &Row) -> bool {
+    matches!(row.cell.mechanism.as_str(), "non-private" | "no-links") || central::is_level(&row.cell)
+}
+
+/// A level is a floor or a ceiling; a learner of a curator that needs no link is a floor at every budget.
+fn standing(row: &Row) -> Standing {
+    match Standing::of(&row.cell) {
+        Standing::Ceiling if !is_level(row) => Standing::Private,
+        standing => standing,
+    }
+}
+
+/// The figure as it is drawn: without levels that a logarithmic axis has no place for, and with lines that are the same
+/// drawn once, under all of their names.
+pub(super) fn drawn_once(figure: &Figure) -> Figure {
+    let is_log = figure.y.is_log;
+    let has_place = |line: &&Line| !(is_log && line.is_level && line.points.iter().all(|point| point.mean <= 0.0));
+    let mut kept: Vec<Line> = Vec::new();
+    for line in figure.lines.iter().filter(has_place) {
+        match kept.iter_mut().find(|known| are_the_same(known, line)) {
+            // The name of what follows from the graph alone comes last, and says it best.
+            Some(known) if line.is_level => known.name.clone_from(&line.name),
+            Some(known) => known.name = format!("{} = {}", known.name, line.name),
+            None => kept.push(line.clone()),
+        }
+    }
+    Figure { lines: kept, ..figure.clone() }
+}
+
+fn are_the_same(a: &Line, b: &Line) -> bool {
+    let values =
+        |line: &Line| line.points.iter().map(|point| [point.x, point.mean].map(f64::to_bits)).collect::<Vec<_>>();
+    match (a.is_level, b.is_level) {
+        // A level is its value alone; sums in another order differ in rounding.
+        (true, true) => {
+            let [a_mean, b_mean] = [a, b].map(|line| line.points[0].mean);
+            a.standing == b.standing && (a_mean - b_mean).abs() <= 1e-12 * a_mean.abs()
+        }
+        (false, false) => values(a) == values(b),
+        _ => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! What an experiment does otherwise than those whose figures were published.
+
+use std::collections::BTreeMap;
+
+use veilgraph_evaluate::Cell;
+use veilgraph_evaluate::metric::{self, Metric};
+
+use crate::config::{Config, Profile};
+
+/// The protocols of the experiments of a page, by their names.
+#[derive(Default)]
+pub(crate) struct Protocols(BTreeMap<String, Protocol>);
+
+/// How an experiment differs from the published protocol.
+struct Protocol {
+    has_published_split: bool,
+    has_published_hyperparameters: bool,
+    has_published_estimator: bool,
+    trials: u32,
+}
+
+/// Trials behind every published figure of Blink.
+const PUBLISHED_TRIALS: u32 = 30;
+/// The name of an alternative that changes nothing about the published estimator.
+const PUBLISHED: &str = "published";
+
+impl Protocols {
+    /// Those of these configs.
+    pub(crate) fn of<'a>(configs: impl Iterator<Item = &'a Config>) -> Self {
+        let protocol = |config: &Config| Protocol {
+            has_published_split: config.table("ingest").get("split").and_then(|split| split.as_str())
+                == Some(PUBLISHED),
+            has_published_hyperparameters: config.profile == Profile::Published,
+            has_published_estimator: config.table("estimate").get("method").is_none(),
+            trials: config.trials,
+        };
+        Self(configs.map(|config| (config.name.clone(), protocol(config))).collect())
+    }
+
+    /// Whether a score was found as the published one was. Errors of links do not depend on the split, nor on a network.
+    pub(crate) fn is_comparable(&self, cell: &Cell, metric: &Metric) -> bool {
+        let Some(protocol) = self.0.get(&cell.experiment) else { return false };
+        let is_of_network = [metric::ACCURACY, metric::MACRO_F1].contains(metric);
+        let is_estimate_published = protocol.has_published_estimator || cell.mechanism != "blink";
+        let is_as_published = matches!(cell.alternative.as_str(), "" | PUBLISHED) && is_estimate_published;
+        let is_trained_alike = protocol.has_published_split && protocol.has_published_hyperparameters;
+        is_as_published && (!is_of_network || is_trained_alike)
+    }
+
+    /// What differs, in words; a line for each experiment of which something does.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (name, protocol) in &self.0 {
+            let mut parts = Vec::new();
+            if !protocol.has_published_split {
+                parts.push(
+                    "its split is not the published one, so that accuracies are those of other test nodes".to_owned(),
+                );
+            }
+            if !protocol.has_published_hyperparameters {
+                parts.push("its hyperparameters are not those that were published for each cell".to_owned());
+            }
+            if !protocol.has_published_estimator {
+                parts.push("its estimator is not the published one".to_owned());
+            }
+            if protocol.trials != PUBLISHED_TRIALS {
+                parts.push(format!("it has {} trials where {PUBLISHED_TRIALS} were published", protocol.trials));
+            }
+            if !parts.is_empty() {
+                lines.push(format!("{name}: {}.", parts.join("; ")));
+            }
+        }
+        lines
+    }
+}

@@ -1,0 +1,81 @@
+//! `table`: the scores of an experiment as a paper prints them, with what tells methods apart and what does not.
+
+mod axis;
+mod csv;
+mod latex;
+mod markdown;
+mod method;
+mod notes;
+mod pivot;
+mod typst;
+
+use anyhow::ensure;
+use veilgraph_evaluate::metric::{self, Metric};
+use veilgraph_store::Store;
+
+use super::summary::{self, Row};
+use crate::cli::{TableArguments, TableFormat};
+use crate::commands::run;
+use crate::config::ConfigError;
+use crate::nearest::nearest;
+use crate::output;
+use crate::progress::Display;
+pub(crate) use pivot::{Against, PivotCell, PivotTable, pivots};
+
+/// Prints the tables of experiments that have run.
+pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result<()> {
+    let rows = scores_of(store, arguments)?;
+    let metric = match &arguments.score {
+        Some(name) => named(name)?,
+        None => usual(&rows)?,
+    };
+    let scored: Vec<&Row> = rows.iter().filter(|row| row.scores.contains_key(metric.name)).collect();
+    ensure!(!scored.is_empty(), "no row has the score `{}`; there are {}", metric.name, known_scores(&rows).join(", "));
+    let against = arguments.against.as_deref().map_or(Against::Floor, Against::Named);
+    let tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
+    let text = match arguments.format {
+        TableFormat::Latex => latex::written(&tables),
+        TableFormat::Markdown => markdown::written(&tables),
+        TableFormat::Typst => typst::written(&tables),
+        TableFormat::Csv => csv::written(&tables)?,
+    };
+    output::line(text.trim_end());
+    Ok(())
+}
+
+/// The rows of every config, all of whose runs have to be fresh.
+fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<Vec<Row>> {
+    let published = run::read_published(&arguments.run)?;
+    let mut rows = Vec::new();
+    for ((config, tasks), path) in
+        run::prepare_all(&arguments.run, published.as_ref())?.iter().zip(&arguments.run.configs)
+    {
+        let display = Display::new(tasks, 1, true);
+        let done = run::bring(store, config, tasks, &arguments.run, true, &display)?;
+        run::ensure_fresh(tasks, &done, path)?;
+        rows.extend(summary::rows(&run::read_metrics(&done)?, config.trials)?);
+    }
+    Ok(rows)
+}
+
+/// The score that a table is about where none is named: the first of these that there is.
+fn usual(rows: &[Row]) -> anyhow::Result<&'static Metric> {
+    let usual = [&metric::ACCURACY, &metric::LINK_PREDICTION_AUC, &metric::AVERAGE_PRECISION, &metric::FEATURE_MAE];
+    let found = usual.into_iter().find(|metric| rows.iter().any(|row| row.scores.contains_key(metric.name)));
+    found.ok_or_else(|| anyhow::anyhow!("name a --score; there are {}", known_scores(rows).join(", ")))
+}
+
+/// The score of this name.
+pub(crate) fn named(name: &str) -> Result<&'static Metric, ConfigError> {
+    metric::named(name).ok_or_else(|| {
+        let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
+        let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        ConfigError(format!("there is no score `{name}`{hint} (docs/config.md, section [evaluate], lists all)"))
+    })
+}
+
+/// Names of the scores that these rows have.
+fn known_scores(rows: &[Row]) -> Vec<&'static str> {
+    let has = |metric: &&&Metric| rows.iter().any(|row| row.scores.contains_key(metric.name));
+    metric::METRICS.iter().filter(has).map(|metric| metric.name).collect()
+}

@@ -1,0 +1,75 @@
+//! What the columns of a table are.
+
+use std::collections::BTreeSet;
+
+use veilgraph_evaluate::Cell;
+
+use crate::commands::comparison::Standing;
+use crate::commands::summary::Row;
+use crate::config::ConfigError;
+
+/// What the columns of a table are.
+pub(super) enum ColumnAxis {
+    /// The budget of links, in nats per list bit.
+    LinkBudget,
+    /// A swept field.
+    Field(String),
+    /// One column: nothing is swept that is a budget.
+    Nothing,
+}
+
+/// Fields that are budgets, in the order in which they become columns.
+const BUDGET_FIELDS: [&str; 3] = ["privatize.features.epsilon", "privatize.labels.epsilon", "train.epsilon"];
+
+impl ColumnAxis {
+    pub(super) fn of(rows: &[&Row], wanted: Option<&str>) -> Result<Self, ConfigError> {
+        let swept: BTreeSet<&str> =
+            rows.iter().flat_map(|row| &row.cell.choices).map(|choice| choice.field.as_str()).collect();
+        if let Some(wanted) = wanted {
+            return match wanted {
+                "epsilon" | "privatize.links.epsilon" => Ok(Self::LinkBudget),
+                field if swept.contains(field) => Ok(Self::Field(field.to_owned())),
+                field => {
+                    let known: Vec<&str> = std::iter::once("epsilon").chain(swept).collect();
+                    Err(ConfigError(format!("--columns {field}: nothing sweeps it; choose among {}", known.join(", "))))
+                }
+            };
+        }
+        let budgets: BTreeSet<u64> = rows
+            .iter()
+            .filter(|row| Standing::of(&row.cell) == Standing::Private)
+            .map(|row| row.cell.epsilon.to_bits())
+            .collect();
+        if budgets.len() > 1 && !rows.iter().any(|row| row.cell.choice("train.epsilon").is_some()) {
+            return Ok(Self::LinkBudget);
+        }
+        let field = BUDGET_FIELDS.into_iter().find(|field| swept.contains(field));
+        Ok(field.map_or(Self::Nothing, |field| Self::Field(field.to_owned())))
+    }
+
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::LinkBudget => "epsilon, nats per list bit".to_owned(),
+            Self::Field(field) => field.clone(),
+            Self::Nothing => String::new(),
+        }
+    }
+
+    /// Where a cell stands; empty where the field is none of its own.
+    pub(super) fn value(&self, cell: &Cell) -> String {
+        match self {
+            Self::LinkBudget if cell.epsilon.is_infinite() => "∞".to_owned(),
+            Self::LinkBudget => cell.epsilon.to_string(),
+            Self::Field(field) => cell.choice(field).unwrap_or_default().replace("inf", "∞"),
+            Self::Nothing => String::new(),
+        }
+    }
+
+    pub(super) fn is(&self, field: &str) -> bool {
+        match self {
+            Self::LinkBudget => field == "privatize.links.epsilon",
+            Self::Field(own) => own == field,
+            Self::Nothing => false,
+        }
+    }
+}

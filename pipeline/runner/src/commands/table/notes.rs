@@ -1,0 +1,107 @@
+//! What a table says in words: its cells, its caption, and the meaning of its marks.
+
+use veilgraph_evaluate::metric::Better;
+use veilgraph_statistics::{ALPHA, Summary};
+
+use super::pivot::{PivotCell, PivotLine, PivotTable};
+use crate::commands::comparison::{Standing, Verdict};
+
+impl PivotTable {
+    /// Number of trials of every cell, where all have the same.
+    pub(crate) fn trials(&self) -> Option<usize> {
+        let mut cells = self.lines.iter().flat_map(|line| line.cells.iter().flatten());
+        let first = cells.next()?.summary.trials;
+        cells.all(|cell| cell.summary.trials == first).then_some(first)
+    }
+
+    /// `mean ± half width`, and the number of trials where cells differ in it.
+    pub(crate) fn text(&self, cell: &PivotCell) -> String {
+        let Summary { mean, half_width, trials, .. } = cell.summary;
+        let interval = if trials > 1 { format!(" ± {}", self.metric.written(half_width)) } else { String::new() };
+        let number = if self.trials().is_some() { String::new() } else { format!(" ({trials})") };
+        format!("{}{interval}{number}", self.metric.written(mean))
+    }
+
+    /// Cells that have no score although another budget of the method has one.
+    fn missing(&self) -> usize {
+        let is_private = |line: &&PivotLine| line.standing == Standing::Private;
+        // Columns of floors and ceilings alone have no cell of a method.
+        let has_private = |at: usize| self.lines.iter().filter(is_private).any(|line| line.cells[at].is_some());
+        let columns: Vec<usize> = (0..self.columns.len()).filter(|&at| has_private(at)).collect();
+        let lines = self.lines.iter().filter(is_private);
+        lines.map(|line| columns.iter().filter(|&&at| line.cells[at].is_none()).count()).sum()
+    }
+
+    /// What the table shows, in one phrase.
+    pub(crate) fn caption(&self) -> String {
+        let over = if self.axis.is_empty() { String::new() } else { format!(" over {}", self.axis) };
+        format!("{}, {}: {}{over}", self.experiment, self.dataset, self.metric.heading)
+    }
+
+    /// What the marks of the table mean, and what it lacks.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        match self.trials() {
+            Some(1) => {
+                notes.push("One trial in every cell, so there is no interval and nothing is compared.".to_owned());
+            }
+            Some(trials) => notes.push(format!(
+                "Mean ± half width of the 95 % interval of the mean (Student's t), {trials} trials in every cell."
+            )),
+            None => notes.push(
+                "Mean ± half width of the 95 % interval of the mean (Student's t); the number of trials stands in \
+                 parentheses, and one trial has no interval."
+                    .to_owned(),
+            ),
+        }
+        if self.metric.better != Better::Neither && self.trials() != Some(1) {
+            notes.push(
+                "Bold: the best of its column among private methods, and all that the shared trials do not separate from it."
+                    .to_owned(),
+            );
+        }
+        if let Some(against) = &self.against
+            && self.trials() != Some(1)
+        {
+            notes.push(format!(
+                "+ better, − worse, ≈ not separable from {against}: paired t-tests over shared trials at {} %, Holm's correction \
+                 over the table.",
+                100.0 * ALPHA
+            ));
+        }
+        match self.missing() {
+            0 => {}
+            1 => notes.push("– one cell is missing: the experiment did not score it.".to_owned()),
+            missing => notes.push(format!("– {missing} cells are missing: the experiment did not score them.")),
+        }
+        notes
+    }
+}
+
+impl PivotCell {
+    /// The mark that says how the cell compares; empty where it is not compared.
+    pub(crate) fn mark(&self) -> &'static str {
+        match self.compared.map(|compared| compared.verdict) {
+            Some(Verdict::Better) => "+",
+            Some(Verdict::Worse) => "−",
+            Some(Verdict::NotSeparable) => "≈",
+            Some(Verdict::OneTrial) | None => "",
+        }
+    }
+
+    /// How the cell compares, in words; empty where it is not compared.
+    pub(crate) fn words(&self, table: &PivotTable) -> String {
+        let Some(compared) = self.compared else { return String::new() };
+        let number = |value: f64| table.metric.written(value);
+        let difference = compared.difference;
+        let against = table.against.as_deref().unwrap_or_default();
+        let p = compared.corrected.map_or(String::new(), |p| format!(", p = {p:.2e} after Holm's correction"));
+        format!(
+            "{} than {against}: difference {} ± {} over {} shared trials{p}",
+            compared.verdict.words(),
+            number(difference.mean),
+            number(difference.half_width),
+            difference.trials
+        )
+    }
+}

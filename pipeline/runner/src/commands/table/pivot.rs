@@ -1,0 +1,193 @@
+//! Scores with methods as rows and budgets as columns.
+
+use veilgraph_evaluate::Cell;
+use veilgraph_evaluate::metric::Metric;
+use veilgraph_statistics::Summary;
+
+use super::axis::ColumnAxis;
+use super::method::method_headings;
+
+use crate::commands::comparison::{Compared, Standing, Verdict, best, compare, reference};
+use crate::commands::summary::Row;
+use crate::config::ConfigError;
+
+/// What the cells of a table are compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Against<'a> {
+    /// The best floor of each cell's experiment.
+    Floor,
+    /// The alternative, mechanism or model of this name: at the same column, else the one without a budget.
+    Named(&'a str),
+}
+
+/// The scores of one experiment on one dataset.
+pub(crate) struct PivotTable {
+    pub experiment: String,
+    pub dataset: String,
+    pub metric: &'static Metric,
+    /// What the columns are.
+    pub axis: String,
+    /// Headings of what tells methods apart.
+    pub method_headings: Vec<String>,
+    /// Headings of the budgets.
+    pub columns: Vec<String>,
+    pub lines: Vec<PivotLine>,
+    /// What the cells are compared with, in words; none where there is nothing.
+    pub against: Option<String>,
+}
+
+/// A method over its budgets.
+pub(crate) struct PivotLine {
+    pub method: Vec<String>,
+    pub standing: Standing,
+    pub cells: Vec<Option<PivotCell>>,
+}
+
+/// The score of a method at one budget.
+pub(crate) struct PivotCell {
+    pub summary: Summary,
+    pub compared: Option<Compared>,
+    /// Whether it is the best of its column among what is private, or not separable from that.
+    pub is_among_best: bool,
+    pub epsilon: f64,
+    pub epsilon_edge: f64,
+    /// The 95 % interval of the mean from resampled trials.
+    pub bootstrap: Option<(f64, f64)>,
+}
+
+/// A table for each experiment and dataset.
+pub(crate) fn pivots(
+    rows: &[&Row],
+    metric: &'static Metric,
+    against: Against,
+    columns: Option<&str>,
+) -> Result<Vec<PivotTable>, ConfigError> {
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for row in rows {
+        let part = (row.cell.experiment.clone(), row.cell.dataset.clone());
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let mut tables = Vec::new();
+    for (experiment, dataset) in parts {
+        let mine: Vec<&Row> = rows
+            .iter()
+            .copied()
+            .filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset)
+            .collect();
+        let axis = ColumnAxis::of(&mine, columns)?;
+        tables.push(pivot(&mine, metric, against, &axis)?);
+    }
+    Ok(tables)
+}
+
+fn pivot(
+    rows: &[&Row],
+    metric: &'static Metric,
+    against: Against,
+    axis: &ColumnAxis,
+) -> Result<PivotTable, ConfigError> {
+    let headings = method_headings(rows, axis);
+    let references: Vec<Option<&Row>> = rows.iter().map(|row| other(rows, row, metric, against, axis)).collect();
+    if let Against::Named(name) = against
+        && references.iter().all(Option::is_none)
+    {
+        let problem =
+            format!("--against {name}: no alternative, mechanism or model is called so, or it shares no column");
+        return Err(ConfigError(problem));
+    }
+    let pairs: Vec<(&Row, Option<&Row>)> = rows.iter().copied().zip(references.iter().copied()).collect();
+    let compared = compare(&pairs, metric);
+    let best_of_column: Vec<(&Row, Option<&Row>)> =
+        rows.iter().map(|row| (*row, best_beside(rows, row, metric, axis))).collect();
+    let to_best = compare(&best_of_column, metric);
+    let mut columns: Vec<String> = Vec::new();
+    for row in rows {
+        let value = axis.value(&row.cell);
+        if !columns.contains(&value) {
+            columns.push(value);
+        }
+    }
+    let number = |text: &str| text.replace('∞', "inf").parse::<f64>().unwrap_or(f64::NEG_INFINITY);
+    columns.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    let mut lines: Vec<PivotLine> = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        let Some(summary) = row.summary(metric.name) else { continue };
+        let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
+        let is_best = best_of_column[place].1.is_some_and(|best| std::ptr::eq(best, *row));
+        let is_inseparable = to_best[place].is_some_and(|compared| compared.verdict == Verdict::NotSeparable);
+        let cell = PivotCell {
+            summary,
+            compared: compared[place],
+            is_among_best: is_best || is_inseparable,
+            epsilon: row.cell.epsilon,
+            epsilon_edge: row.cell.epsilon_edge,
+            bootstrap: veilgraph_statistics::bootstrap_interval(&row.values(metric.name)),
+        };
+        let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();
+        let standing = Standing::of(&row.cell);
+        let is_mine =
+            |line: &&mut PivotLine| line.method == method && line.standing == standing && line.cells[at].is_none();
+        if let Some(line) = lines.iter_mut().find(is_mine) {
+            line.cells[at] = Some(cell);
+        } else {
+            let mut cells: Vec<Option<PivotCell>> = columns.iter().map(|_| None).collect();
+            cells[at] = Some(cell);
+            lines.push(PivotLine { method, standing, cells });
+        }
+    }
+    lines.sort_by_key(|line| match line.standing {
+        Standing::Floor => 0,
+        Standing::Private => 1,
+        Standing::Ceiling => 2,
+    });
+    let is_compared = compared.iter().any(Option::is_some);
+    let against = match against {
+        Against::Floor => "the best floor".to_owned(),
+        Against::Named(name) => format!("`{name}`"),
+    };
+    Ok(PivotTable {
+        experiment: rows[0].cell.experiment.clone(),
+        dataset: rows[0].cell.dataset.clone(),
+        metric,
+        axis: axis.words(),
+        method_headings: headings.iter().map(|heading| heading.name.clone()).collect(),
+        columns,
+        lines,
+        against: is_compared.then_some(against),
+    })
+}
+
+/// What a row is compared with.
+fn other<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, against: Against, axis: &ColumnAxis) -> Option<&'a Row> {
+    match against {
+        Against::Floor => reference(rows, row, Standing::Floor, metric),
+        Against::Named(name) => {
+            let is_called = |other: &&&Row| {
+                [&other.cell.alternative, &other.cell.mechanism, &other.cell.model].contains(&&name.to_owned())
+            };
+            let named: Vec<&Row> = rows.iter().filter(is_called).copied().collect();
+            let here = |other: &&Row| axis.value(&other.cell) == axis.value(&row.cell);
+            let is_like = |other: &&Row| other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
+            // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
+            let at: Vec<&Row> = named.iter().copied().filter(here).collect();
+            let level = || named.iter().copied().filter(|other| Standing::of(&other.cell) != Standing::Private);
+            let like = at.iter().copied().find(|other| is_like(other));
+            like.or_else(|| best(at.into_iter(), metric)).or_else(|| best(level(), metric))
+        }
+    }
+}
+
+/// The best row of the row's column among those that protect links, where the row is one of them.
+fn best_beside<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, axis: &ColumnAxis) -> Option<&'a Row> {
+    let is_private = |cell: &Cell| Standing::of(cell) == Standing::Private;
+    if !is_private(&row.cell) {
+        return None;
+    }
+    let here = rows
+        .iter()
+        .copied()
+        .filter(|other| is_private(&other.cell) && axis.value(&other.cell) == axis.value(&row.cell));
+    best(here, metric)
+}

@@ -1,0 +1,114 @@
+//! `[[check]]`: what the scores of an experiment have to say.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+use veilgraph_evaluate::metric::{self, Better, Metric};
+
+use super::ConfigError;
+use super::selection::Selection;
+use super::source::{Source, typed};
+use crate::nearest::nearest;
+
+/// One check.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub name: String,
+    pub score: &'static Metric,
+    pub cells: Selection,
+    pub rule: Rule,
+    /// Whether the run fails with it.
+    pub is_fatal: bool,
+}
+
+/// What is asked of a score.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rule {
+    /// No less than a number, in the unit of tables.
+    AtLeast(f64),
+    /// No more than a number.
+    AtMost(f64),
+    /// No worse than the best floor that needs no link.
+    NoWorseThanFloor,
+    /// No worse at a larger budget.
+    NoWorseWithEpsilon,
+    /// Within a share of another score of the same cell.
+    Near { other: &'static Metric, within: f64 },
+}
+
+/// All tables `[[check]]` of a file.
+#[derive(Deserialize)]
+struct Checks {
+    check: Vec<CheckTable>,
+}
+
+/// One of them as it stands there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckTable {
+    name: Option<String>,
+    score: String,
+    #[serde(default, rename = "where")]
+    cells: Selection,
+    at_least: Option<Value>,
+    at_most: Option<f64>,
+    no_worse_with: Option<String>,
+    near: Option<String>,
+    within: Option<f64>,
+    #[serde(default)]
+    fail: bool,
+}
+
+/// The word for the best floor.
+const FLOOR: &str = "floor";
+/// The word for budgets.
+const EPSILON: &str = "epsilon";
+
+/// The tables `[[check]]` of a file.
+pub(super) fn taken_from(table: &mut Table, source: &Source) -> Result<Vec<Check>, ConfigError> {
+    let Some(tables) = table.remove("check") else { return Ok(Vec::new()) };
+    let tables = Table::from_iter([("check".to_owned(), tables)]);
+    typed::<Checks>(tables, "", source)?.check.into_iter().map(|table| checked(table, source)).collect()
+}
+
+fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
+    let score = score(&table.score, source)?;
+    let one_rule = "every [[check]] needs one of at_least (a number or \"floor\"), at_most, no_worse_with = \"epsilon\", and \
+                    near (a score) with within (a share)";
+    let CheckTable { at_least, at_most, no_worse_with, near, within, .. } = &table;
+    let rule = match (at_least, at_most, no_worse_with.as_deref(), near, within) {
+        (Some(Value::String(word)), None, None, None, None) if word == FLOOR => Rule::NoWorseThanFloor,
+        (Some(value), None, None, None, None) => {
+            let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+            Rule::AtLeast(
+                number
+                    .ok_or_else(|| source.at("check", &format!("at_least = {value} is no number and not \"floor\"")))?,
+            )
+        }
+        (None, Some(number), None, None, None) => Rule::AtMost(*number),
+        (None, None, Some(EPSILON), None, None) => Rule::NoWorseWithEpsilon,
+        (None, None, None, Some(other), Some(within)) if *within >= 0.0 => {
+            Rule::Near { other: self::score(other, source)?, within: *within }
+        }
+        _ => return Err(source.at("check", one_rule)),
+    };
+    if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) && score.better == Better::Neither {
+        return Err(source.at("check", &format!("neither direction of `{}` is better; give it a number", score.name)));
+    }
+    let words = |rule: &Rule| match rule {
+        Rule::AtLeast(number) => format!("at least {number}"),
+        Rule::AtMost(number) => format!("at most {number}"),
+        Rule::NoWorseThanFloor => "no worse than the best floor".to_owned(),
+        Rule::NoWorseWithEpsilon => "no worse with a larger epsilon".to_owned(),
+        Rule::Near { other, within } => format!("within {} % of {}", 100.0 * within, other.heading),
+    };
+    let name = table.name.unwrap_or_else(|| format!("{} {}", score.heading, words(&rule)));
+    Ok(Check { name, score, cells: table.cells, rule, is_fatal: table.fail })
+}
+
+fn score(name: &str, source: &Source) -> Result<&'static Metric, ConfigError> {
+    metric::named(name).ok_or_else(|| {
+        let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
+        let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        source.at("check", &format!("there is no score `{name}`{hint}"))
+    })
+}

@@ -1,0 +1,75 @@
+//! Which cells of an experiment a check or a claim is about.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+use veilgraph_evaluate::Cell;
+
+use super::fields::leaves;
+
+/// Columns of a table of scores with the values that are meant; a list stands for any of its values.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Selection(Table);
+
+/// Columns that every score has.
+const COLUMNS: [&str; 8] =
+    ["experiment", "dataset", "alternative", "mechanism", "variant", "model", "epsilon", "degree_fraction"];
+
+impl Selection {
+    /// Whether every named column of a cell has one of the values that are meant.
+    pub(crate) fn has(&self, cell: &Cell) -> bool {
+        leaves(&self.0, "").iter().all(|field| match self.at(field) {
+            Some(Value::Array(values)) => values.iter().any(|value| is(cell, field, value)),
+            Some(value) => is(cell, field, value),
+            None => false,
+        })
+    }
+
+    /// The same, of one value of a column.
+    pub(crate) fn with(&self, column: &str, value: &str) -> Self {
+        let mut table = self.0.clone();
+        let value = value.parse().map_or_else(|_| Value::from(value), Value::Float);
+        table.insert(column.to_owned(), value);
+        Self(table)
+    }
+
+    fn at(&self, field: &str) -> Option<&Value> {
+        let mut parts = field.split('.');
+        let first = self.0.get(field).or_else(|| self.0.get(parts.next()?))?;
+        if self.0.contains_key(field) { Some(first) } else { parts.try_fold(first, |value, part| value.get(part)) }
+    }
+
+    /// What is meant, as a phrase.
+    pub(crate) fn words(&self) -> String {
+        let named = |field: &String| {
+            let value = self.at(field).map_or(String::new(), ToString::to_string);
+            format!("{field} {}", value.replace('"', ""))
+        };
+        leaves(&self.0, "").iter().map(named).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a column of the cell has this value. Swept fields are columns, by their path.
+fn is(cell: &Cell, field: &str, value: &Value) -> bool {
+    let text = value.as_str();
+    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    let same = |own: f64| number.is_some_and(|number| own == number || (own - number).abs() <= 1e-9 * number.abs());
+    match field {
+        "experiment" => text == Some(&cell.experiment),
+        "dataset" => text == Some(&cell.dataset),
+        "alternative" => text == Some(&cell.alternative),
+        "mechanism" => text == Some(&cell.mechanism),
+        "variant" => text == Some(&cell.variant),
+        "model" => text == Some(&cell.model),
+        "epsilon" => same(cell.epsilon),
+        "degree_fraction" => same(cell.degree_fraction),
+        field => cell.choice(field).is_some_and(|own| {
+            own == text.map_or_else(|| value.to_string(), str::to_owned) || own.parse().is_ok_and(same)
+        }),
+    }
+}
+
+/// Names of the columns, for messages.
+pub(crate) fn columns() -> String {
+    COLUMNS.join(", ")
+}

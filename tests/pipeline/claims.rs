@@ -1,0 +1,236 @@
+//! Checks of a config, claims about configs, and tables of scores.
+
+use serde_json::Value;
+
+use crate::support::{Lab, TINY, rows};
+
+/// The tiny experiment with a floor, a ceiling and three trials.
+fn compared() -> String {
+    let more = "trials = 3\nreferences = [\"no-links\", \"non-private\"]\n";
+    format!("{more}{}", TINY.replace("trials = 2\n", "").replace("epsilon = 6.0", "epsilon = [2.0, 6.0]"))
+}
+
+#[test]
+fn references_run_beside_everything_else() {
+    let lab = Lab::with("config.toml", compared());
+    let document = lab.json(&[]);
+    let accuracy = |name: &str| {
+        rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy" && row["alternative"] == name).count()
+    };
+    assert_eq!((accuracy(""), accuracy("no-links"), accuracy("non-private")), (2, 1, 1));
+    let wrong = lab.call(&["run", "config.toml", "--set", "references=[\"nolinks\"]"]);
+    assert!(wrong.status == 2 && wrong.err.contains("did you mean `no-links`"), "{}", wrong.err);
+    let twice = lab.call(&["run", "config.toml", "--set", "references=[\"majority\", \"majority\"]"]);
+    assert!(twice.status == 2 && twice.err.contains("named `majority`"), "{}", twice.err);
+}
+
+#[test]
+fn a_table_comes_in_four_formats_and_says_what_it_compares() {
+    let lab = Lab::with("config.toml", compared());
+    let early = lab.call(&["table", "config.toml"]);
+    assert!(early.status == 1 && early.err.contains("run `veilgraph run config.toml` first"), "{}", early.err);
+    lab.json(&[]);
+    let table = |arguments: &[&str]| {
+        let answer = lab.call(&[&["table", "config.toml"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out
+    };
+    let markdown = table(&[]);
+    for words in ["| 0 | 2 | 6 | ∞ |", "3 trials in every cell", "Holm's correction", "the best floor", "non-private"]
+    {
+        assert!(markdown.contains(words), "{words}: {markdown}");
+    }
+    let latex = table(&["--format", "latex"]);
+    for words in ["\\toprule", "\\caption{", "accuracy \\%", "$\\infty$", "$\\pm$"] {
+        assert!(latex.contains(words), "{words}: {latex}");
+    }
+    assert_eq!(latex.matches('{').count(), latex.matches('}').count(), "{latex}");
+    assert!(table(&["--format", "typst"]).contains("table.header("));
+    let csv = table(&["--format", "csv", "--score", "macro_f1", "--against", "non-private"]);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let lines: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert_eq!(lines.len(), 4, "two budgets, a floor and a ceiling: {csv}");
+    assert_eq!(lines.iter().filter(|line| !line[at("verdict")].is_empty()).count(), 3, "all but the reference: {csv}");
+    let number = |line: &csv::StringRecord, name: &str| line[at(name)].parse::<f64>().expect(name);
+    for line in &lines {
+        let (mean, low, high) = (number(line, "mean"), number(line, "bootstrap_low"), number(line, "bootstrap_high"));
+        assert!(low <= mean && mean <= high && line[at("trials")] == *"3", "{line:?}");
+    }
+    let unknown = lab.call(&["table", "config.toml", "--score", "accurracy"]);
+    assert!(unknown.status == 2 && unknown.err.contains("did you mean `accuracy`"), "{}", unknown.err);
+    let absent = lab.call(&["table", "config.toml", "--score", "attack_auc"]);
+    assert!(absent.status == 1 && absent.err.contains("no row has the score"), "{}", absent.err);
+    let nobody = lab.call(&["table", "config.toml", "--against", "nobody"]);
+    assert!(nobody.status == 2 && nobody.err.contains("--against nobody"), "{}", nobody.err);
+    let columns = lab.call(&["table", "config.toml", "--columns", "train.hidden"]);
+    assert!(columns.status == 2 && columns.err.contains("nothing sweeps it"), "{}", columns.err);
+}
+
+/// A row for each trial of the CSV would let a reader take one trial for several.
+#[test]
+fn one_trial_has_no_interval_and_proves_nothing() {
+    let lab = Lab::with("config.toml", compared().replace("trials = 3", "trials = 1"));
+    lab.json(&[]);
+    let answer = lab.call(&["table", "config.toml"]);
+    assert!(answer.out.contains("One trial in every cell") && !answer.out.contains('±'), "{}", answer.out);
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+    let page = std::fs::read_to_string(lab.path("artifacts/auditor/reports/tiny.html")).expect("the page");
+    assert!(page.contains("one trial, which proves nothing"), "the page says so");
+}
+
+const CHECKS: &str = "
+[[check]]
+score = \"average_precision\"
+no_worse_with = \"epsilon\"
+fail = true
+[[check]]
+name = \"as many links as there are\"
+score = \"expected_entries\"
+near = \"true_entries\"
+within = 0.5
+[[check]]
+score = \"accuracy\"
+at_most = 100
+[[check]]
+score = \"accuracy\"
+at_least = \"floor\"
+";
+
+#[test]
+fn checks_pass_warn_or_fail_the_run() {
+    let lab = Lab::with("config.toml", compared() + CHECKS);
+    let document = lab.json(&[]);
+    let checks: Vec<&Value> = rows(&document["checks"]).collect();
+    assert_eq!(checks.len(), 4);
+    assert!(checks[..3].iter().all(|check| check["passed"] == true), "{checks:?}");
+    assert_eq!((&checks[0]["cells"], &checks[2]["cells"], &checks[3]["cells"]), (&1.into(), &4.into(), &2.into()));
+    // What nobody reaches is a warning, and fails the run where it is asked to.
+    let out_of_reach = "\n[[check]]\nname = \"perfect\"\nscore = \"accuracy\"\nat_least = 100.5\n";
+    lab.write("config.toml", compared() + out_of_reach);
+    let warned = lab.call(&["run", "config.toml"]);
+    assert!(warned.status == 0 && warned.out.contains("check warning: perfect"), "{}{}", warned.out, warned.err);
+    lab.write("config.toml", compared() + out_of_reach + "fail = true\n");
+    let failed = lab.call(&["run", "config.toml"]);
+    assert!(failed.status == 1 && failed.err.contains("these checks of them failed: perfect"), "{}", failed.err);
+    assert!(failed.out.contains("Classification of test nodes"), "the scores stand: {}", failed.out);
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0);
+    let page = std::fs::read_to_string(lab.path("artifacts/auditor/reports/tiny.html")).expect("the page");
+    assert!(page.contains("id=\"checks\"") && page.contains("perfect"), "the page shows checks");
+}
+
+#[test]
+fn a_check_that_cannot_be_judged_is_a_mistake_or_does_not_pass() {
+    let lab = Lab::with("config.toml", compared());
+    for (check, status, words) in [
+        ("score = \"accurracy\"\nat_least = 1", 2, "did you mean `accuracy`"),
+        ("score = \"accuracy\"", 2, "every [[check]] needs one of"),
+        ("score = \"accuracy\"\nat_least = 1\nat_most = 2", 2, "every [[check]] needs one of"),
+        ("score = \"accuracy\"\nat_leat = 1", 2, "at_leat"),
+        ("score = \"n_nodes\"\nno_worse_with = \"epsilon\"", 2, "neither direction"),
+        ("score = \"accuracy\"\nat_least = \"ceiling\"", 2, "is no number and not \"floor\""),
+        ("score = \"accuracy\"\nat_least = 1\nwhere = { mechanism = \"rr\" }\nfail = true", 1, "failed"),
+    ] {
+        lab.write("config.toml", format!("{}[[check]]\n{check}\n", compared()));
+        let answer = lab.call(&["run", "config.toml"]);
+        assert!(answer.status == status && answer.err.contains(words), "{check}: {}", answer.err);
+    }
+}
+
+const CLAIMS: &str = "
+[[experiment]]
+name = \"tiny\"
+config = \"config.toml\"
+quick = []
+fixed = [\"trials=4\"]
+[[experiment]]
+name = \"large\"
+config = \"nowhere.toml\"
+full = []
+[[claim]]
+id = \"links.found\"
+says = \"links are found at 6 nats\"
+source = \"this test\"
+experiment = \"tiny\"
+score = \"average_precision\"
+where = { mechanism = \"blink\", variant = \"\" }
+over = \"epsilon\"
+expected = { 6 = 0.999 }
+tolerance = 0.01
+[[claim]]
+id = \"links.better\"
+says = \"more budget finds more links\"
+source = \"this test\"
+experiment = \"tiny\"
+score = \"roc_auc\"
+where = { epsilon = 6 }
+at_least = 0.9
+[[claim]]
+id = \"far\"
+says = \"something that only --full runs\"
+source = \"this test\"
+experiment = \"large\"
+score = \"accuracy\"
+at_least = 1
+";
+
+#[test]
+fn claims_hold_fail_or_are_skipped() {
+    let lab = Lab::with("config.toml", compared());
+    lab.write("claims.toml", CLAIMS);
+    let answer = lab.call(&["claims", "claims.toml", "--quick"]);
+    assert_eq!(answer.status, 0, "{}{}", answer.out, answer.err);
+    for words in
+        ["holds     links.found.6", "holds     links.better", "skipped   far", "no part of --quick", "2 hold, 0 fail"]
+    {
+        assert!(answer.out.contains(words), "{words}: {}", answer.out);
+    }
+    let page = std::fs::read_to_string(lab.path("artifacts/auditor/reports/claims-quick.html")).expect("the page");
+    assert!(page.contains("2 of 3 claims hold") && page.contains("links.found.6"));
+    lab.write("claims.toml", CLAIMS.replace("6 = 0.999", "6 = 0.5"));
+    let failed = lab.call(&["claims", "claims.toml", "--json", "--only", "links"]);
+    assert!(failed.status == 1 && failed.err.contains("1 of 2 claims fail"), "{}", failed.err);
+    let document: Value = serde_json::from_str(&failed.out).expect("one document");
+    let verdicts: Vec<&Value> = rows(&document).map(|claim| &claim["verdict"]).collect();
+    assert_eq!(verdicts, ["fails", "holds"]);
+    assert!(document[0]["value"].as_f64().is_some_and(|value| value > 0.9) && document[0]["trials"] == 3);
+}
+
+#[test]
+fn a_file_of_claims_with_a_mistake_runs_nothing() {
+    let lab = Lab::with("config.toml", compared());
+    for (from, to, words) in [
+        ("average_precision", "average_precison", "did you mean `average_precision`"),
+        ("experiment = \"large\"", "experiment = \"larger\"", "there is no experiment `larger`"),
+        ("tolerance = 0.01", "tollerance = 0.01", "tollerance"),
+        ("tolerance = 0.01", "", "`expected` needs a `tolerance`"),
+        ("over = \"epsilon\"", "", "name both or neither"),
+        ("id = \"far\"", "id = \"links.better\"", "two claims have the id"),
+        ("at_least = 0.9", "", "name one of"),
+    ] {
+        assert!(CLAIMS.contains(from), "{from}");
+        lab.write("claims.toml", CLAIMS.replacen(from, to, 1));
+        let answer = lab.call(&["claims", "claims.toml"]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{to}: {}", answer.err);
+    }
+    lab.write("claims.toml", CLAIMS);
+    let nobody = lab.call(&["claims", "claims.toml", "--only", "link"]);
+    assert!(nobody.status == 2 && nobody.err.contains("there is no such claim"), "{}", nobody.err);
+    assert!(!lab.path("artifacts/auditor").exists(), "nothing ran");
+}
+
+/// The claims of the repository can be read, and name experiments that can be planned.
+#[test]
+fn the_claims_of_the_repository_are_in_order() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let lab = Lab::new();
+    let file = root.join("claims.toml").to_string_lossy().into_owned();
+    let answer = lab.call(&["claims", &file, "--only", "nothing"]);
+    assert!(answer.status == 2 && answer.err.contains("there is no such claim"), "{}", answer.err);
+    let text = std::fs::read_to_string(&file).expect("the claims");
+    for line in text.lines().filter(|line| line.starts_with("config = ")) {
+        let config = line.trim_start_matches("config = ").trim_matches('"');
+        assert!(root.join(config).is_file(), "{config}");
+    }
+}
