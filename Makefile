@@ -11,7 +11,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -57,6 +57,15 @@ digests: build            ## Compare the bytes of server artifacts with those of
 		$(if $(PUBLISHED),--published $(PUBLISHED)) --against tests/golden/digests.csv
 fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
 	fuzz/run.sh $(SECONDS)
+# Debian's Selenium belongs to Debian's Python.
+PYTHON_OF_SELENIUM ?= /usr/bin/python3
+test-page: demo           ## Look at the demo's page in a headless Chromium (Debian: chromium chromium-driver python3-selenium)
+	$(PYTHON_OF_SELENIUM) tests/page/look.py $(DEMO_PAGE) --shots $(TARGET)/page
+picture: demo             ## Take the picture of the README from the demo's page
+	$(PYTHON_OF_SELENIUM) tests/page/look.py $(DEMO_PAGE) --readme docs/demo.png
+DEMO_PAGE = $(or $(VEILGRAPH_STORE),artifacts)/auditor/reports/demo.html
+claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=... PUBLISHED=...
+	$(VEILGRAPH) claims claims.toml --quick $(PAPER)
 deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)
 	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)

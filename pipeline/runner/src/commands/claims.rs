@@ -56,11 +56,16 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
         let seconds = start.elapsed().as_secs_f64();
         for claim in mine {
             let finding = skipped.clone().map_or_else(|| verdict::of(claim, &rows, mode), Finding::skipped);
-            if !arguments.json {
+            if !arguments.json && finding.verdict != Verdict::Skipped {
                 output::line(&words(claim, &finding));
             }
             let Claim { id, says, source, .. } = claim;
             checked.push(Checked { id, says, source, experiment: &experiment.name, finding, seconds });
+        }
+    }
+    if !arguments.json {
+        for (experiment, why, number) in skipped(&checked) {
+            output::line(&format!("{:<9} {number} claims of `{experiment}`: {why}", Verdict::Skipped.words()));
         }
     }
     let folder = store.part(Part::Auditor).join("reports");
@@ -83,6 +88,18 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     }
     anyhow::ensure!(failed == 0, "{failed} of {} claims fail", checked.len());
     Ok(())
+}
+
+/// Experiment, reason and number of the claims that were not judged.
+fn skipped<'a>(checked: &'a [Checked]) -> Vec<(&'a str, &'a str, usize)> {
+    let mut groups: Vec<(&str, &str, usize)> = Vec::new();
+    for Checked { experiment, finding, .. } in checked.iter().filter(|one| one.finding.verdict == Verdict::Skipped) {
+        match groups.iter_mut().find(|group| (group.0, group.1) == (*experiment, finding.found.as_str())) {
+            Some(group) => group.2 += 1,
+            None => groups.push((experiment, &finding.found, 1)),
+        }
+    }
+    groups
 }
 
 /// Runs an experiment as the mode asks; its rows.

@@ -53,7 +53,8 @@ impl Selection {
 fn is(cell: &Cell, field: &str, value: &Value) -> bool {
     let text = value.as_str();
     let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
-    let same = |own: f64| number.is_some_and(|number| own == number || (own - number).abs() <= 1e-9 * number.abs());
+    let close = |own: f64, number: f64| number.is_finite() && (own - number).abs() <= 1e-9 * number.abs();
+    let same = |own: f64| number.is_some_and(|number| own == number || close(own, number));
     match field {
         "experiment" => text == Some(&cell.experiment),
         "dataset" => text == Some(&cell.dataset),

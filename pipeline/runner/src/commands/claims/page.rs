@@ -3,8 +3,8 @@
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
 
-use super::Checked;
 use super::verdict::Verdict;
+use super::{Checked, skipped};
 use crate::commands::report::STYLE;
 
 const PAGE: &str = include_str!("page.html");
@@ -16,11 +16,14 @@ pub(super) fn written(checked: &[Checked], command: &str) -> anyhow::Result<Stri
         checked.iter().map(|checked| (checked.experiment, checked.seconds)).collect();
     experiments.dedup_by_key(|experiment| experiment.0);
     let seconds: f64 = experiments.iter().map(|experiment| experiment.1).sum();
+    let judged: Vec<&Checked> = checked.iter().filter(|one| one.finding.verdict != Verdict::Skipped).collect();
+    let left_out = skipped(checked);
     let mut environment = Environment::new();
     environment.add_template("claims.html", PAGE)?;
     let page = environment.get_template("claims.html")?.render(context! {
         style => STYLE,
-        checked => Value::from(Serde(checked)),
+        judged => judged.iter().map(|one| Value::from(Serde(*one))).collect::<Vec<_>>(),
+        left_out => left_out.iter().map(|(experiment, why, number)| format!("{number} claims of {experiment}: {why}")).collect::<Vec<_>>(),
         held => number(Verdict::Holds),
         failed => number(Verdict::Fails),
         undecided => number(Verdict::Undecided),

@@ -54,8 +54,8 @@ pub(super) fn in_words(method: &Method, floor: Option<&Row>) -> String {
     let start =
         method.budgets.iter().find(|at| at.compared.is_some_and(|compared| compared.verdict == Verdict::Better));
     let verdict = match start {
-        Some(at) => format!("links are worth their cost from {} nats per list bit on", at.row.cell.epsilon),
-        None => "no budget here buys more than what needs no link".to_owned(),
+        Some(at) => format!("links add accuracy from {} nats per list bit on", at.row.cell.epsilon),
+        None => "no budget here buys more accuracy than what needs no link gives".to_owned(),
     };
     format!("With “{}”, {verdict}. Points of accuracy beside {}: {}.", method.name, called(floor), parts.join("; "))
 }

@@ -1,5 +1,7 @@
 //! The axes of a figure, and each of its lines, drawn apart on the same coordinates.
 
+use std::collections::BTreeSet;
+
 use anyhow::anyhow;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
@@ -57,6 +59,10 @@ const MOST_TICKS: usize = 10;
 /// The axes with their grid, as SVG.
 pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
     let Series { mut body, hits: ticks, .. } = drawn(layers, &Layer::Axes)?;
+    // A logarithmic axis may have the same number at the same place twice.
+    let mut known = BTreeSet::new();
+    let parts: Vec<&str> = body.split_inclusive("</text>").filter(|part| known.insert(part.trim())).collect();
+    body = parts.concat();
     let Some(above) = &layers.figure.x_above else { return Ok(body) };
     let text = |x: f64, y: f64, words: &str| {
         format!(
