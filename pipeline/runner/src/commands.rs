@@ -13,6 +13,7 @@ mod fetch;
 mod ledger;
 mod plan;
 mod predict;
+mod protected;
 mod report;
 mod run;
 mod scores;

@@ -4,7 +4,8 @@ use serde::Serialize;
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{Better, Metric};
 
-use super::comparison::{Standing, Verdict, compare, reference};
+use super::comparison::{Verdict, compare, reference};
+use super::protected::{Protected, Standing};
 use super::summary::Row;
 use crate::config::{Check, Rule};
 
@@ -56,9 +57,10 @@ pub(crate) fn ensure_passed(outcomes: &[Outcome]) -> anyhow::Result<()> {
 fn outcome(check: &Check, rows: &[Row]) -> Outcome {
     let metric = check.score;
     let has_score = |row: &&Row| row.scores.contains_key(metric.name) && check.cells.has(&row.cell);
+    let protected = Protected::of(&rows.iter().collect::<Vec<_>>());
     let mut mine: Vec<&Row> = rows.iter().filter(has_score).collect();
     if matches!(check.rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) {
-        mine.retain(|row| Standing::of(&row.cell) == Standing::Private);
+        mine.retain(|row| protected.standing(&row.cell) == Standing::Private);
     }
     let (cells, mut problems) = match &check.rule {
         Rule::AtLeast(bound) => (mine.len(), beyond(&mine, metric, |mean| mean < *bound)),
@@ -67,7 +69,7 @@ fn outcome(check: &Check, rows: &[Row]) -> Outcome {
         Rule::NoWorseThanFloor => {
             let all: Vec<&Row> = rows.iter().collect();
             let pairs: Vec<(&Row, Option<&Row>)> =
-                mine.iter().map(|row| (*row, reference(&all, row, Standing::Floor, metric))).collect();
+                mine.iter().map(|row| (*row, reference(protected, &all, row, Standing::Floor, metric))).collect();
             (pairs.iter().filter(|pair| pair.1.is_some()).count(), worse(&pairs, metric))
         }
         Rule::NoWorseWithEpsilon => {

@@ -1,59 +1,31 @@
-//! What a score is read beside: floors that need no private link, ceilings without privacy, and how far a score is from
-//! them.
+//! How far a score is from the floors and ceilings that it is read beside.
 
-use std::collections::BTreeMap;
-
-use veilgraph_contract::Relation;
-use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, holm};
 
-use super::summary::{CENTRAL, Row};
-
-/// What a row stands for among the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// It needs no private link (or no link at all), so that links have to give more than it does.
-    Floor,
-    /// It protects nothing, so that nothing that protects the same data should give more.
-    Ceiling,
-    /// It is what the experiment is about.
-    Private,
-}
-
-impl Standing {
-    /// The standing of a cell.
-    pub(crate) fn of(cell: &Cell) -> Self {
-        let is_unprotected = || cell.costs.iter().all(|cost| cost.epsilon.is_infinite());
-        match (cell.mechanism.as_str(), cell.model.as_str()) {
-            ("no-links", _) | (CENTRAL, "dp-mlp") => Self::Floor,
-            ("non-private", _) => Self::Ceiling,
-            (CENTRAL, _) if is_unprotected() => Self::Ceiling,
-            _ => Self::Private,
-        }
-    }
-}
-
-/// Whether both cells protect features, labels and nodes at the same cost, so that links alone tell them apart.
-fn cost_the_same_but_for_links(a: &Cell, b: &Cell) -> bool {
-    let others = |cell: &Cell| -> BTreeMap<Relation, u64> {
-        let costs = cell.costs.iter().filter(|cost| !matches!(cost.relation, Relation::ListBit | Relation::Edge));
-        costs.map(|cost| (cost.relation, cost.epsilon.to_bits())).collect()
-    };
-    others(a) == others(b)
-}
+use super::protected::{Protected, Standing};
+use super::summary::Row;
 
 /// The reference of the wanted standing that comes out best in `metric` among those of the row's experiment, dataset and
 /// other costs. The best is taken so that what is said against it holds against all of them.
-pub(crate) fn reference<'a>(rows: &[&'a Row], row: &Row, wanted: Standing, metric: &Metric) -> Option<&'a Row> {
+pub(crate) fn reference<'a>(
+    protected: Protected,
+    rows: &[&'a Row],
+    row: &Row,
+    wanted: Standing,
+    metric: &Metric,
+) -> Option<&'a Row> {
     let belongs = |other: &&&Row| {
-        Standing::of(&other.cell) == wanted
+        protected.standing(&other.cell) == wanted
             && other.cell.experiment == row.cell.experiment
             && other.cell.dataset == row.cell.dataset
-            && cost_the_same_but_for_links(&other.cell, &row.cell)
             && other.cell.choice("audit.attack").is_none()
     };
-    best(rows.iter().filter(belongs).copied(), metric)
+    let all: Vec<&Row> = rows.iter().filter(belongs).copied().collect();
+    let fitting = |other: &&Row| protected.costs_the_same_otherwise(&other.cell, &row.cell);
+    let same = best(all.iter().copied().filter(fitting), metric);
+    // The ceiling of a model costs more by its nature, and so does a perceptron beside models that protect links alone.
+    same.or_else(|| if protected == Protected::Model { best(all.into_iter(), metric) } else { None })
 }
 
 /// The row with the best mean; none for a metric of which neither direction is better.

@@ -23,7 +23,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::checks::{self, Outcome};
-use crate::commands::comparison::Standing;
+use crate::commands::protected::Standing;
 use crate::commands::table::{Against, PivotCell, PivotTable, pivots};
 use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
@@ -73,7 +73,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         name,
         style => STYLE,
         script => SCRIPT,
-        question => if answers.is_empty() { "scores" } else { "what do nats about links buy?" },
+        question => answers.first().map_or("scores", |answer| answer.question),
         answers => Value::from(Serde(&answers)),
         configs,
         figures => drawn,

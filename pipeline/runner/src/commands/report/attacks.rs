@@ -9,7 +9,7 @@ use veilgraph_evaluate::metric::{self, Metric};
 use super::figure::{Axis, Figure, Line, Point};
 use super::figures::{Drawn, Part};
 use super::lines::is_level;
-use crate::commands::comparison::Standing;
+use crate::commands::protected::Standing;
 use crate::commands::summary::Row;
 
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
@@ -137,7 +137,7 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
         };
         let points: Vec<Point> = metric::ROC_CURVE.into_iter().filter_map(drawn).collect();
         if !points.is_empty() {
-            lines.push(Line { name: name(rows, row), points, standing: Standing::of(&row.cell), is_level: false });
+            lines.push(Line { name: name(rows, row), points, standing: Standing::Private, is_level: false });
         }
     }
     lines.extend(roc_caps(part, rows));

@@ -12,7 +12,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use super::figure::{Figure, Line};
-use crate::commands::comparison::Standing;
+use crate::commands::protected::Standing;
 use label::Label;
 use layer::{Layers, axes, series};
 

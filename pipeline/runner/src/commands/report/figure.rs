@@ -3,7 +3,7 @@
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::Metric;
 
-use crate::commands::comparison::Standing;
+use crate::commands::protected::Standing;
 
 /// A figure with its caption and its data.
 #[derive(Clone)]

@@ -7,10 +7,9 @@ use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_statistics::log_log_slope;
 
 use super::figure::{Axis, AxisAbove, Figure, Line};
-use super::lines::is_level;
 use super::protocol::Protocols;
 use super::{attacks, central};
-use crate::commands::comparison::Standing;
+use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::{CENTRAL, Row};
 use crate::config::fields::plain_text;
 use crate::published::Published;
@@ -28,6 +27,8 @@ pub(super) struct Part<'a> {
     pub attacked: Vec<&'a Row>,
     /// Rows about models of a curator, likewise.
     pub central: Vec<&'a Row>,
+    /// What their budgets protect.
+    pub(super) protected: Protected,
     pub(super) published: Option<&'a Published>,
     /// What of its protocol differs from the published one.
     pub(super) protocols: &'a Protocols,
@@ -35,9 +36,6 @@ pub(super) struct Part<'a> {
     pub(super) sweeps_mechanism: bool,
     sweeps_nodes: bool,
 }
-
-const BUDGET: &str = "epsilon, nats per list bit";
-const EDGE_BUDGET: &str = "nats per undirected link";
 
 /// Every figure of these rows.
 pub(crate) fn all(rows: &[Row], published: Option<&Published>, protocols: &Protocols) -> Vec<Figure> {
@@ -75,6 +73,7 @@ impl<'a> Part<'a> {
         let sweeps_mechanism = rows.iter().any(|row| row.cell.mechanism != rows[0].cell.mechanism);
         let nodes: BTreeSet<u64> = rows.iter().filter_map(|row| n_nodes(row)).map(f64::to_bits).collect();
         Self {
+            protected: Protected::of(&rows),
             rows,
             attacked,
             central,
@@ -107,7 +106,7 @@ impl<'a> Part<'a> {
             let before = figures.len();
             self.by_budget(&mut figures, &rows, (&format!("accuracy-{model}"), &title), &accuracy, false, &named);
             // A floor that was trained says more than a constant answer.
-            if !rows.iter().any(|row| Standing::of(&row.cell) == Standing::Floor) {
+            if !rows.iter().any(|row| self.protected.standing(&row.cell) == Standing::Floor) {
                 self.add_floor(&mut figures[before..], &rows, &metric::MAJORITY_ACCURACY, "majority class");
             }
         }
@@ -152,8 +151,8 @@ impl<'a> Part<'a> {
         figures
     }
 
-    /// A figure over the budget per list bit; and, where mechanisms differ in who reports a link, one over that per
-    /// link.
+    /// A figure over the budget, with the same by another relation above it; and, where mechanisms differ in who reports a
+    /// link, one over the cost of a link.
     pub(super) fn by_budget(
         &self,
         figures: &mut Vec<Figure>,
@@ -163,24 +162,35 @@ impl<'a> Part<'a> {
         is_log: bool,
         named: &dyn Fn(&Row) -> String,
     ) {
-        let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log };
+        let protected = self.protected;
         let lines = |x: &dyn Fn(&Row) -> f64| self.lines(rows, drawn, x, named);
-        let figure = |name: String, title: String, label: &str, lines| {
-            let x = Axis { label: label.to_owned(), is_log: false };
-            Figure { name, title, x, y: y.clone(), x_above: None, lines }
+        let figure = |name: String, title: String, unit: &str, lines| {
+            // Budgets of features span decades, and those of links do not.
+            let x = Axis { label: format!("nats per {unit}"), is_log: protected != Protected::Links };
+            let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log };
+            Figure { name, title, x, y, x_above: None, lines }
         };
-        let mut per_bit = figure(name.to_owned(), title.to_owned(), BUDGET, lines(&|row| row.cell.epsilon));
-        let has_budget = |row: &&&Row| !is_level(row) && row.cell.epsilon > 0.0 && row.cell.epsilon.is_finite();
-        let ratio = |row: &&Row| row.cell.epsilon_edge / row.cell.epsilon;
+        let budget = |row: &Row| match protected {
+            Protected::Links => row.cell.epsilon,
+            _ => protected.budget(&row.cell).unwrap_or(f64::INFINITY),
+        };
+        let unit = rows.first().map_or("", |row| protected.unit(&row.cell));
+        let mut first = figure(name.to_owned(), title.to_owned(), unit, lines(&budget));
+        let paying = || rows.iter().filter(|row| !self.is_level(row) && protected.budget(&row.cell).is_some());
+        let other = |row: &&&Row| {
+            let (nats, unit) = protected.other_budget(&row.cell)?;
+            Some((nats / protected.budget(&row.cell)?, unit))
+        };
+        // A millionth more or less is rounding.
         let ratios: BTreeSet<u64> =
-            rows.iter().filter(has_budget).map(ratio).map(|ratio| (8.0 * ratio) as u64).collect();
-        if let (1, Some(factor)) = (ratios.len(), rows.iter().find(has_budget).map(ratio)) {
-            per_bit.x_above = Some(AxisAbove { label: EDGE_BUDGET.to_owned(), factor });
+            paying().filter_map(|row| other(&row)).map(|(ratio, _)| (1e6 * ratio).round() as u64).collect();
+        if let (1, Some((factor, unit))) = (ratios.len(), paying().find_map(|row| other(&row))) {
+            first.x_above = Some(AxisAbove { label: format!("nats per {unit}"), factor });
         }
-        figures.push(per_bit);
-        if ratios.len() > 1 {
+        figures.push(first);
+        if ratios.len() > 1 && protected == Protected::Links {
             let (name, title) = (format!("{name}-per-link"), format!("{title}, by what a link costs"));
-            figures.push(figure(name, title, EDGE_BUDGET, lines(&|row| row.cell.epsilon_edge)));
+            figures.push(figure(name, title, "undirected link", lines(&|row| row.cell.epsilon_edge)));
         }
     }
 

@@ -5,8 +5,8 @@ use veilgraph_evaluate::metric;
 use super::central;
 use super::figure::{Figure, Line, Point};
 use super::figures::{Drawn, Part};
-use crate::commands::comparison::Standing;
-use crate::commands::summary::Row;
+use crate::commands::protected::{Protected, Standing};
+use crate::commands::summary::{CENTRAL, Row};
 use crate::published::PublishedCell;
 
 impl Part<'_> {
@@ -15,7 +15,7 @@ impl Part<'_> {
         let cell = &row.cell;
         let is_blink = cell.mechanism == "blink";
         // A reference is called as its alternative is.
-        let is_named = Standing::of(cell) != Standing::Private && !cell.alternative.is_empty();
+        let is_named = self.protected.standing(cell) != Standing::Private && !cell.alternative.is_empty();
         let mechanism = if self.sweeps_mechanism && !is_named { cell.mechanism.as_str() } else { "" };
         let variant = if is_blink { cell.variant.as_str() } else { "" };
         let fraction = match cell.degree_fraction {
@@ -24,7 +24,7 @@ impl Part<'_> {
             1.0 => "prior alone".to_owned(),
             fraction => format!("fraction {fraction}"),
         };
-        let estimate = cell.estimate();
+        let estimate = cell.told_apart_by(|choice| choice.field != self.protected.field());
         // A perceptron on a graph stands beside the networks that read its links.
         let model = if cell.model == "mlp" && cell.mechanism != "no-links" { "mlp" } else { "" };
         let mut parts: Vec<&str> = Vec::new();
@@ -78,8 +78,8 @@ impl Part<'_> {
                         lines.push(Line {
                             name,
                             points: vec![point],
-                            standing: standing(row),
-                            is_level: is_level(row),
+                            standing: self.standing(row),
+                            is_level: self.is_level(row),
                         });
                     }
                 }
@@ -89,19 +89,25 @@ impl Part<'_> {
         lines.sort_by(|a, b| (a.is_level, &a.name).cmp(&(b.is_level, &b.name)));
         lines
     }
+
+    /// Whether a row stands for all budgets.
+    pub(super) fn is_level(&self, row: &Row) -> bool {
+        is_level(row) || (self.protected != Protected::Links && self.protected.budget(&row.cell).is_none())
+    }
+
+    /// A floor or a ceiling that has budgets of its own is drawn as a method.
+    fn standing(&self, row: &Row) -> Standing {
+        let protected = if row.cell.mechanism == CENTRAL { Protected::Model } else { self.protected };
+        match protected.standing(&row.cell) {
+            Standing::Ceiling if !self.is_level(row) => Standing::Private,
+            standing => standing,
+        }
+    }
 }
 
-/// Whether a row stands for all budgets.
+/// Whether a row stands for all budgets of links.
 pub(super) fn is_level(row: &Row) -> bool {
     matches!(row.cell.mechanism.as_str(), "non-private" | "no-links") || central::is_level(&row.cell)
-}
-
-/// A level is a floor or a ceiling; a learner of a curator that needs no link is a floor at every budget.
-fn standing(row: &Row) -> Standing {
-    match Standing::of(&row.cell) {
-        Standing::Ceiling if !is_level(row) => Standing::Private,
-        standing => standing,
-    }
 }
 
 /// The figure as it is drawn: without levels that a logarithmic axis has no place for, and with lines that are the same

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use veilgraph_evaluate::Cell;
 
-use crate::commands::comparison::Standing;
+use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use crate::config::ConfigError;
 
@@ -37,7 +37,7 @@ impl ColumnAxis {
         }
         let budgets: BTreeSet<u64> = rows
             .iter()
-            .filter(|row| Standing::of(&row.cell) == Standing::Private)
+            .filter(|row| Protected::Links.standing(&row.cell) == Standing::Private)
             .map(|row| row.cell.epsilon.to_bits())
             .collect();
         if budgets.len() > 1 && !rows.iter().any(|row| row.cell.choice("train.epsilon").is_some()) {

@@ -4,7 +4,7 @@ use veilgraph_contract::Relation;
 use veilgraph_evaluate::Cell;
 
 use super::axis::ColumnAxis;
-use crate::commands::comparison::Standing;
+use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 
 /// Something that tells methods apart.
@@ -33,7 +33,9 @@ impl MethodHeading {
         match &self.of {
             HeadingKind::Alternative => cell.alternative.clone(),
             HeadingKind::Mechanism => cell.mechanism.clone(),
-            HeadingKind::Fraction if Standing::of(cell) == Standing::Private => cell.degree_fraction.to_string(),
+            HeadingKind::Fraction if Protected::Links.standing(cell) == Standing::Private => {
+                cell.degree_fraction.to_string()
+            }
             HeadingKind::Fraction => String::new(),
             HeadingKind::Features => cost(Relation::NodeFeatures),
             HeadingKind::Label => cost(Relation::Label),

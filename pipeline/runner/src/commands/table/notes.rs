@@ -4,7 +4,8 @@ use veilgraph_evaluate::metric::Better;
 use veilgraph_statistics::{ALPHA, Summary};
 
 use super::pivot::{PivotCell, PivotLine, PivotTable};
-use crate::commands::comparison::{Standing, Verdict};
+use crate::commands::comparison::Verdict;
+use crate::commands::protected::Standing;
 
 impl PivotTable {
     /// Number of trials of every cell, where all have the same.

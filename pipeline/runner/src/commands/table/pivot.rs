@@ -7,7 +7,8 @@ use veilgraph_statistics::Summary;
 use super::axis::ColumnAxis;
 use super::method::method_headings;
 
-use crate::commands::comparison::{Compared, Standing, Verdict, best, compare, reference};
+use crate::commands::comparison::{Compared, Verdict, best, compare, reference};
+use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use crate::config::ConfigError;
 
@@ -88,8 +89,10 @@ fn pivot(
     against: Against,
     axis: &ColumnAxis,
 ) -> Result<PivotTable, ConfigError> {
+    let protected = Protected::of(rows);
     let headings = method_headings(rows, axis);
-    let references: Vec<Option<&Row>> = rows.iter().map(|row| other(rows, row, metric, against, axis)).collect();
+    let references: Vec<Option<&Row>> =
+        rows.iter().map(|row| other(protected, rows, row, metric, against, axis)).collect();
     if let Against::Named(name) = against
         && references.iter().all(Option::is_none)
     {
@@ -100,7 +103,7 @@ fn pivot(
     let pairs: Vec<(&Row, Option<&Row>)> = rows.iter().copied().zip(references.iter().copied()).collect();
     let compared = compare(&pairs, metric);
     let best_of_column: Vec<(&Row, Option<&Row>)> =
-        rows.iter().map(|row| (*row, best_beside(rows, row, metric, axis))).collect();
+        rows.iter().map(|row| (*row, best_beside(protected, rows, row, metric, axis))).collect();
     let to_best = compare(&best_of_column, metric);
     let mut columns: Vec<String> = Vec::new();
     for row in rows {
@@ -126,7 +129,7 @@ fn pivot(
             bootstrap: veilgraph_statistics::bootstrap_interval(&row.values(metric.name)),
         };
         let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();
-        let standing = Standing::of(&row.cell);
+        let standing = protected.standing(&row.cell);
         let is_mine =
             |line: &&mut PivotLine| line.method == method && line.standing == standing && line.cells[at].is_none();
         if let Some(line) = lines.iter_mut().find(is_mine) {
@@ -160,9 +163,16 @@ fn pivot(
 }
 
 /// What a row is compared with.
-fn other<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, against: Against, axis: &ColumnAxis) -> Option<&'a Row> {
+fn other<'a>(
+    protected: Protected,
+    rows: &[&'a Row],
+    row: &Row,
+    metric: &Metric,
+    against: Against,
+    axis: &ColumnAxis,
+) -> Option<&'a Row> {
     match against {
-        Against::Floor => reference(rows, row, Standing::Floor, metric),
+        Against::Floor => reference(protected, rows, row, Standing::Floor, metric),
         Against::Named(name) => {
             let is_called = |other: &&&Row| {
                 [&other.cell.alternative, &other.cell.mechanism, &other.cell.model].contains(&&name.to_owned())
@@ -172,7 +182,7 @@ fn other<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, against: Against, axi
             let is_like = |other: &&Row| other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
             // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
             let at: Vec<&Row> = named.iter().copied().filter(here).collect();
-            let level = || named.iter().copied().filter(|other| Standing::of(&other.cell) != Standing::Private);
+            let level = || named.iter().copied().filter(|other| protected.standing(&other.cell) != Standing::Private);
             let like = at.iter().copied().find(|other| is_like(other));
             like.or_else(|| best(at.into_iter(), metric)).or_else(|| best(level(), metric))
         }
@@ -180,8 +190,14 @@ fn other<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, against: Against, axi
 }
 
 /// The best row of the row's column among those that protect links, where the row is one of them.
-fn best_beside<'a>(rows: &[&'a Row], row: &Row, metric: &Metric, axis: &ColumnAxis) -> Option<&'a Row> {
-    let is_private = |cell: &Cell| Standing::of(cell) == Standing::Private;
+fn best_beside<'a>(
+    protected: Protected,
+    rows: &[&'a Row],
+    row: &Row,
+    metric: &Metric,
+    axis: &ColumnAxis,
+) -> Option<&'a Row> {
+    let is_private = |cell: &Cell| protected.standing(cell) == Standing::Private;
     if !is_private(&row.cell) {
         return None;
     }

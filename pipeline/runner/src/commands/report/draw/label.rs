@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::escaped;
-use crate::commands::comparison::Standing;
+use crate::commands::protected::Standing;
 use crate::commands::report::figure::Line;
 
 const FONT: f64 = 12.0;

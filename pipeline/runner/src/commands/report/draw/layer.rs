@@ -42,10 +42,17 @@ impl<'a> Layers<'a> {
     pub(super) fn of(figure: &'a Figure) -> Self {
         let moving = figure.lines.iter().filter(|line| !line.is_level);
         let x = extent(moving.flat_map(|line| &line.points).map(|point| point.x));
-        let values = figure.lines.iter().flat_map(|line| &line.points).flat_map(|point| {
-            let published = point.published.map_or(point.mean, |(mean, _)| mean);
-            [point.mean, point.mean - point.half_width, point.mean + point.half_width, published]
-        });
+        let of_line = |line: &Line| {
+            // Levels are drawn without their intervals.
+            let shown = if line.is_level { 0.0 } else { 1.0 };
+            let of_point = move |point: &Point| {
+                let published = point.published.map_or(point.mean, |(mean, _)| mean);
+                let half_width = shown * point.half_width;
+                [point.mean, point.mean - half_width, point.mean + half_width, published]
+            };
+            line.points.iter().flat_map(of_point).collect::<Vec<f64>>()
+        };
+        let values = figure.lines.iter().flat_map(of_line);
         let y = extent(values.filter(|&value| !figure.y.is_log || value > 0.0));
         Self { figure, x: padded(x, &figure.x), y: padded(y, &figure.y) }
     }
@@ -59,10 +66,7 @@ const MOST_TICKS: usize = 10;
 /// The axes with their grid, as SVG.
 pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
     let Series { mut body, hits: ticks, .. } = drawn(layers, &Layer::Axes)?;
-    // A logarithmic axis may have the same number at the same place twice.
-    let mut known = BTreeSet::new();
-    let parts: Vec<&str> = body.split_inclusive("</text>").filter(|part| known.insert(part.trim())).collect();
-    body = parts.concat();
+    body = without_repeated_text(&body);
     let Some(above) = &layers.figure.x_above else { return Ok(body) };
     let text = |x: f64, y: f64, words: &str| {
         format!(
@@ -76,6 +80,20 @@ pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
         body += &text(f64::from(tick.at.0), f64::from(tick.at.1) - 6.0, &tick.words);
     }
     Ok(body)
+}
+
+/// A logarithmic axis may have the same number at the same place twice.
+fn without_repeated_text(svg: &str) -> String {
+    let mut known = BTreeSet::new();
+    let mut kept = String::new();
+    for part in svg.split_inclusive("</text>") {
+        let (before, text) = part.split_at(part.rfind("<text").unwrap_or(part.len()));
+        kept += before;
+        if known.insert(text) {
+            kept += text;
+        }
+    }
+    kept
 }
 
 /// The budgets at which there are points, as many as have room.

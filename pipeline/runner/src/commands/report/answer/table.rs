@@ -1,0 +1,61 @@
+//! The answer in numbers: one line for each budget.
+
+use veilgraph_evaluate::metric;
+
+use super::words::{called, points};
+use super::{Asked, Method};
+use crate::commands::comparison::Verdict;
+use crate::commands::protected::{Protected, Standing};
+use crate::commands::summary::Row;
+
+/// A number that is not there.
+const NOTHING: &str = "–";
+
+impl Asked<'_> {
+    pub(super) fn table(&self, method: &Method) -> (Vec<String>, Vec<Vec<String>>) {
+        let mut head = vec![format!("nats per {}", self.unit(method))];
+        let other = method.budgets.first().and_then(|at| self.protected.other_budget(&at.row.cell));
+        head.extend(other.map(|(_, unit)| format!("nats per {unit}")));
+        head.extend(["accuracy %", "best floor", "points beside it", "verdict", "graph, network"].map(str::to_owned));
+        if self.protected == Protected::Links {
+            head.extend(["true links held", "held links that are true"].map(str::to_owned));
+        }
+        head.push("trials".to_owned());
+        let mut lines = Vec::new();
+        for at in &method.budgets {
+            let floor = self.reference(at.row, Standing::Floor);
+            let mut line = vec![short(at.budget)];
+            if other.is_some() {
+                line.push(
+                    self.protected.other_budget(&at.row.cell).map_or(NOTHING.to_owned(), |(nats, _)| short(nats)),
+                );
+            }
+            line.push(accuracy(at.row));
+            line.push(floor.map_or(NOTHING.to_owned(), |floor| format!("{} {}", called(floor), accuracy(floor))));
+            line.push(at.compared.map_or(NOTHING.to_owned(), |compared| points(&compared)));
+            line.push(at.compared.map_or(NOTHING, |compared| Verdict::words(compared.verdict)).to_owned());
+            let built = [at.row.cell.variant.as_str(), at.row.cell.model.as_str()];
+            line.push(built.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "));
+            if self.protected == Protected::Links {
+                let known = self.known_links(at.row).unwrap_or((NOTHING.to_owned(), NOTHING.to_owned()));
+                line.extend([known.0, known.1]);
+            }
+            line.push(at.row.summary(metric::ACCURACY.name).map_or(0, |summary| summary.trials).to_string());
+            lines.push(line);
+        }
+        (head, lines)
+    }
+}
+
+/// Nats with at most three digits after the point.
+pub(super) fn short(nats: f64) -> String {
+    ((nats * 1e3).round() / 1e3).to_string()
+}
+
+fn accuracy(row: &Row) -> String {
+    row.summary(metric::ACCURACY.name).map_or(NOTHING.to_owned(), |summary| {
+        let number = |value: f64| metric::ACCURACY.written(value);
+        let interval = if summary.trials > 1 { format!(" ± {}", number(summary.half_width)) } else { String::new() };
+        format!("{}{interval}", number(summary.mean))
+    })
+}
