@@ -59,11 +59,14 @@ fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
 	fuzz/run.sh $(SECONDS)
 # Debian's Selenium belongs to Debian's Python.
 PYTHON_OF_SELENIUM ?= /usr/bin/python3
-test-page: demo           ## Look at the demo's page in a headless Chromium (Debian: chromium chromium-driver python3-selenium)
-	$(PYTHON_OF_SELENIUM) tests/page/look.py $(DEMO_PAGE) --shots $(TARGET)/page
+REPORTS = $(or $(VEILGRAPH_STORE),artifacts)/auditor/reports
+PAGES = features curator audit one
+test-page: demo           ## Look at pages in a headless Chromium (Debian: chromium chromium-driver python3-selenium)
+	for page in $(PAGES); do $(VEILGRAPH) -q run tests/page/$$page.toml > $(TARGET)/page-$$page.txt && \
+		$(VEILGRAPH) -q report tests/page/$$page.toml || exit 1; done
+	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html $(PAGES:%=$(REPORTS)/page-%.html) --shots $(TARGET)/pages
 picture: demo             ## Take the picture of the README from the demo's page
-	$(PYTHON_OF_SELENIUM) tests/page/look.py $(DEMO_PAGE) --readme docs/demo.png
-DEMO_PAGE = $(or $(VEILGRAPH_STORE),artifacts)/auditor/reports/demo.html
+	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html --readme docs/demo.png
 claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=... PUBLISHED=...
 	$(VEILGRAPH) claims claims.toml --quick $(PAPER)
 deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)

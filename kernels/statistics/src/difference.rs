@@ -20,8 +20,8 @@ pub struct Difference {
     pub half_width: f64,
     /// The 95 % interval of the mean from resampled trials; absent for one trial.
     pub bootstrap: Option<(f64, f64)>,
-    /// Two-sided p-value of the paired t-test that there is no difference; absent for one trial. It is 0 where every trial
-    /// shows the same difference, and 1 where none shows any.
+    /// Two-sided p-value of the paired t-test that there is no difference; absent for one trial. Where every trial shows the
+    /// same difference, no spread is left to test by, and it is that of the sign test: 2^(1 − n), or 1 where none shows any.
     pub p_value: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ fn p_value(summary: &Summary) -> Option<f64> {
     let standard_error = summary.standard_deviation / n.sqrt();
     // Rounding of equal differences leaves a spread of this size.
     if standard_error <= 1e-12 * summary.mean.abs() {
-        return Some(if summary.mean == 0.0 { 1.0 } else { 0.0 });
+        return Some(if summary.mean == 0.0 { 1.0 } else { (1.0 - n).exp2() });
     }
     let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
     Some(2.0 * law.sf((summary.mean / standard_error).abs()))

@@ -41,9 +41,9 @@ fn only_shared_trials_count_and_one_has_no_interval() {
 }
 
 #[test]
-fn equal_differences_are_certain() {
+fn equal_differences_are_judged_by_their_signs() {
     let (low, high) = (trials(&[1.0, 2.0, 3.0]), trials(&[2.0, 3.0, 4.0]));
-    assert_eq!(Difference::of(&high, &low).expect("three").p_value, Some(0.0));
+    assert_eq!(Difference::of(&high, &low).expect("three").p_value, Some(0.25));
     assert_eq!(Difference::of(&high, &high).expect("three").p_value, Some(1.0));
 }
 

@@ -118,6 +118,17 @@ impl Unit {
 }
 
 impl Metric {
+    /// The least and the largest value that there can be, as tables write it.
+    #[must_use]
+    pub fn range(&self) -> (f64, f64) {
+        let is_share = ["auc", "precision", "recall", "f1", "tpr"].iter().any(|part| self.name.contains(part));
+        match self.unit {
+            Unit::Percent => (0.0, 100.0),
+            Unit::One if is_share => (0.0, 1.0),
+            _ => (0.0, f64::INFINITY),
+        }
+    }
+
     /// A stored `value` as tables write it.
     #[must_use]
     pub fn written(&self, value: f64) -> String {

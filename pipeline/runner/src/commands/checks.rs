@@ -63,8 +63,8 @@ fn outcome(check: &Check, rows: &[Row]) -> Outcome {
         mine.retain(|row| protected.standing(&row.cell) == Standing::Private);
     }
     let (cells, mut problems) = match &check.rule {
-        Rule::AtLeast(bound) => (mine.len(), beyond(&mine, metric, |mean| mean < *bound)),
-        Rule::AtMost(bound) => (mine.len(), beyond(&mine, metric, |mean| mean > *bound)),
+        Rule::AtLeast(bound) => (mine.len(), beyond(&mine, metric, |mean| mean >= *bound)),
+        Rule::AtMost(bound) => (mine.len(), beyond(&mine, metric, |mean| mean <= *bound)),
         Rule::Near { other, within } => (mine.len(), away(&mine, metric, other, *within)),
         Rule::NoWorseThanFloor => {
             let all: Vec<&Row> = rows.iter().collect();
@@ -96,10 +96,10 @@ fn called(cell: &Cell) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn beyond(rows: &[&Row], metric: &Metric, is_wrong: impl Fn(f64) -> bool) -> Vec<String> {
+fn beyond(rows: &[&Row], metric: &Metric, is_right: impl Fn(f64) -> bool) -> Vec<String> {
     let of = |row: &&Row| {
         let mean = row.summary(metric.name)?.mean;
-        is_wrong(mean * metric.unit.factor()).then(|| format!("{}: {}", called(&row.cell), metric.written(mean)))
+        (!is_right(mean * metric.unit.factor())).then(|| format!("{}: {}", called(&row.cell), metric.written(mean)))
     };
     rows.iter().filter_map(of).collect()
 }

@@ -15,9 +15,11 @@ use veilgraph_store::{Part, Store};
 use super::summary::{self, Row};
 use crate::cli::{ClaimsArguments, RunArguments};
 use crate::commands::{run, scores};
+use crate::config::Config;
 use crate::output;
 use crate::progress::Display;
 use crate::runs;
+use crate::task::Task;
 pub(crate) use file::Mode;
 use file::{Claim, ClaimsFile, Experiment};
 use verdict::{Finding, Verdict};
@@ -40,6 +42,13 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     let mode = arguments.mode();
     let file = ClaimsFile::read(&arguments.file)?;
     let wanted = file.wanted(&arguments.only)?;
+    // A mistake in any config is found before anything runs.
+    for experiment in file.experiments.iter().filter(|one| one.lacks(mode, arguments).is_none()) {
+        if wanted.iter().any(|claim| claim.experiment == experiment.name) {
+            prepared(arguments, &file.folder, experiment, mode)
+                .with_context(|| format!("experiment `{}` of {}", experiment.name, arguments.file.display()))?;
+        }
+    }
     let mut checked = Vec::new();
     for experiment in &file.experiments {
         let mine: Vec<&Claim> = wanted.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
@@ -49,13 +58,16 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
         let skipped = experiment.lacks(mode, arguments);
         let start = Instant::now();
         let rows = match &skipped {
-            Some(_) => Vec::new(),
-            None => scores_of(store, arguments, &file.folder, experiment, mode, quiet)
-                .with_context(|| format!("experiment `{}` of {}", experiment.name, arguments.file.display()))?,
+            Some(_) => Ok(Vec::new()),
+            None => scores_of(store, arguments, &file.folder, experiment, mode, quiet),
         };
         let seconds = start.elapsed().as_secs_f64();
         for claim in mine {
-            let finding = skipped.clone().map_or_else(|| verdict::of(claim, &rows, mode), Finding::skipped);
+            let finding = match (&skipped, &rows) {
+                (Some(why), _) => Finding::skipped(why.clone()),
+                (None, Ok(rows)) => verdict::of(claim, rows, mode),
+                (None, Err(error)) => Finding::failed(format!("the experiment failed: {error:#}")),
+            };
             if !arguments.json && finding.verdict != Verdict::Skipped {
                 output::line(&words(claim, &finding));
             }
@@ -87,6 +99,11 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
         ));
     }
     anyhow::ensure!(failed == 0, "{failed} of {} claims fail", checked.len());
+    anyhow::ensure!(
+        number(Verdict::Skipped) < checked.len(),
+        "no claim was judged, because all {} were skipped; see why above",
+        checked.len()
+    );
     Ok(())
 }
 
@@ -111,6 +128,21 @@ fn scores_of(
     mode: Mode,
     quiet: bool,
 ) -> anyhow::Result<Vec<Row>> {
+    let (arguments, config, tasks) = prepared(arguments, folder, experiment, mode)?;
+    let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
+    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
+    let metrics = run::read_metrics(&done)?;
+    runs::publish(store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
+    summary::rows(&metrics, config.trials)
+}
+
+/// What a mode asks of an experiment, as `run` is asked it.
+fn prepared(
+    arguments: &ClaimsArguments,
+    folder: &Path,
+    experiment: &Experiment,
+    mode: Mode,
+) -> anyhow::Result<(RunArguments, Config, Vec<Task>)> {
     let name = format!("name=\"claims-{}-{}\"", mode.name(), experiment.name);
     let sets = experiment.sets(mode).into_iter().flatten().cloned().chain([name]).collect();
     let arguments = RunArguments {
@@ -122,11 +154,13 @@ fn scores_of(
         ..RunArguments::of(folder.join(&experiment.config))
     };
     let (config, tasks) = run::prepare_one(&arguments)?;
-    let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
-    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
-    let metrics = run::read_metrics(&done)?;
-    runs::publish(store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
-    summary::rows(&metrics, config.trials)
+    anyhow::ensure!(
+        !config.is_deployment(),
+        "{}: claims are checked by simulations, and this config is a deployment, whose release would be charged; remove \
+         randomness = \"os\"",
+        experiment.config.display()
+    );
+    Ok((arguments, config, tasks))
 }
 
 /// One line about a claim.

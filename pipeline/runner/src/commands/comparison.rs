@@ -1,9 +1,10 @@
 //! How far a score is from the floors and ceilings that it is read beside.
 
+use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, holm};
 
-use super::protected::{Protected, Standing};
+use super::protected::{Protected, Standing, protects_links_alone};
 use super::summary::Row;
 
 /// The reference of the wanted standing that comes out best in `metric` among those of the row's experiment, dataset and
@@ -17,15 +18,24 @@ pub(crate) fn reference<'a>(
 ) -> Option<&'a Row> {
     let belongs = |other: &&&Row| {
         protected.standing(&other.cell) == wanted
-            && other.cell.experiment == row.cell.experiment
-            && other.cell.dataset == row.cell.dataset
+            && are_about_the_same_data(&other.cell, &row.cell)
             && other.cell.choice("audit.attack").is_none()
     };
     let all: Vec<&Row> = rows.iter().filter(belongs).copied().collect();
-    let fitting = |other: &&Row| protected.costs_the_same_otherwise(&other.cell, &row.cell);
+    let fitting = |other: &&Row| protected.may_stand_beside(&other.cell, &row.cell, wanted);
     let same = best(all.iter().copied().filter(fitting), metric);
     // The ceiling of a model costs more by its nature, and so does a perceptron beside models that protect links alone.
-    same.or_else(|| if protected == Protected::Model { best(all.into_iter(), metric) } else { None })
+    let is_fallback = protected == Protected::Model && (wanted == Standing::Ceiling || protects_links_alone(&row.cell));
+    same.or_else(|| if is_fallback { best(all.into_iter(), metric) } else { None })
+}
+
+/// Whether both were scored on the same graph, with the same nodes for training and for tests.
+pub(crate) fn are_about_the_same_data(a: &Cell, b: &Cell) -> bool {
+    let data = |cell: &Cell| {
+        let choices = cell.choices.iter().filter(|choice| choice.stage() == "ingest");
+        choices.map(|choice| (choice.field.clone(), choice.value.clone())).collect::<Vec<_>>()
+    };
+    a.experiment == b.experiment && a.dataset == b.dataset && data(a) == data(b)
 }
 
 /// The row with the best mean; none for a metric of which neither direction is better.

@@ -105,31 +105,41 @@ impl Protected {
             (_, "no-links") => Standing::Floor,
             (Self::Links, "non-private" | "public") => Standing::Ceiling,
             (Self::Links, _) if cell.epsilon.is_infinite() => Standing::Ceiling,
-            (Self::Links, _) => Standing::Private,
             (Self::Features, _) if is_unbounded(&[Relation::NodeFeatures]) => Standing::Ceiling,
             // Features that nobody reports, and reports about a constant.
             (Self::Features, _) if self.budget(cell).is_none() => Standing::Floor,
             (Self::Labels, _) if self.budget(cell).is_none() => Standing::Ceiling,
-            (Self::Features | Self::Labels, _) => Standing::Private,
+            (Self::Links | Self::Features | Self::Labels, _) => Standing::Private,
         }
     }
 
-    /// Whether both cells protect everything else at the same cost, so that what the budget buys tells them apart.
-    pub(crate) fn costs_the_same_otherwise(self, a: &Cell, b: &Cell) -> bool {
+    /// Whether a cell may stand beside another as this kind of reference: it costs no more of everything else where it is a
+    /// floor, and just as much where it is a ceiling.
+    pub(crate) fn may_stand_beside(self, reference: &Cell, cell: &Cell, standing: Standing) -> bool {
         let own: &[Relation] = match self {
             Self::Links => &[Relation::ListBit, Relation::Edge],
             Self::Features => &[Relation::FeatureCoord, Relation::NodeFeatures, Relation::NodeAttrs],
             Self::Labels => &[Relation::Label, Relation::NodeAttrs],
             // What a curator's model costs is compared by its config, because floors protect more than others do.
-            Self::Model => return a.choice(self.field()) == b.choice(self.field()),
+            Self::Model => return reference.choice(self.field()) == cell.choice(self.field()),
         };
-        let others = |cell: &Cell| -> BTreeMap<Relation, u64> {
-            let costs = cell.costs.iter().filter(|cost| !own.contains(&cost.relation));
-            costs.map(|cost| (cost.relation, cost.epsilon.to_bits())).collect()
+        let others = |cell: &Cell| -> BTreeMap<Relation, f64> {
+            let costs = cell.costs.iter().filter(|cost| !own.contains(&cost.relation) && cost.epsilon > 0.0);
+            costs.map(|cost| (cost.relation, cost.epsilon)).collect()
         };
-        others(a) == others(b)
+        let (theirs, ours) = (others(reference), others(cell));
+        match standing {
+            Standing::Floor => theirs.iter().all(|(relation, nats)| ours.get(relation).is_some_and(|own| nats <= own)),
+            _ => theirs == ours,
+        }
     }
 }
 
 /// Relations under which a curator's model is protected, the strongest first.
 const MODEL: [Relation; 3] = [Relation::Node, Relation::OwnData, Relation::Edge];
+
+/// Whether a curator's model protects links one by one, and nothing else of a node.
+pub(crate) fn protects_links_alone(cell: &Cell) -> bool {
+    let is_node = |relation: Relation| matches!(relation, Relation::Node | Relation::OwnData);
+    !cell.costs.iter().any(|cost| is_node(cost.relation) && cost.epsilon.is_finite())
+}

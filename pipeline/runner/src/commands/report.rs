@@ -30,8 +30,10 @@ use crate::config::{Config, ConfigError, is_name};
 use crate::output;
 use crate::progress::Display;
 use crate::task::{Done, Task};
+use answer::Answer;
 use figure::Figure;
 use protocol::Protocols;
+pub(crate) use provenance::program_and_machine;
 use summary::Row;
 
 const PAGE: &str = include_str!("report/page.html");
@@ -56,17 +58,17 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
         run::ensure_fresh(tasks, &done, path)?;
-        gathered.add(config, tasks, &done, path)?;
+        gathered.add(config, tasks, &done, path, run::is_whole(arguments))?;
     }
     let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
-    let figures = figures::all(&rows, published.as_ref(), &protocols);
+    let (answers, mut figures): (Vec<Answer>, Vec<Figure>) = answer::answers(&rows).into_iter().unzip();
+    figures.extend(figures::all(&rows, published.as_ref(), &protocols));
     let drawn = write_figures(&figures, &folder.join(name))?;
     let published = published.map(|_| {
         let found = differences::all(&figures);
         context! { lines => found.lines, summary => found.summary, differences => protocols.differences() }
     });
-    let answers = answer::answers(&rows, &figures);
     let mut environment = Environment::new();
     environment.add_template("report.html", PAGE)?;
     let page = environment.get_template("report.html")?.render(context! {
@@ -75,6 +77,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         script => SCRIPT,
         question => answers.first().map_or("scores", |answer| answer.question),
         answers => Value::from(Serde(&answers)),
+        explanation => answers.first().map(|answer| answer.explanation),
         configs,
         figures => drawn,
         published,
@@ -111,9 +114,18 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done], path: &Path) -> anyhow::Result<()> {
+    fn add(
+        &mut self,
+        config: &Config,
+        tasks: &[Task],
+        done: &[Done],
+        path: &Path,
+        is_whole: bool,
+    ) -> anyhow::Result<()> {
         let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
-        self.outcomes.extend(checks::outcomes(&config.checks, &rows));
+        if is_whole {
+            self.outcomes.extend(checks::outcomes(&config.checks, &rows));
+        }
         self.rows.extend(rows);
         self.releases.extend(releases_of(tasks));
         self.entries.extend(entries_of(tasks, done));
@@ -212,7 +224,12 @@ fn figure_on_page(figure: &Figure, svg: String) -> Value {
         name => figure.name.as_str(),
         title => figure.title.as_str(),
         svg,
-        names => figure.lines.iter().map(|line| line.name.clone()).collect::<Vec<_>>(),
+        lines => figure
+            .lines
+            .iter()
+            .zip(draw::page_colours(figure))
+            .map(|(line, colour)| context! { name => line.name.clone(), colour, is_level => line.is_level })
+            .collect::<Vec<_>>(),
         x => figure.x.label.as_str(),
         y => figure.y.label.as_str(),
         points,

@@ -37,8 +37,7 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
         let rows = summary::rows(&metrics, config.trials)?;
         runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
         // A part of an experiment has a part of its scores, of which nothing is asked.
-        let is_whole = arguments.until.is_none() && matches!(arguments.side, SideChoice::All | SideChoice::Auditor);
-        let checked = if is_whole { checks::outcomes(&config.checks, &rows) } else { Vec::new() };
+        let checked = if is_whole(arguments) { checks::outcomes(&config.checks, &rows) } else { Vec::new() };
         if arguments.json {
             let document = json!({
                 "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
@@ -149,6 +148,12 @@ pub(crate) fn bring(
     let done = engine.run(jobs(arguments, is_plan));
     display.close();
     done
+}
+
+/// Whether everything is scored that the config asks for.
+pub(crate) fn is_whole(arguments: &RunArguments) -> bool {
+    let scores_all = matches!(arguments.side, SideChoice::All | SideChoice::Auditor);
+    scores_all && matches!(arguments.until.as_deref(), None | Some("evaluate"))
 }
 
 /// An error where something of an experiment would still have to run.

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use veilgraph_evaluate::metric::{self, Better, Metric};
 
 use super::ConfigError;
-use super::selection::Selection;
+use super::selection::{Selection, columns};
 use super::source::{Source, typed};
 use crate::nearest::nearest;
 
@@ -72,21 +72,28 @@ pub(super) fn taken_from(table: &mut Table, source: &Source) -> Result<Vec<Check
 
 fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
     let score = score(&table.score, source)?;
+    if let Some(column) = table.cells.unknown_column() {
+        let problem = format!("where names no column `{column}`; there are {}, and paths of swept fields", columns());
+        return Err(source.at("check", &problem));
+    }
     let one_rule = "every [[check]] needs one of at_least (a number or \"floor\"), at_most, no_worse_with = \"epsilon\", and \
                     near (a score) with within (a share)";
     let CheckTable { at_least, at_most, no_worse_with, near, within, .. } = &table;
     let rule = match (at_least, at_most, no_worse_with.as_deref(), near, within) {
         (Some(Value::String(word)), None, None, None, None) if word == FLOOR => Rule::NoWorseThanFloor,
         (Some(value), None, None, None, None) => {
-            let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+            let number = value
+                .as_float()
+                .or_else(|| value.as_integer().map(|whole| whole as f64))
+                .filter(|number| number.is_finite());
             Rule::AtLeast(
                 number
                     .ok_or_else(|| source.at("check", &format!("at_least = {value} is no number and not \"floor\"")))?,
             )
         }
-        (None, Some(number), None, None, None) => Rule::AtMost(*number),
+        (None, Some(number), None, None, None) if number.is_finite() => Rule::AtMost(*number),
         (None, None, Some(EPSILON), None, None) => Rule::NoWorseWithEpsilon,
-        (None, None, None, Some(other), Some(within)) if *within >= 0.0 => {
+        (None, None, None, Some(other), Some(within)) if *within >= 0.0 && within.is_finite() => {
             Rule::Near { other: self::score(other, source)?, within: *within }
         }
         _ => return Err(source.at("check", one_rule)),

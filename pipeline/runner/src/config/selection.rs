@@ -5,6 +5,7 @@ use toml::{Table, Value};
 use veilgraph_evaluate::Cell;
 
 use super::fields::leaves;
+use crate::task::STAGES;
 
 /// Columns of a table of scores with the values that are meant; a list stands for any of its values.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -37,6 +38,12 @@ impl Selection {
         let mut parts = field.split('.');
         let first = self.0.get(field).or_else(|| self.0.get(parts.next()?))?;
         if self.0.contains_key(field) { Some(first) } else { parts.try_fold(first, |value, part| value.get(part)) }
+    }
+
+    /// A column that no score can have, if one is named.
+    pub(crate) fn unknown_column(&self) -> Option<String> {
+        let is_swept = |field: &str| STAGES.iter().any(|stage| field.starts_with(&format!("{stage}.")));
+        leaves(&self.0, "").into_iter().find(|field| !COLUMNS.contains(&field.as_str()) && !is_swept(field))
     }
 
     /// What is meant, as a phrase.

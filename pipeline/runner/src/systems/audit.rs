@@ -157,6 +157,11 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
             return Err(plan.config.error(&field, &problem));
         }
         let attacked = if attack.on == On::Graphs { graphs } else { networks };
+        // A reference or an alternative without a network has none to attack; others of the config may.
+        if attacked.is_empty() && plan.config.alternative.is_some() {
+            tracing::info!("`{}` attacks no network of {}", attack.name, plan.config.label.join(", "));
+            return Ok(Vec::new());
+        }
         if attacked.is_empty() {
             let problem = format!(
                 "`{}` attacks networks that classify nodes, and none is trained here: data with features and labels, and \

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 use toml::Table;
-use veilgraph_evaluate::metric::Metric;
+use veilgraph_evaluate::metric::{Better, Metric};
 
 use super::tolerance::{Tolerance, ToleranceText};
 use crate::cli::ClaimsArguments;
@@ -84,8 +84,8 @@ pub(super) enum Asks {
     AtMost(f64),
     /// Better than the best of other cells, by at least so much.
     BetterThan { others: Selection, by: f64 },
-    /// Not separably better than the best of other cells.
-    NoBetterThan { others: Selection },
+    /// Not better than the best of other cells by more than so much.
+    NoBetterThan { others: Selection, by: f64 },
 }
 
 /// One value, or one for each value of the column `over`.
@@ -139,6 +139,10 @@ impl ClaimsFile {
             let id = table.id.clone();
             let wrong = |ConfigError(problem): ConfigError| ConfigError(format!("{place}: claim `{id}`: {problem}"));
             claims.extend(claims_of(table, &text.experiment).map_err(wrong)?);
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = text.experiment.iter().find(|experiment| !names.insert(experiment.name.as_str())) {
+            return Err(ConfigError(format!("{place}: two experiments are named `{}`", twice.name)).into());
         }
         let mut known = BTreeSet::new();
         if let Some(twice) = claims.iter().find(|claim| !known.insert(claim.id.as_str())) {
@@ -195,6 +199,7 @@ fn claims_of(mut table: ClaimTable, experiments: &[Experiment]) -> Result<Vec<Cl
         return Err(ConfigError(problem));
     }
     let score = named(&table.score)?;
+    check(&table, score)?;
     let pair = "`over` names a column, and `expected` is then a table of its values; name both or neither";
     let claim = |table: &ClaimTable, id: String, says: String, cells: Selection, asks: Asks| {
         let (source, experiment) = (table.source.clone(), table.experiment.clone());
@@ -226,6 +231,32 @@ fn claims_of(mut table: ClaimTable, experiments: &[Experiment]) -> Result<Vec<Cl
     }
 }
 
+/// Refuses what would be passed over, or would hold whatever is scored.
+fn check(table: &ClaimTable, score: &Metric) -> Result<(), ConfigError> {
+    let selections = [Some(&table.cells), table.better_than.as_ref(), table.no_better_than.as_ref()];
+    if let Some(column) = selections.into_iter().flatten().find_map(Selection::unknown_column) {
+        return Err(ConfigError(format!(
+            "there is no column `{column}`; there are {}, and paths of swept fields",
+            columns()
+        )));
+    }
+    let is_gain = table.better_than.is_some() || table.no_better_than.is_some();
+    if is_gain && score.better == Better::Neither {
+        return Err(ConfigError(format!("neither direction of `{}` is better, so there is no gain in it", score.name)));
+    }
+    if table.by.is_some() && !is_gain {
+        return Err(ConfigError("`by` stands with `better_than` or `no_better_than`".to_owned()));
+    }
+    if table.tolerance.is_some() && table.expected.is_none() {
+        return Err(ConfigError("`tolerance` stands with `expected`".to_owned()));
+    }
+    let numbers = [table.at_least, table.at_most, table.by];
+    if numbers.iter().flatten().any(|number| !number.is_finite()) {
+        return Err(ConfigError("a bound has to be a finite number".to_owned()));
+    }
+    Ok(())
+}
+
 /// What is asked where no value is expected.
 fn asked(table: &mut ClaimTable) -> Result<Asks, ConfigError> {
     let by = table.by.take();
@@ -233,7 +264,7 @@ fn asked(table: &mut ClaimTable) -> Result<Asks, ConfigError> {
         (Some(number), None, None, None) => Ok(Asks::AtLeast(number)),
         (None, Some(number), None, None) => Ok(Asks::AtMost(number)),
         (None, None, Some(others), None) => Ok(Asks::BetterThan { others, by: by.unwrap_or(0.0) }),
-        (None, None, None, Some(others)) => Ok(Asks::NoBetterThan { others }),
+        (None, None, None, Some(others)) => Ok(Asks::NoBetterThan { others, by: by.unwrap_or(0.0) }),
         _ => Err(ConfigError(format!(
             "name one of `expected` with `tolerance`, `at_least`, `at_most`, `better_than` (with `by`) and `no_better_than`; \
              `where` and the others name columns: {}, or swept fields",
@@ -248,5 +279,5 @@ fn tolerance(table: &ClaimTable) -> Result<Tolerance, ConfigError> {
     if others.iter().any(Option::is_some) || table.better_than.is_some() || table.no_better_than.is_some() {
         return Err(ConfigError("`expected` stands with `tolerance` alone".to_owned()));
     }
-    Ok(number.into())
+    Tolerance::checked(number)
 }

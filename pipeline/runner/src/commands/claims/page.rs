@@ -30,7 +30,7 @@ pub(super) fn written(checked: &[Checked], command: &str) -> anyhow::Result<Stri
         skipped => number(Verdict::Skipped),
         minutes => (seconds / 6.0).round() / 10.0,
         command,
-        version => env!("CARGO_PKG_VERSION"),
+        provenance => crate::commands::report::program_and_machine(),
     })?;
     Ok(page)
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::Mode;
+use crate::config::ConfigError;
 
 /// How far a score may be from what is claimed, in the unit of tables or as a share of it; the larger of both counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,18 +33,26 @@ pub(super) struct ToleranceTable {
     share: f64,
 }
 
-impl From<ToleranceText> for Tolerance {
-    fn from(text: ToleranceText) -> Self {
-        match text {
+impl Tolerance {
+    /// The numbers of a file.
+    ///
+    /// # Errors
+    /// A number that is negative or no number would never hold, or always.
+    pub(super) fn checked(text: ToleranceText) -> Result<Self, ConfigError> {
+        let tolerance = match text {
             ToleranceText::Always(number) => Self { quick: number, fixed: number, full: number, share: 0.0 },
             ToleranceText::ByMode(ToleranceTable { quick, fixed, full, share }) => {
                 Self { quick: quick.unwrap_or(fixed), fixed, full: full.unwrap_or(fixed), share }
             }
+        };
+        let Self { quick, fixed, full, share } = tolerance;
+        if [quick, fixed, full, share].iter().all(|number| *number >= 0.0 && number.is_finite()) {
+            Ok(tolerance)
+        } else {
+            Err(ConfigError("a `tolerance` is a finite number, and not below 0".to_owned()))
         }
     }
-}
 
-impl Tolerance {
     /// What it allows around a value.
     pub(super) fn of(self, mode: Mode, expected: f64) -> f64 {
         let number = match mode {

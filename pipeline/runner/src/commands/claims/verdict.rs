@@ -5,7 +5,7 @@ use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, Summary};
 
 use super::file::{Asks, Claim, Mode};
-use crate::commands::comparison::best;
+use crate::commands::comparison::{are_about_the_same_data, best};
 use crate::commands::summary::Row;
 
 /// What is said of a claim.
@@ -51,7 +51,7 @@ impl Finding {
         Self { verdict: Verdict::Skipped, found: why, value: None, half_width: None, trials: 0 }
     }
 
-    fn failed(why: String) -> Self {
+    pub(super) fn failed(why: String) -> Self {
         Self { verdict: Verdict::Fails, ..Self::skipped(why) }
     }
 }
@@ -76,9 +76,9 @@ pub(super) fn of(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
             let others = rows.iter().filter(is_scored).filter(|other| others.has(&other.cell) && is_beside(other, row));
             better(row, best(others, metric), metric, *by)
         }
-        Asks::NoBetterThan { others } => {
+        Asks::NoBetterThan { others, by } => {
             let others = rows.iter().filter(is_scored).filter(|other| others.has(&other.cell) && is_beside(other, row));
-            no_better(row, best(others, metric), metric)
+            no_better(row, best(others, metric), metric, *by)
         }
     };
     let severity = |finding: &Finding| match finding.verdict {
@@ -95,10 +95,13 @@ pub(super) fn of(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
     worst.unwrap_or_else(|| Finding::failed("nothing was scored".to_owned()))
 }
 
-/// Whether both are of one dataset, and at one budget of links if both have one.
+/// Whether both are of the same data, and at the same budgets where both have them.
 fn is_beside(a: &Row, b: &Row) -> bool {
     let has_budget = |row: &Row| row.cell.epsilon > 0.0 && row.cell.epsilon.is_finite();
-    a.cell.dataset == b.cell.dataset && (!has_budget(a) || !has_budget(b) || a.cell.epsilon == b.cell.epsilon)
+    let at_one_budget = !has_budget(a) || !has_budget(b) || a.cell.epsilon == b.cell.epsilon;
+    let budgets = a.cell.choices.iter().filter(|choice| choice.field.ends_with(".epsilon"));
+    let mut both = budgets.filter_map(|choice| Some((choice.value.as_str(), b.cell.choice(&choice.field)?)));
+    are_about_the_same_data(&a.cell, &b.cell) && at_one_budget && both.all(|(own, theirs)| own == theirs)
 }
 
 fn scored(row: &Row, metric: &Metric) -> Option<(Summary, String)> {
@@ -124,7 +127,7 @@ fn near(row: &Row, metric: &Metric, expected: f64, tolerance: f64) -> Finding {
     let Some((summary, text)) = scored(row, metric) else { return Finding::failed("nothing was scored".to_owned()) };
     let factor = metric.unit.factor();
     let off = (factor * summary.mean - expected).abs();
-    let slack = if summary.trials > 1 { factor * summary.half_width } else { 0.0 };
+    let slack = if summary.trials > 1 { factor * summary.half_width } else { f64::INFINITY };
     let verdict = match () {
         () if off <= tolerance => Verdict::Holds,
         () if off <= tolerance + slack => Verdict::Undecided,
@@ -136,7 +139,7 @@ fn near(row: &Row, metric: &Metric, expected: f64, tolerance: f64) -> Finding {
 fn near_side(row: &Row, metric: &Metric, bound: f64, is_met: fn(f64, f64) -> bool, words: &str) -> Finding {
     let Some((summary, text)) = scored(row, metric) else { return Finding::failed("nothing was scored".to_owned()) };
     let factor = metric.unit.factor();
-    let slack = if summary.trials > 1 { factor * summary.half_width } else { 0.0 };
+    let slack = if summary.trials > 1 { factor * summary.half_width } else { f64::INFINITY };
     let mean = factor * summary.mean;
     let verdict = match () {
         () if is_met(mean, bound) => Verdict::Holds,
@@ -184,15 +187,16 @@ fn better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Finding {
     of_gain(&difference, verdict, format!("{text}; claimed at least {by}"))
 }
 
-fn no_better(row: &Row, other: Option<&Row>, metric: &Metric) -> Finding {
+fn no_better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Finding {
     let Some((difference, text)) = gain(row, other, metric) else {
         return Finding::failed("there is nothing to compare with, or no shared trial".to_owned());
     };
-    let is_better = difference.mean > 0.0 && difference.p_value.is_some_and(|p| p < ALPHA);
-    let verdict = match difference.p_value {
-        None => Verdict::Undecided,
-        Some(_) if is_better => Verdict::Fails,
-        Some(_) => Verdict::Holds,
+    let slack = if difference.trials > 1 { difference.half_width } else { f64::INFINITY };
+    // A test that finds nothing proves nothing: the whole interval has to lie below what is allowed.
+    let verdict = match () {
+        () if difference.mean + slack <= by => Verdict::Holds,
+        () if difference.mean - slack > by => Verdict::Fails,
+        () => Verdict::Undecided,
     };
-    of_gain(&difference, verdict, format!("{text}; claimed no better"))
+    of_gain(&difference, verdict, format!("{text}; claimed no more than {by}"))
 }

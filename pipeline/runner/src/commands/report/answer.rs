@@ -1,6 +1,7 @@
 //! What the page says at its top: what a budget buys, what it costs, and what the server learns by it.
 
 mod method;
+mod picture;
 mod table;
 mod words;
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 use veilgraph_evaluate::metric;
 
 use super::figure::Figure;
-use crate::commands::comparison::reference;
+use crate::commands::comparison::{are_about_the_same_data, reference};
 use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use method::{Method, methods};
@@ -22,13 +23,16 @@ pub(super) struct Answer {
     pub head: Vec<String>,
     /// One line for each budget.
     pub lines: Vec<Vec<String>>,
-    /// Place of the figure that shows it among those of the page, if there is one.
-    pub figure: Option<usize>,
+    /// Place of the figure that shows it among those of the page.
+    pub figure: usize,
     /// What the words of the table mean.
     pub note: String,
     /// What is asked: the same for all experiments that protect the same.
     #[serde(skip)]
     pub question: &'static str,
+    /// The question for somebody who has never seen the page.
+    #[serde(skip)]
+    pub explanation: &'static str,
 }
 
 /// The rows of an experiment about one dataset, and what they are about.
@@ -37,21 +41,27 @@ struct Asked<'a> {
     rows: Vec<&'a Row>,
 }
 
-/// An answer for each experiment and dataset in which nodes were classified with something that cost a budget.
-pub(super) fn answers(rows: &[Row], figures: &[Figure]) -> Vec<Answer> {
-    let mut parts: Vec<(&str, &str)> = Vec::new();
+/// Answers of one page at most: whoever sweeps over more graphs or splits reads the tables.
+const ANSWERS: usize = 8;
+
+/// An answer for each experiment, dataset and swept choice about data in which nodes were classified with something that
+/// cost a budget, each with its figure.
+pub(super) fn answers(rows: &[Row]) -> Vec<(Answer, Figure)> {
+    let mut parts: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
-        let part = (row.cell.experiment.as_str(), row.cell.dataset.as_str());
-        if !parts.contains(&part) {
-            parts.push(part);
+        match parts.iter_mut().find(|part| are_about_the_same_data(&part[0].cell, &row.cell)) {
+            Some(part) => part.push(row),
+            None => parts.push(vec![row]),
         }
     }
     let mut answers = Vec::new();
-    for (experiment, dataset) in parts {
-        let is_mine = |row: &&Row| row.cell.experiment == experiment && row.cell.dataset == dataset;
-        let rows: Vec<&Row> = rows.iter().filter(is_mine).collect();
+    for rows in parts {
         let asked = Asked { protected: Protected::of(&rows), rows };
-        answers.extend(asked.answer(figures));
+        if let Some((answer, figure)) = asked.answer()
+            && answers.len() < ANSWERS
+        {
+            answers.push((Answer { figure: answers.len(), ..answer }, figure));
+        }
     }
     answers
 }
@@ -60,35 +70,41 @@ pub(super) fn answers(rows: &[Row], figures: &[Figure]) -> Vec<Answer> {
 const SENTENCES: usize = 3;
 
 impl Asked<'_> {
-    fn answer(&self, figures: &[Figure]) -> Option<Answer> {
+    fn answer(&self) -> Option<(Answer, Figure)> {
         let methods = methods(self);
         // The one that is best over all budgets stands in the table.
         let shown = methods.iter().max_by(|a, b| a.mean_accuracy().total_cmp(&b.mean_accuracy()))?;
         let first = shown.budgets.first()?.row;
-        let floor = self.reference(first, Standing::Floor);
-        let ceiling = self.reference(first, Standing::Ceiling);
         let others = methods.iter().filter(|method| !std::ptr::eq(*method, shown));
         let mut sentences: Vec<String> = Vec::new();
         for method in std::iter::once(shown).chain(others).take(SENTENCES) {
             sentences.push(self.in_words(method));
         }
-        if methods.len() > SENTENCES {
-            let left = methods.len() - SENTENCES;
-            sentences.push(format!("What {left} further methods give stands in the tables below."));
+        match methods.len().saturating_sub(SENTENCES) {
+            0 => {}
+            1 => sentences.push("What one further method gives stands in the tables below.".to_owned()),
+            left => sentences.push(format!("What {left} further methods give stands in the tables below.")),
         }
-        sentences.push(self.between(first, floor, ceiling));
+        sentences.extend(self.no_floor(shown));
+        sentences.push(self.between(shown));
         sentences.extend(self.what_it_costs(shown));
         sentences.extend(self.what_is_learned(shown));
         let (head, lines) = self.table(shown);
-        Some(Answer {
-            title: format!("{}, {}", first.cell.experiment, first.cell.dataset),
+        let chosen = if shown.is_chosen_by_validation {
+            "At every budget, graph, network and settings are those with the lowest validation loss."
+        } else {
+            "Some rows have no validation loss, so graph, network and settings are those with the best test accuracy, which \
+             flatters them."
+        };
+        let answer = Answer {
+            title: title(first),
             sentences,
             head,
             lines,
-            figure: self.figure(figures, first),
+            figure: 0,
             note: format!(
-                "The table shows “{}”. At every budget, graph, network and settings are those with the lowest validation \
-                 loss. Differences are paired over trials; their tests are corrected over all budgets and methods (Holm).",
+                "The table shows “{}”. {chosen} Differences are paired over trials; their tests are corrected over all budgets \
+                 and methods (Holm).",
                 shown.name
             ),
             question: match self.protected {
@@ -97,27 +113,38 @@ impl Asked<'_> {
                 Protected::Labels => "what do nats about labels buy?",
                 Protected::Model => "what does a private model of a curator give?",
             },
-        })
+            explanation: match self.protected {
+                Protected::Links => {
+                    "Every node hides its list of neighbours in noise, and its budget says how much the noisy list may betray. Is \
+                     what a network learns from such lists more than what it knows without any?"
+                }
+                Protected::Features => {
+                    "Every node hides its features in noise, and its budget says how much they may betray. Is what a network \
+                     learns from them more than what it knows from public links alone?"
+                }
+                Protected::Labels => {
+                    "Every node hides its class in noise, and its budget says how much it may betray. What does a network still \
+                     learn?"
+                }
+                Protected::Model => {
+                    "A curator holds all data and releases a model, whose budget says how much it may betray of one node or one \
+                     link. Are links worth the noise that they ask for?"
+                }
+            },
+        };
+        Some((answer, self.picture(&methods, shown)))
     }
 
     fn reference(&self, row: &Row, wanted: Standing) -> Option<&Row> {
         reference(self.protected, &self.rows, row, wanted, &metric::ACCURACY)
     }
+}
 
-    /// The figure that shows accuracies over the budget, of the network that the answer is about.
-    fn figure(&self, figures: &[Figure], row: &Row) -> Option<usize> {
-        let of_model = format!("-accuracy-{}", row.cell.model);
-        let is_it = |figure: &Figure| {
-            let cell = figure.lines.first().and_then(|line| line.points.first()).map(|point| &point.cell);
-            let is_mine = |cell: &veilgraph_evaluate::Cell| {
-                cell.experiment == row.cell.experiment && cell.dataset == row.cell.dataset
-            };
-            let is_asked = match self.protected {
-                Protected::Model => figure.name.contains("-central-"),
-                _ => figure.name.ends_with(&of_model),
-            };
-            is_asked && cell.is_some_and(is_mine)
-        };
-        figures.iter().position(is_it)
+/// The experiment, its dataset, and what was swept about it.
+fn title(row: &Row) -> String {
+    let mut title = format!("{}, {}", row.cell.experiment, row.cell.dataset);
+    for choice in row.cell.choices.iter().filter(|choice| choice.stage() == "ingest" && !choice.has_column()) {
+        title = format!("{title}, {} {}", choice.name, choice.value);
     }
+    title
 }

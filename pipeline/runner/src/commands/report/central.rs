@@ -38,7 +38,9 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
             let x_of = |row: &Row| of(row).map_or(f64::INFINITY, |cost| x(&cost));
             let lines = part.lines(&rows, &drawn, &x_of, &|row| line_name(&row.cell));
             let y = Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false };
-            figures.push(Figure { name, title, x: Axis { label, is_log: true }, y, x_above: None, lines });
+            let mut figure = [Figure { name, title, x: Axis { label, is_log: true }, y, x_above: None, lines }];
+            part.add_floor(&mut figure, &rows, &metric::MAJORITY_ACCURACY, "majority class");
+            figures.extend(figure);
         };
         let words = relation.words();
         let title = format!("Accuracy of test nodes by what a {words} costs");

@@ -33,6 +33,10 @@ pub(crate) fn write(figure: &Figure, stem: &Path) -> anyhow::Result<()> {
         "trials" => points.iter().map(|(_, point)| point.trials as u32).collect::<Vec<_>>(),
         "published_mean" => maybe(&|point| Some(point.published?.0)),
         "published_standard_deviation" => maybe(&|point| Some(point.published?.1)),
+        "published_by_same_protocol" => points
+            .iter()
+            .map(|(_, point)| point.published.map(|_| point.is_comparable))
+            .collect::<Vec<_>>(),
     )?;
     let cells: Vec<&Cell> = points.iter().map(|(_, point)| &point.cell).collect();
     add_choices(&mut table, &cells)?;

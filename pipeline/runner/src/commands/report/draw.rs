@@ -62,7 +62,8 @@ pub(crate) fn svg(figure: &Figure) -> anyhow::Result<String> {
     let width = SIZE.0 + label::width(&labels, note.as_deref());
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         aria-label=\"{}\">\n<g class=\"axes\">{}</g>\n",
+         style=\"--width: {:.3}\" aria-label=\"{}\">\n<g class=\"axes\">{}</g>\n",
+        f64::from(width) / f64::from(SIZE.0),
         escaped(&format!("{}; the values stand in a table", figure.title)),
         axes(&layers)?
     );
@@ -93,6 +94,14 @@ pub(crate) fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
     let mut pixels = Pixmap::new(size.width(), size.height()).context("a figure is too large")?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
     pixels.encode_png().context("a figure cannot be written as PNG")
+}
+
+/// The colour of each line, as pages write it.
+pub(crate) fn page_colours(figure: &Figure) -> Vec<String> {
+    colours(&figure.lines)
+        .into_iter()
+        .map(|RGBColor(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}"))
+        .collect()
 }
 
 /// A colour for each line.

@@ -4,6 +4,7 @@ use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::Metric;
 
 use crate::commands::protected::Standing;
+use crate::commands::summary::Row;
 
 /// A figure with its caption and its data.
 #[derive(Clone)]
@@ -73,12 +74,31 @@ impl Figure {
 }
 
 impl Point {
+    /// The score of a row; none where it has no such score.
+    pub(crate) fn scored(row: &Row, metric: &'static Metric, x: f64) -> Option<Self> {
+        let summary = row.summary(metric.name)?;
+        let factor = metric.unit.factor();
+        let finite = |value: f64| if value.is_finite() { factor * value } else { 0.0 };
+        Some(Self {
+            x,
+            cell: row.cell.clone(),
+            metric,
+            mean: factor * summary.mean,
+            standard_deviation: finite(summary.standard_deviation),
+            half_width: finite(summary.half_width),
+            trials: summary.trials,
+            published: None,
+            is_comparable: false,
+        })
+    }
+
     /// The score with its interval and its number of trials.
     pub(crate) fn words(&self) -> String {
         let number = |value: f64| self.metric.written(value / self.metric.unit.factor());
         let interval = if self.half_width > 0.0 { format!(" ± {}", number(self.half_width)) } else { String::new() };
         let trials = if self.trials == 1 { "one trial".to_owned() } else { format!("{} trials", self.trials) };
-        let published = self.published.map_or(String::new(), |(mean, _)| format!("; published: {}", number(mean)));
+        let protocol = if self.is_comparable { "published" } else { "published, by another protocol" };
+        let published = self.published.map_or(String::new(), |(mean, _)| format!("; {protocol}: {}", number(mean)));
         format!("{}{interval} ({trials}){published}", number(self.mean))
     }
 }

@@ -47,13 +47,18 @@ pub(crate) fn all(rows: &[Row], published: Option<&Published>, protocols: &Proto
         let mine = rows.iter().filter(|row| row.cell.experiment == experiment && row.cell.dataset == dataset).collect();
         let prefix = if several { format!("{experiment}-{dataset}") } else { dataset.to_owned() };
         for mut figure in Part::new(mine, published, protocols).figures() {
-            // A dataset may have any name, and a file may not; what follows a dot would count as its ending.
-            figure.name = plain_text(&format!("{prefix}-{}", figure.name)).replace('.', "_");
-            figure.title = format!("{}: {dataset}", figure.title);
+            figure.name = file_name(&format!("{prefix}-{}", figure.name));
+            let about = if several { format!("{dataset}, {experiment}") } else { dataset.to_owned() };
+            figure.title = format!("{}: {about}", figure.title);
             figures.push(figure);
         }
     }
     figures
+}
+
+/// A name for files. A dataset may have any name, and a file may not; what follows a dot would count as its ending.
+pub(super) fn file_name(name: &str) -> String {
+    plain_text(&name.replace(", ", "-").replace(' ', "-")).replace('.', "_")
 }
 
 impl<'a> Part<'a> {
@@ -195,7 +200,7 @@ impl<'a> Part<'a> {
     }
 
     /// Adds a level that follows from the graph alone to figures that have lines.
-    fn add_floor(&self, figures: &mut [Figure], rows: &[&Row], floor: &'static Metric, name: &str) {
+    pub(super) fn add_floor(&self, figures: &mut [Figure], rows: &[&Row], floor: &'static Metric, name: &str) {
         let is_scored = |row: &&&Row| row.scores.contains_key(floor.name);
         let Some(row) = rows.iter().find(is_scored) else { return };
         for figure in figures.iter_mut().filter(|figure| !figure.lines.is_empty()) {

@@ -47,9 +47,8 @@ impl Part<'_> {
     ) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         for Drawn { metric, suffix } in drawn {
-            let factor = metric.unit.factor();
             for row in rows {
-                let Some(summary) = row.summary(metric.name) else { continue };
+                let Some(point) = Point::scored(row, metric, x(row)) else { continue };
                 let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
                 let cell = row.published_cell();
                 // Accuracy was published at whatever fraction was best, and apart from that by fraction.
@@ -59,19 +58,9 @@ impl Part<'_> {
                 let is_comparable = self.protocols.is_comparable(&row.cell, metric);
                 // What another estimator finds is no reproduction, so that no published value belongs beside it.
                 let published = published.filter(|_| is_comparable || row.cell.alternative.is_empty());
-                let half_width = if summary.half_width.is_finite() { summary.half_width } else { 0.0 };
-                let spread = if summary.standard_deviation.is_finite() { summary.standard_deviation } else { 0.0 };
-                let point = Point {
-                    x: x(row),
-                    cell: row.cell.clone(),
-                    metric,
-                    mean: factor * summary.mean,
-                    standard_deviation: factor * spread,
-                    half_width: factor * half_width,
-                    trials: summary.trials,
-                    published: published.map(|(mean, deviation)| (factor * mean, factor * deviation)),
-                    is_comparable,
-                };
+                let factor = metric.unit.factor();
+                let published = published.map(|(mean, deviation)| (factor * mean, factor * deviation));
+                let point = Point { published, is_comparable, ..point };
                 match lines.iter_mut().find(|line| line.name == name) {
                     Some(line) => line.points.push(point),
                     None => {

@@ -20,3 +20,5 @@ for (const hit of document.querySelectorAll(".hit")) {
   });
   hit.addEventListener("pointerleave", () => { tip.hidden = true; });
 }
+// Paper has no buttons: everything that is folded is printed.
+addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });

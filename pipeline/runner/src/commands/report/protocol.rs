@@ -1,6 +1,7 @@
 //! What an experiment does otherwise than those whose figures were published.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
@@ -13,7 +14,8 @@ pub(crate) struct Protocols(BTreeMap<String, Protocol>);
 
 /// How an experiment differs from the published protocol.
 struct Protocol {
-    has_published_split: bool,
+    /// Where the published splits are, if the config asks for them.
+    splits: Option<PathBuf>,
     has_published_hyperparameters: bool,
     has_published_estimator: bool,
     trials: u32,
@@ -21,16 +23,20 @@ struct Protocol {
 
 /// Trials behind every published figure of Blink.
 const PUBLISHED_TRIALS: u32 = 30;
-/// The name of an alternative that changes nothing about the published estimator.
+/// The value of `[ingest] split` that asks for the published split; a dataset without one has the usual split.
 const PUBLISHED: &str = "published";
 
 impl Protocols {
     /// Those of these configs.
     pub(crate) fn of<'a>(configs: impl Iterator<Item = &'a Config>) -> Self {
         let protocol = |config: &Config| Protocol {
-            has_published_split: config.table("ingest").get("split").and_then(|split| split.as_str())
-                == Some(PUBLISHED),
-            has_published_hyperparameters: config.profile == Profile::Published,
+            splits: config
+                .published
+                .clone()
+                .filter(|_| config.table("ingest").get("split").and_then(|split| split.as_str()) == Some(PUBLISHED)),
+            // A field beside the network's kind is laid over what was published for the cell.
+            has_published_hyperparameters: config.profile == Profile::Published
+                && config.table("train").keys().all(|key| key == "model"),
             has_published_estimator: config.table("estimate").get("method").is_none(),
             trials: config.trials,
         };
@@ -42,8 +48,10 @@ impl Protocols {
         let Some(protocol) = self.0.get(&cell.experiment) else { return false };
         let is_of_network = [metric::ACCURACY, metric::MACRO_F1].contains(metric);
         let is_estimate_published = protocol.has_published_estimator || cell.mechanism != "blink";
-        let is_as_published = matches!(cell.alternative.as_str(), "" | PUBLISHED) && is_estimate_published;
-        let is_trained_alike = protocol.has_published_split && protocol.has_published_hyperparameters;
+        // Whatever an alternative changes, it is not what was published.
+        let is_as_published = cell.alternative.is_empty() && is_estimate_published;
+        let split = protocol.splits.as_ref().map(|folder| folder.join(format!("split_{}.txt", cell.dataset)));
+        let is_trained_alike = split.is_some_and(|file| file.is_file()) && protocol.has_published_hyperparameters;
         is_as_published && (!is_of_network || is_trained_alike)
     }
 
@@ -52,7 +60,7 @@ impl Protocols {
         let mut lines = Vec::new();
         for (name, protocol) in &self.0 {
             let mut parts = Vec::new();
-            if !protocol.has_published_split {
+            if protocol.splits.is_none() {
                 parts.push(
                     "its split is not the published one, so that accuracies are those of other test nodes".to_owned(),
                 );

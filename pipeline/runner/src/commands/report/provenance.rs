@@ -2,18 +2,23 @@
 
 use std::path::PathBuf;
 
-use crate::cli::RunArguments;
+use crate::cli::{DeviceChoice, RunArguments};
 use crate::task::{Done, Task, Wire};
 
 /// Commit and state of the working copy that the program was built from.
 pub(super) const COMMIT: &str = env!("VEILGRAPH_COMMIT");
 
-/// Lines of name and value.
-pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
-    let mut lines = vec![
+/// The program and the machine, as lines of name and value.
+pub(crate) fn program_and_machine() -> Vec<[String; 2]> {
+    vec![
         ["program".to_owned(), format!("veilgraph {}, commit {COMMIT}", env!("CARGO_PKG_VERSION"))],
         ["machine".to_owned(), machine()],
-    ];
+    ]
+}
+
+/// Lines of name and value.
+pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
+    let mut lines = program_and_machine();
     for (task, done) in tasks.iter().zip(done) {
         if task.stage != "ingest" {
             continue;
@@ -65,16 +70,26 @@ pub(super) fn again(arguments: &RunArguments, name: Option<&str>) -> Vec<String>
     let configs: Vec<String> = arguments.configs.iter().map(|path| quoted(&path.display().to_string())).collect();
     let sets: String = arguments.sets.iter().map(|set| format!(" --set {}", quoted(set))).collect();
     let rest = format!(
-        "{}{}{}{sets}",
+        "{}{}{}{sets}{}{}",
         configs.join(" "),
         folder("--data-dir", &arguments.data_dir),
-        folder("--published", &arguments.published)
+        folder("--published", &arguments.published),
+        arguments.until.as_ref().map_or(String::new(), |stage| format!(" --until {stage}")),
+        if arguments.device == DeviceChoice::Cpu { "" } else { " --device auto" },
     );
     let named = name.map_or(String::new(), |name| format!(" --name {}", quoted(name)));
-    let commit = COMMIT.split(' ').next().unwrap_or_default();
-    vec![
-        format!("git checkout {commit} && cargo build --release --locked"),
-        format!("veilgraph run {rest}"),
-        format!("veilgraph report {rest}{named}"),
-    ]
+    let mut commands = Vec::new();
+    match COMMIT.split_once(' ') {
+        _ if COMMIT == "unknown" => {
+            commands.push("# The program was built outside git, so its commit is not known.".to_owned());
+        }
+        Some((commit, _)) => {
+            commands.push(format!("# The program was built from {commit} with changes that no commit holds."));
+        }
+        None => commands.push(format!("git checkout {COMMIT} && cargo build --release --locked")),
+    }
+    let program = "target/release/veilgraph";
+    commands.push(format!("{program} run {rest}"));
+    commands.push(format!("{program} report {rest}{named}"));
+    commands
 }

@@ -62,7 +62,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     cell.epsilon_edge.to_string(),
                     cell.summary.trials.to_string(),
                     cell.summary.mean.to_string(),
-                    cell.summary.standard_deviation.to_string(),
+                    number(Some(cell.summary.standard_deviation).filter(|_| cell.summary.trials > 1)),
                     number(Some(cell.summary.half_width)),
                     low,
                     high,

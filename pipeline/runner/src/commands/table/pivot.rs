@@ -7,7 +7,7 @@ use veilgraph_statistics::Summary;
 use super::axis::ColumnAxis;
 use super::method::method_headings;
 
-use crate::commands::comparison::{Compared, Verdict, best, compare, reference};
+use crate::commands::comparison::{Compared, Verdict, are_about_the_same_data, best, compare, reference};
 use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use crate::config::ConfigError;
@@ -100,7 +100,10 @@ fn pivot(
             format!("--against {name}: no alternative, mechanism or model is called so, or it shares no column");
         return Err(ConfigError(problem));
     }
-    let pairs: Vec<(&Row, Option<&Row>)> = rows.iter().copied().zip(references.iter().copied()).collect();
+    // Floors and ceilings are read, not judged.
+    let is_judged = |row: &Row| protected.standing(&row.cell) == Standing::Private;
+    let pairs: Vec<(&Row, Option<&Row>)> =
+        rows.iter().zip(&references).map(|(row, other)| (*row, other.filter(|_| is_judged(row)))).collect();
     let compared = compare(&pairs, metric);
     let best_of_column: Vec<(&Row, Option<&Row>)> =
         rows.iter().map(|row| (*row, best_beside(protected, rows, row, metric, axis))).collect();
@@ -123,7 +126,7 @@ fn pivot(
         let cell = PivotCell {
             summary,
             compared: compared[place],
-            is_among_best: is_best || is_inseparable,
+            is_among_best: summary.trials > 1 && (is_best || is_inseparable),
             epsilon: row.cell.epsilon,
             epsilon_edge: row.cell.epsilon_edge,
             bootstrap: veilgraph_statistics::bootstrap_interval(&row.values(metric.name)),
@@ -177,9 +180,14 @@ fn other<'a>(
             let is_called = |other: &&&Row| {
                 [&other.cell.alternative, &other.cell.mechanism, &other.cell.model].contains(&&name.to_owned())
             };
-            let named: Vec<&Row> = rows.iter().filter(is_called).copied().collect();
+            let same = |other: &&Row| are_about_the_same_data(&other.cell, &row.cell);
+            let named: Vec<&Row> = rows.iter().filter(is_called).copied().filter(same).collect();
             let here = |other: &&Row| axis.value(&other.cell) == axis.value(&row.cell);
-            let is_like = |other: &&Row| other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
+            let is_like = |other: &&Row| {
+                let told = |cell: &Cell| cell.choices.clone();
+                let is_one = other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
+                is_one && told(&other.cell) == told(&row.cell)
+            };
             // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
             let at: Vec<&Row> = named.iter().copied().filter(here).collect();
             let level = || named.iter().copied().filter(|other| protected.standing(&other.cell) != Standing::Private);
@@ -201,9 +209,10 @@ fn best_beside<'a>(
     if !is_private(&row.cell) {
         return None;
     }
-    let here = rows
-        .iter()
-        .copied()
-        .filter(|other| is_private(&other.cell) && axis.value(&other.cell) == axis.value(&row.cell));
+    let here = rows.iter().copied().filter(|other| {
+        is_private(&other.cell)
+            && axis.value(&other.cell) == axis.value(&row.cell)
+            && are_about_the_same_data(&other.cell, &row.cell)
+    });
     best(here, metric)
 }

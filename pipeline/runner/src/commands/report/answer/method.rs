@@ -15,9 +15,11 @@ pub(super) struct Method<'a> {
     pub name: String,
     /// From the smallest on.
     pub budgets: Vec<AtBudget<'a>>,
+    /// Whether graph, network and settings were chosen without a look at test nodes.
+    pub is_chosen_by_validation: bool,
 }
 
-/// The best of a method at one budget, chosen without a look at test nodes.
+/// The best of a method at one budget.
 pub(super) struct AtBudget<'a> {
     pub budget: f64,
     pub row: &'a Row,
@@ -42,27 +44,44 @@ pub(super) fn methods<'a>(asked: &Asked<'a>) -> Vec<Method<'a>> {
             && row.scores.contains_key(metric::ACCURACY.name)
     };
     let rows: Vec<&Row> = asked.rows.iter().filter(is_asked).copied().collect();
+    // An alternative with several mechanisms is as many methods.
+    let spans = |row: &Row| {
+        let other =
+            |other: &&Row| other.cell.alternative == row.cell.alternative && other.cell.mechanism != row.cell.mechanism;
+        !row.cell.alternative.is_empty() && rows.iter().any(other)
+    };
+    let name = |row: &Row| {
+        let name = name(protected, &row.cell);
+        if spans(row) { format!("{name}, {}", row.cell.mechanism) } else { name }
+    };
     let mut names: Vec<String> = Vec::new();
     for row in &rows {
-        let name = name(protected, &row.cell);
+        let name = name(row);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let mut chosen: Vec<(usize, &Row)> = Vec::new();
+    let mut by_validation = vec![true; names.len()];
     for (method, own) in names.iter().enumerate() {
-        let mine: Vec<&Row> = rows.iter().copied().filter(|row| name(protected, &row.cell) == *own).collect();
+        let mine: Vec<&Row> = rows.iter().copied().filter(|row| name(row) == *own).collect();
         let budget = |row: &Row| protected.budget(&row.cell).map(f64::to_bits);
         let budgets: BTreeSet<Option<u64>> = mine.iter().map(|row| budget(row)).collect();
         for at in budgets {
-            let here = mine.iter().copied().filter(|row| budget(row) == at).collect();
-            chosen.extend(validated(here).map(|row| (method, row)));
+            let here: Vec<&Row> = mine.iter().copied().filter(|row| budget(row) == at).collect();
+            let has_loss = here.iter().all(|row| row.scores.contains_key(metric::VALIDATION_LOSS.name));
+            by_validation[method] &= has_loss || here.len() == 1;
+            let metric: &Metric = if has_loss { &metric::VALIDATION_LOSS } else { &metric::ACCURACY };
+            chosen.extend(best(here.into_iter(), metric).map(|row| (method, row)));
         }
     }
     let pairs: Vec<(&Row, Option<&Row>)> =
         chosen.iter().map(|(_, row)| (*row, asked.reference(row, Standing::Floor))).collect();
     let compared = compare(&pairs, &metric::ACCURACY);
-    let mut methods: Vec<Method> = names.into_iter().map(|name| Method { name, budgets: Vec::new() }).collect();
+    let named = names.into_iter().zip(by_validation);
+    let mut methods: Vec<Method> = named
+        .map(|(name, is_chosen_by_validation)| Method { name, budgets: Vec::new(), is_chosen_by_validation })
+        .collect();
     for ((method, row), compared) in chosen.into_iter().zip(compared) {
         let budget = protected.budget(&row.cell).unwrap_or(f64::NAN);
         methods[method].budgets.push(AtBudget { budget, row, compared });
@@ -87,11 +106,4 @@ fn name(protected: Protected, cell: &Cell) -> String {
         }
     }
     parts.join(", ")
-}
-
-/// The row with the lowest validation loss; where one has none, that with the best accuracy.
-fn validated(rows: Vec<&Row>) -> Option<&Row> {
-    let has_loss = rows.iter().all(|row| row.scores.contains_key(metric::VALIDATION_LOSS.name));
-    let metric: &Metric = if has_loss { &metric::VALIDATION_LOSS } else { &metric::ACCURACY };
-    best(rows.into_iter(), metric)
 }

@@ -18,7 +18,7 @@ impl Asked<'_> {
         head.extend(other.map(|(_, unit)| format!("nats per {unit}")));
         head.extend(["accuracy %", "best floor", "points beside it", "verdict", "graph, network"].map(str::to_owned));
         if self.protected == Protected::Links {
-            head.extend(["true links held", "held links that are true"].map(str::to_owned));
+            head.extend(["links found", "of these true"].map(str::to_owned));
         }
         head.push("trials".to_owned());
         let mut lines = Vec::new();
@@ -34,7 +34,9 @@ impl Asked<'_> {
             line.push(floor.map_or(NOTHING.to_owned(), |floor| format!("{} {}", called(floor), accuracy(floor))));
             line.push(at.compared.map_or(NOTHING.to_owned(), |compared| points(&compared)));
             line.push(at.compared.map_or(NOTHING, |compared| Verdict::words(compared.verdict)).to_owned());
-            let built = [at.row.cell.variant.as_str(), at.row.cell.model.as_str()];
+            let cell = &at.row.cell;
+            let fraction = cell.choice("privatize.links.degree_fraction").map(|share| format!("fraction {share}"));
+            let built = [cell.variant.clone(), cell.model.clone(), fraction.unwrap_or_default()];
             line.push(built.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "));
             if self.protected == Protected::Links {
                 let known = self.known_links(at.row).unwrap_or((NOTHING.to_owned(), NOTHING.to_owned()));
@@ -43,7 +45,11 @@ impl Asked<'_> {
             line.push(at.row.summary(metric::ACCURACY.name).map_or(0, |summary| summary.trials).to_string());
             lines.push(line);
         }
-        (head, lines)
+        // A column that says nothing in any line is left out.
+        let says = |column: &usize| lines.iter().any(|line: &Vec<String>| line[*column] != NOTHING);
+        let kept: Vec<usize> = (0..head.len()).filter(says).collect();
+        let of = |cells: &Vec<String>| kept.iter().map(|&column| cells[column].clone()).collect::<Vec<_>>();
+        (of(&head), lines.iter().map(of).collect())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The answer in sentences.
 
 use veilgraph_contract::Relation;
-use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
+use veilgraph_evaluate::{Cell, Choice};
 
 use super::method::AtBudget;
 use super::table::short;
@@ -15,7 +15,8 @@ use crate::commands::summary::Row;
 pub(super) fn called(row: &Row) -> String {
     let cell = &row.cell;
     let mut name = if cell.alternative.is_empty() { cell.mechanism.clone() } else { cell.alternative.clone() };
-    for choice in cell.choices.iter().filter(|choice| !choice.has_column() && choice.name != "epsilon") {
+    let telling = |choice: &&Choice| !choice.has_column() && choice.name != "epsilon" && choice.stage() != "ingest";
+    for choice in cell.choices.iter().filter(telling) {
         name = format!("{name}, {}", choice.value);
     }
     let says_all = cell.model.is_empty() || cell.model == "beliefs" || name == cell.model;
@@ -38,7 +39,7 @@ pub(super) fn points(compared: &Compared) -> String {
 
 impl Asked<'_> {
     /// What a budget is spent on, as the subject of a sentence; and without it.
-    fn subject(&self) -> (&'static str, &'static str) {
+    pub(super) fn subject(&self) -> (&'static str, &'static str) {
         match self.protected {
             Protected::Links => ("reports about links add", "needs no link"),
             Protected::Features => ("reports about features add", "needs no feature"),
@@ -52,59 +53,77 @@ impl Asked<'_> {
         method.budgets.first().map_or("", |at| self.protected.unit(&at.row.cell))
     }
 
-    /// Whether the budget buys accuracy, budget by budget.
+    /// Whether the budget buys accuracy, and how much where it starts to.
     pub(super) fn in_words(&self, method: &Method) -> String {
         let (adds, without) = self.subject();
         let unit = self.unit(method);
-        if method.budgets.iter().all(|at| at.compared.is_none()) {
-            let at: Vec<String> =
-                method.budgets.iter().map(|at| format!("{} at {}", percent(at.row), short(at.budget))).collect();
-            let remedy = match self.protected {
-                Protected::Links => {
-                    "; add references = [\"features-only\", \"no-links\", \"non-private\"] to the config"
-                }
-                _ => "",
-            };
-            return format!(
-                "With “{}”, the accuracy is {} nats per {unit}. Nothing that {without} ran beside it, so this page cannot say \
-                 what the budget buys{remedy}.",
-                method.name,
-                at.join(", ")
-            );
+        let last = method.budgets.last().map_or(f64::NAN, |at| at.budget);
+        let (headline, at) = headline(method, adds, without, unit);
+        let Some(at) = at.or(method.budgets.last()) else { return headline };
+        let own = percent(at.row);
+        let beside = match self.reference(at.row, Standing::Floor) {
+            Some(floor) => format!("{own} against {} with {}", percent(floor), called(floor)),
+            None => own,
+        };
+        let most = match method.budgets.last() {
+            Some(most) if most.budget != at.budget => format!(", and {} at {}", percent(most.row), short(last)),
+            _ => String::new(),
+        };
+        let below = below_a_constant(method);
+        format!("With “{}”, {headline}: {beside} at {}{most}.{below}", method.name, short(at.budget))
+    }
+
+    /// What to add where no floor ran.
+    pub(super) fn no_floor(&self, method: &Method) -> Option<String> {
+        if method.budgets.iter().any(|at| at.compared.is_some()) {
+            return None;
         }
-        let verdicts = [
-            (Verdict::Better, "more"),
-            (Verdict::NotSeparable, "which these trials do not tell from nothing"),
-            (Verdict::Worse, "less"),
-            (Verdict::OneTrial, "in one trial, which proves nothing"),
-        ];
-        let mut parts = Vec::new();
-        for (verdict, words) in verdicts {
-            let found: Vec<String> = with_verdict(method, verdict)
-                .map(|(at, compared)| format!("{} at {}", points(&compared), short(at.budget)))
-                .collect();
-            if !found.is_empty() {
-                parts.push(format!("{} ({words})", found.join(", ")));
-            }
+        let (_, without) = self.subject();
+        let remedy = match self.protected {
+            Protected::Links => "add references = [\"features-only\", \"no-links\", \"non-private\"] to the config",
+            Protected::Features => "add a [[compare]] table with privatize.features.mechanism = \"feature-free\"",
+            Protected::Labels => "compare with [train] task = \"majority\"",
+            Protected::Model => "add \"dp-mlp\" to [train] task",
+        };
+        Some(format!(
+            "No network that {without} ran beside it, so this page cannot say what the budget buys; {remedy}."
+        ))
+    }
+
+    /// What a ceiling is called.
+    pub(super) fn ceiling_name(&self, row: &Row) -> &'static str {
+        let is_bare = row.cell.costs.iter().all(|cost| cost.epsilon.is_infinite());
+        match self.protected {
+            _ if is_bare => "without any privacy",
+            Protected::Links => "with true links, all else as protected",
+            Protected::Features => "with true features, all else as protected",
+            Protected::Labels => "with true labels, all else as protected",
+            Protected::Model => "without noise",
         }
-        format!(
-            "With “{}”, {}. Points of accuracy beside the best that {without}, by nats per {unit}: {}.",
-            method.name,
-            headline(method, adds, without, unit),
-            parts.join("; ")
-        )
     }
 
     /// Floor, ceiling and a constant answer.
-    pub(super) fn between(&self, row: &Row, floor: Option<&Row>, ceiling: Option<&Row>) -> String {
+    pub(super) fn between(&self, method: &Method) -> String {
         let (_, without) = self.subject();
+        let Some(first) = method.budgets.first() else { return String::new() };
         let mut parts = Vec::new();
-        if let Some(share) = row.summary(metric::MAJORITY_ACCURACY.name) {
+        if let Some(share) = first.row.summary(metric::MAJORITY_ACCURACY.name) {
             let share = metric::MAJORITY_ACCURACY.written(share.mean);
             parts.push(format!("the most frequent class is right for {share} % of the test nodes"));
         }
-        parts.extend(floor.map(|row| format!("the best that {without} is {} with {}", called(row), percent(row))));
-        parts.extend(ceiling.map(|row| format!("without any privacy, {} gives {}", called(row), percent(row))));
+        let floors: Vec<&Row> =
+            method.budgets.iter().filter_map(|at| self.reference(at.row, Standing::Floor)).collect();
+        if let (Some(low), Some(high)) = (floors.first(), floors.last()) {
+            let share = if percent(low) == percent(high) {
+                percent(low)
+            } else {
+                format!("{} to {}", percent(low), percent(high))
+            };
+            parts.push(format!("the best that {without} ({}) for {share}", called(high)));
+        }
+        if let Some(ceiling) = self.reference(first.row, Standing::Ceiling) {
+            parts.push(format!("{}, {} gives {}", self.ceiling_name(ceiling), called(ceiling), percent(ceiling)));
+        }
         if parts.is_empty() {
             return "Neither a floor nor a ceiling ran beside it.".to_owned();
         }
@@ -115,118 +134,151 @@ impl Asked<'_> {
     pub(super) fn what_it_costs(&self, method: &Method) -> Option<String> {
         let (low, high) = (method.budgets.first()?, method.budgets.last()?);
         let ends = |of: &dyn Fn(&AtBudget) -> String| {
-            if method.budgets.len() == 1 { of(low) } else { format!("{} to {}", of(low), of(high)) }
+            if of(low) == of(high) { of(low) } else { format!("{} to {}", of(low), of(high)) }
         };
-        match self.protected {
-            Protected::Links => {
-                let own = [Relation::ListBit, Relation::Edge];
-                let costs = high.row.cell.costs.iter().filter(|cost| !own.contains(&cost.relation));
-                let others: Vec<String> =
-                    costs.map(|cost| format!("{} nats per {}", short(cost.epsilon), cost.relation.words())).collect();
-                let beside = if others.is_empty() {
-                    String::new()
-                } else {
-                    format!(" Beside links it costs {}.", others.join(", "))
-                };
-                Some(format!(
-                    "What it costs: {} nats per list bit are {} nats per link, so that the reports can multiply the odds of \
-                     a link by up to {}. A node with d links has d times that at stake, because no budget for links protects \
-                     a node as a whole.{beside}",
-                    ends(&|at| short(at.budget)),
-                    ends(&|at| short(at.row.cell.epsilon_edge)),
-                    ends(&|at| odds(at.row.cell.epsilon_edge)),
-                ))
-            }
-            _ => {
-                let mut words: Vec<String> = Vec::new();
-                for cost in &high.row.cell.costs {
-                    let at = |at: &AtBudget| {
-                        let own = at.row.cell.costs.iter().find(|own| own.relation == cost.relation);
-                        own.map_or("nothing".to_owned(), |own| short(own.epsilon))
-                    };
-                    words.push(format!("{} nats per {}", ends(&at), cost.relation.words()));
-                }
-                Some(format!("What it costs: {}.", words.join(", ")))
-            }
+        if self.protected == Protected::Links {
+            let own = [Relation::ListBit, Relation::Edge];
+            let costs = high.row.cell.costs.iter().filter(|cost| !own.contains(&cost.relation));
+            let others: Vec<String> =
+                costs.map(|cost| format!("{} nats per {}", short(cost.epsilon), cost.relation.words())).collect();
+            let beside = if others.is_empty() {
+                String::new()
+            } else {
+                format!(" Beside links it costs {}.", others.join(", "))
+            };
+            return Some(format!(
+                "What it costs: {} nats per list bit are {} nats per link. At the largest budget, the reports can multiply \
+                 the odds of a link by up to {}. A node with d links has d times that at stake, because no budget for links protects \
+                 a node as a whole.{beside}",
+                ends(&|at| short(at.budget)),
+                ends(&|at| short(at.row.cell.epsilon_edge)),
+                odds(high.row.cell.epsilon_edge),
+            ));
         }
+        let mut words: Vec<String> = Vec::new();
+        for cost in &high.row.cell.costs {
+            let at = |at: &AtBudget| {
+                let own = at.row.cell.costs.iter().find(|own| own.relation == cost.relation);
+                own.map_or("nothing".to_owned(), |own| short(own.epsilon))
+            };
+            words.push(format!("{} nats per {}", ends(&at), cost.relation.words()));
+        }
+        Some(format!("What it costs: {}.", words.join(", ")))
     }
 
     /// What the server knows of the links, from the graph that it builds; and what the strongest attack found.
     pub(super) fn what_is_learned(&self, method: &Method) -> Vec<String> {
         let mut sentences = Vec::new();
         let mut graphs = Vec::new();
+        let mut attacks = Vec::new();
         for at in method.budgets.iter().filter(|_| self.protected == Protected::Links) {
+            let nats = short(at.budget);
             if let Some((recall, precision)) = self.known_links(at.row) {
-                let nats = short(at.budget);
                 graphs
                     .push(format!("at {nats} nats {recall} of the true links, and {precision} of its links are true"));
             }
-        }
-        if !graphs.is_empty() {
-            sentences.push(format!("What the server learns: the graph that it builds has {}.", graphs.join("; ")));
-        }
-        let attacked = self.rows.iter().filter(|row| {
-            row.cell.choice("audit.attack").is_some() && self.protected.standing(&row.cell) == Standing::Private
-        });
-        let mut strongest: Option<(&Row, f64)> = None;
-        for row in attacked {
-            let found = row.summary(metric::ATTACK_TPR_AT_1E_2.name).map(|summary| summary.mean);
-            if let Some(share) = found.filter(|share| strongest.is_none_or(|known| *share > known.1)) {
-                strongest = Some((row, share));
+            if let Some((attack, share)) = self.strongest_attack(at.row) {
+                attacks.push(format!("{:.0} % at {nats} (“{attack}”)", 100.0 * share));
             }
         }
-        if let Some((row, share)) = strongest {
-            let budget =
-                self.protected.budget(&row.cell).map_or(String::new(), |nats| format!(" at {} nats", short(nats)));
+        if !graphs.is_empty() {
+            let words = "What the server learns, at least: the best graph that it builds has";
+            sentences.push(format!("{words} {}.", graphs.join("; ")));
+        }
+        if !attacks.is_empty() {
             sentences.push(format!(
-                "What an attacker learns: the strongest attack that ran, “{}” on {}{budget}, finds {:.0} % of the true ones \
-                 while it takes one in a hundred others for true.",
-                row.cell.choice("audit.attack").unwrap_or_default(),
-                called(row),
-                100.0 * share,
+                "What an attacker learns: while one in a hundred other pairs is taken for a link as well, the strongest attack \
+                 that ran finds this share of the links, by nats per list bit: {}.",
+                attacks.join(", ")
             ));
         }
         sentences
     }
 
-    /// Share of the true links that a row's graph holds, and share of its links that are true.
+    /// The attack on links that finds most where the row's reports were released, and the share that it finds.
+    fn strongest_attack(&self, row: &Row) -> Option<(&str, f64)> {
+        let mut strongest: Option<(&str, f64)> = None;
+        for other in &self.rows {
+            let cell = &other.cell;
+            let is_here = cell.mechanism == row.cell.mechanism
+                && cell.alternative == row.cell.alternative
+                && cell.epsilon == row.cell.epsilon;
+            let attack = cell.choice("audit.attack").filter(|attack| !["attributes", "membership"].contains(attack));
+            let found = other.summary(metric::ATTACK_TPR_AT_1E_2.name).map(|summary| summary.mean);
+            if let (true, Some(attack), Some(share)) = (is_here, attack, found)
+                && strongest.is_none_or(|known| share > known.1)
+            {
+                strongest = Some((attack, share));
+            }
+        }
+        strongest
+    }
+
+    /// Of the graphs that the server builds from the row's reports, the one that tells most about the links: the share of the
+    /// true links that it holds, and the share of its links that are true. A graph that is made larger on purpose hides what
+    /// the server knows.
     pub(super) fn known_links(&self, row: &Row) -> Option<(String, String)> {
+        let told =
+            |cell: &Cell| cell.told_apart_by(|choice| choice.stage() == "privatize" || choice.stage() == "estimate");
         let is_same = |other: &&&Row| {
-            let told = |cell: &Cell| cell.told_apart_by(|choice| choice.stage() != "train");
-            let names =
-                |cell: &Cell| (cell.mechanism.clone(), cell.variant.clone(), cell.epsilon.to_bits(), told(cell));
-            let has_fraction = other.cell.degree_fraction == row.cell.degree_fraction;
-            other.scores.contains_key(metric::GRAPH_RECALL.name)
-                && has_fraction
-                && names(&other.cell) == names(&row.cell)
+            let cell = &other.cell;
+            cell.mechanism == row.cell.mechanism
+                && cell.epsilon == row.cell.epsilon
+                && cell.degree_fraction == row.cell.degree_fraction
+                && told(cell) == told(&row.cell)
         };
-        let graph = self.rows.iter().find(is_same)?;
-        let share =
-            |metric: &Metric| graph.summary(metric.name).map(|summary| format!("{:.0} %", 100.0 * summary.mean));
-        share(&metric::GRAPH_RECALL).zip(share(&metric::GRAPH_PRECISION))
+        let shares = |other: &&Row| {
+            let share = |metric: &Metric| other.summary(metric.name).map(|summary| summary.mean);
+            share(&metric::GRAPH_RECALL).zip(share(&metric::GRAPH_PRECISION))
+        };
+        let harmonic = |(recall, precision): &(f64, f64)| 2.0 * recall * precision / (recall + precision).max(1e-9);
+        let known = self.rows.iter().filter(is_same).filter_map(shares);
+        let (recall, precision) = known.max_by(|a, b| harmonic(a).total_cmp(&harmonic(b)))?;
+        Some((format!("{:.0} %", 100.0 * recall), format!("{:.0} %", 100.0 * precision)))
     }
 }
 
-/// The budgets of a method with this verdict.
-fn with_verdict<'a>(method: &'a Method, verdict: Verdict) -> impl Iterator<Item = (&'a AtBudget<'a>, Compared)> {
-    let has_verdict = move |compared: &Compared| compared.verdict == verdict;
-    method.budgets.iter().filter_map(move |at| Some((at, at.compared.filter(has_verdict)?)))
+/// Says so where a constant answer does better.
+fn below_a_constant(method: &Method) -> String {
+    let mut budgets = Vec::new();
+    for at in &method.budgets {
+        let mean = |metric: &Metric| at.row.summary(metric.name).map(|summary| summary.mean);
+        if let (Some(own), Some(constant)) = (mean(&metric::ACCURACY), mean(&metric::MAJORITY_ACCURACY))
+            && own < constant
+        {
+            budgets.push(short(at.budget));
+        }
+    }
+    if budgets.is_empty() {
+        return String::new();
+    }
+    format!(" At {} it is below a constant answer.", budgets.join(", "))
 }
 
-/// From where on the budget buys something.
-fn headline(method: &Method, adds: &str, without: &str, unit: &str) -> String {
+/// From where on the budget buys something, and the budget that shows it.
+fn headline<'a>(method: &'a Method, adds: &str, without: &str, unit: &str) -> (String, Option<&'a AtBudget<'a>>) {
     let is_better = |at: &AtBudget| at.compared.is_some_and(|compared| compared.verdict == Verdict::Better);
     let last_not = method.budgets.iter().rposition(|at| !is_better(at));
     let start = last_not.map_or(0, |place| place + 1);
-    let better: Vec<String> = with_verdict(method, Verdict::Better).map(|(at, _)| short(at.budget)).collect();
-    match method.budgets.get(start) {
-        Some(_) if method.budgets.len() == 1 => format!("{adds} accuracy at {} nats per {unit}", better.join(", ")),
-        Some(_) if start == 0 => format!("{adds} accuracy at every budget, from {} nats per {unit} on", better[0]),
-        Some(at) => format!("{adds} accuracy from {} nats per {unit} on", short(at.budget)),
-        None if !better.is_empty() => {
-            format!("{adds} accuracy at {} nats per {unit}, and not at larger budgets", better.join(", "))
+    let better: Vec<&AtBudget> = method.budgets.iter().filter(|at| is_better(at)).collect();
+    let compared = method.budgets.iter().filter_map(|at| at.compared);
+    if method.budgets.iter().all(|at| at.compared.is_none()) {
+        return ("the accuracy has nothing to be compared with".to_owned(), None);
+    }
+    if compared.clone().all(|compared| compared.verdict == Verdict::OneTrial) {
+        return ("one trial proves nothing".to_owned(), None);
+    }
+    match (method.budgets.get(start), better.first()) {
+        (Some(at), _) if method.budgets.len() == 1 => (format!("{adds} accuracy"), Some(at)),
+        (Some(at), _) => (format!("{adds} accuracy from {} nats per {unit} on", short(at.budget)), Some(at)),
+        (None, Some(first)) => {
+            let at: Vec<String> = better.iter().map(|at| short(at.budget)).collect();
+            (
+                format!("{adds} accuracy at {} nats per {unit}, and not at all larger budgets", at.join(", ")),
+                Some(first),
+            )
         }
-        None => format!("no budget here is shown to give more than what {without}"),
+        (None, None) => (format!("no budget here is shown to give more than what {without}"), None),
     }
 }
 
@@ -234,6 +286,6 @@ fn headline(method: &Method, adds: &str, without: &str, unit: &str) -> String {
 fn odds(nats: f64) -> String {
     match nats.exp() {
         factor if factor < 1e4 => format!("{factor:.0}"),
-        _ => "more than 10,000".to_owned(),
+        _ => format!("e^{nats:.0}"),
     }
 }

@@ -48,7 +48,9 @@ impl<'a> Layers<'a> {
             let of_point = move |point: &Point| {
                 let published = point.published.map_or(point.mean, |(mean, _)| mean);
                 let half_width = shown * point.half_width;
-                [point.mean, point.mean - half_width, point.mean + half_width, published]
+                // No interval of few trials makes a score possible that is not.
+                let (least, most) = point.metric.range();
+                [point.mean, (point.mean - half_width).max(least), (point.mean + half_width).min(most), published]
             };
             line.points.iter().flat_map(of_point).collect::<Vec<f64>>()
         };
@@ -60,24 +62,35 @@ impl<'a> Layers<'a> {
 
 /// Height above the plot for a second axis.
 const ABOVE: u32 = 44;
-/// Most numbers on it.
-const MOST_TICKS: usize = 10;
+/// Size of letters for axes, as the library counts it, and as it comes out.
+const FONT: u32 = 15;
+const TICK: f64 = 12.0;
 
 /// The axes with their grid, as SVG.
 pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
     let Series { mut body, hits: ticks, .. } = drawn(layers, &Layer::Axes)?;
     body = without_repeated_text(&body);
-    let Some(above) = &layers.figure.x_above else { return Ok(body) };
     let text = |x: f64, y: f64, words: &str| {
         format!(
-            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-family=\"sans-serif\" font-size=\"9.7\" fill=\"#000000\">{}</text>",
+            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-family=\"sans-serif\" font-size=\"{TICK}\" fill=\"#000000\">{}</text>",
             escaped(words)
         )
     };
-    let middle = ticks.iter().map(|tick| f64::from(tick.at.0)).sum::<f64>() / ticks.len().max(1) as f64;
-    body += &text(middle, 14.0, &above.label);
+    let middle = f64::from(SIZE.1) / 2.0;
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
     for tick in &ticks {
-        body += &text(f64::from(tick.at.0), f64::from(tick.at.1) - 6.0, &tick.words);
+        let (x, y) = (f64::from(tick.at.0), f64::from(tick.at.1));
+        let y = if y < middle { y - 6.0 } else { y + 16.0 };
+        let half = 0.35 * TICK * tick.words.chars().count() as f64;
+        // A number for which there is no room is left out; the values stand in the table.
+        if taken.iter().any(|other| other.1 == y && (other.0 - x).abs() < other.2 + half) {
+            continue;
+        }
+        taken.push((x, y, half));
+        body += &text(x, y, &tick.words);
+    }
+    if let Some(above) = &layers.figure.x_above {
+        body += &text(f64::from(SIZE.0) / 2.0 + 27.0, 14.0, &above.label);
     }
     Ok(body)
 }
@@ -96,14 +109,13 @@ fn without_repeated_text(svg: &str) -> String {
     kept
 }
 
-/// The budgets at which there are points, as many as have room.
+/// The places at which there are points.
 fn ticks(figure: &Figure) -> Vec<f64> {
     let moving = figure.lines.iter().filter(|line| !line.is_level).flat_map(|line| &line.points);
     let mut budgets: Vec<f64> = moving.map(|point| point.x).filter(|x| x.is_finite()).collect();
     budgets.sort_unstable_by(f64::total_cmp);
     budgets.dedup();
-    let step = budgets.len().div_ceil(MOST_TICKS).max(1);
-    budgets.into_iter().step_by(step).collect()
+    budgets
 }
 
 /// One line.
@@ -146,23 +158,31 @@ where
     let mut chart = ChartBuilder::on(&area)
         .margin(10)
         .margin_top(if top.is_some() { ABOVE } else { 10 })
-        .x_label_area_size(40)
-        .y_label_area_size(64)
+        .x_label_area_size(46)
+        .y_label_area_size(72)
         .build_cartesian_2d(x, y)?;
     let Layer::Series { line, colour } = layer else {
         chart
             .configure_mesh()
             .x_desc(figure.x.label.as_str())
             .y_desc(figure.y.label.as_str())
-            .x_label_formatter(&|value| number(*value))
-            .y_label_formatter(&|value| number(*value))
+            .axis_desc_style(("sans-serif", FONT))
+            .label_style(("sans-serif", FONT))
+            // The numbers of a logarithmic axis lie on each other; its points get their own.
+            .x_label_formatter(&|value| if figure.x.is_log { String::new() } else { number(*value) })
+            .y_label_formatter(&|value| if figure.y.is_log { round_number(*value) } else { number(*value) })
             .bold_line_style(RGBColor(222, 226, 230))
             .light_line_style(TRANSPARENT)
             .draw()?;
-        let hits = top.map_or(Vec::new(), |above| {
-            let tick = |x: &f64| Hit { at: chart.backend_coord(&(*x, layers.y.1)), words: number(x * above.factor) };
-            ticks(figure).iter().map(tick).collect()
-        });
+        let mut hits = Vec::new();
+        for x in ticks(figure) {
+            if figure.x.is_log {
+                hits.push(Hit { at: chart.backend_coord(&(x, layers.y.0)), words: number(x) });
+            }
+            if let Some(above) = top {
+                hits.push(Hit { at: chart.backend_coord(&(x, layers.y.1)), words: number(x * above.factor) });
+            }
+        }
         area.present()?;
         drop(chart);
         drop(area);
@@ -177,7 +197,9 @@ where
         chart.draw_series(LineSeries::new(means.clone(), colour.stroke_width(2)))?;
         chart.draw_series(means.iter().map(|at| Circle::new(*at, 3, colour.filled())))?;
         let bars = points.iter().filter(|(_, point)| point.half_width > 0.0).map(|(x, point)| {
-            let ends = [point.mean - point.half_width, point.mean + point.half_width].map(|end| (*x, inside(end)));
+            let (least, most) = point.metric.range();
+            let ends = [(point.mean - point.half_width).max(least), (point.mean + point.half_width).min(most)];
+            let ends = ends.map(|end| (*x, inside(end)));
             PathElement::new(ends, colour.stroke_width(1))
         });
         chart.draw_series(bars)?;
@@ -229,5 +251,18 @@ fn placed(line: &Line, (left, right): Extent) -> Vec<(f64, &Point)> {
 }
 
 fn number(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.01 { format!("{value:.0e}") } else { ((value * 1e6).round() / 1e6).to_string() }
+    if value.abs() < 1e-12 {
+        "0".to_owned()
+    } else if value.abs() < 0.01 {
+        format!("{value:.0e}")
+    } else {
+        ((value * 1e6).round() / 1e6).to_string()
+    }
+}
+
+/// Numbers of a logarithmic axis that have room: 1, 2 and 5 of each decade.
+fn round_number(value: f64) -> String {
+    let leading = value / 10_f64.powf((value.log10() + 1e-9).floor());
+    let is_round = [1.0, 2.0, 5.0].iter().any(|round| (leading - round).abs() < 1e-6 * round);
+    if is_round { number(value) } else { String::new() }
 }
