@@ -60,7 +60,7 @@ fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
 # Debian's Selenium belongs to Debian's Python.
 PYTHON_OF_SELENIUM ?= /usr/bin/python3
 REPORTS = $(or $(VEILGRAPH_STORE),artifacts)/auditor/reports
-PAGES = features curator audit one
+PAGES = features curator audit one joint
 test-page: demo           ## Look at pages in a headless Chromium (Debian: chromium chromium-driver python3-selenium)
 	for page in $(PAGES); do $(VEILGRAPH) -q run tests/page/$$page.toml > $(TARGET)/page-$$page.txt && \
 		$(VEILGRAPH) -q report tests/page/$$page.toml || exit 1; done

@@ -18,7 +18,7 @@ GRAPH_ONLY = "[ingest]\ndataset = \"{dataset}\"\n[privatize.links]\nepsilon = {e
 
 # What it is, config (a path or text), further arguments, whether it needs real data.
 RUNS = [
-    ("demo: synthetic, 3 budgets, 3 constructions, 3 trials", "configs/demo.toml", [], False),
+    ("demo: synthetic, two estimators between floors and ceiling, 3 budgets, 5 trials", "configs/demo.toml", [], False),
     ("Cora, hard, one setting, one trial, all stages", "configs/cora.toml", ["--set", "construct.variant=hard"], True),
     ("Cora, hybrid, likewise", "configs/cora.toml", [], True),
     ("Cora, soft, likewise", "configs/cora.toml", ["--set", "construct.variant=soft"], True),

@@ -184,7 +184,7 @@ fn claims_hold_fail_or_are_skipped() {
     for words in [
         "holds     links.found.6",
         "holds     links.better",
-        "skipped   1 claims of `large`",
+        "skipped   1 claim of `large`",
         "no part of --quick",
         "2 hold, 0 fail",
     ] {

@@ -83,7 +83,11 @@ fn outcome(check: &Check, rows: &[Row]) -> Outcome {
             Rule::NoWorseWithEpsilon => "with a smaller budget beside it",
             _ => "",
         };
-        problems.push(format!("no cell has this score where {} {missing}", check.cells.words()).trim_end().to_owned());
+        let meant = match check.cells.words().as_str() {
+            "" => String::new(),
+            words => format!(" where {words}"),
+        };
+        problems.push(format!("no cell has this score{meant} {missing}").trim_end().to_owned());
     }
     Outcome { name: check.name.clone(), passed: problems.is_empty(), is_fatal: check.is_fatal, cells, problems }
 }
@@ -127,8 +131,9 @@ fn away(rows: &[&Row], metric: &Metric, other: &Metric, within: f64) -> Vec<Stri
 /// The same method at the next smaller budget of links.
 fn step_before<'a>(rows: &[&'a Row], row: &Row) -> Option<&'a Row> {
     let rest = |cell: &Cell| {
-        let told = cell.told_apart_by(|choice| choice.field != "privatize.links.epsilon");
-        [&cell.experiment, &cell.dataset, &cell.mechanism, &cell.variant, &cell.model, &told].map(Clone::clone)
+        let choices = cell.choices.iter().filter(|choice| choice.field != "privatize.links.epsilon");
+        let names = [&cell.experiment, &cell.dataset, &cell.alternative, &cell.mechanism, &cell.variant, &cell.model];
+        (names.map(Clone::clone), choices.cloned().collect::<Vec<_>>())
     };
     let smaller = rows
         .iter()

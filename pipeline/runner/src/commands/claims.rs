@@ -77,7 +77,8 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     }
     if !arguments.json {
         for (experiment, why, number) in skipped(&checked) {
-            output::line(&format!("{:<9} {number} claims of `{experiment}`: {why}", Verdict::Skipped.words()));
+            let word = Verdict::Skipped.words();
+            output::line(&format!("{word:<9} {} of `{experiment}`: {why}", in_number(number)));
         }
     }
     let folder = store.part(Part::Auditor).join("reports");
@@ -105,6 +106,11 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
         checked.len()
     );
     Ok(())
+}
+
+/// So many claims.
+fn in_number(claims: usize) -> String {
+    if claims == 1 { "1 claim".to_owned() } else { format!("{claims} claims") }
 }
 
 /// Experiment, reason and number of the claims that were not judged.

@@ -101,15 +101,14 @@ impl Protected {
         match (self, cell.mechanism.as_str()) {
             (Self::Model, _) if cell.model == "dp-mlp" => Standing::Floor,
             (Self::Model, _) if is_unbounded(&MODEL) => Standing::Ceiling,
-            (Self::Model, _) => Standing::Private,
-            (_, "no-links") => Standing::Floor,
+            (Self::Links, "no-links") => Standing::Floor,
             (Self::Links, "non-private" | "public") => Standing::Ceiling,
             (Self::Links, _) if cell.epsilon.is_infinite() => Standing::Ceiling,
             (Self::Features, _) if is_unbounded(&[Relation::NodeFeatures]) => Standing::Ceiling,
             // Features that nobody reports, and reports about a constant.
             (Self::Features, _) if self.budget(cell).is_none() => Standing::Floor,
             (Self::Labels, _) if self.budget(cell).is_none() => Standing::Ceiling,
-            (Self::Links | Self::Features | Self::Labels, _) => Standing::Private,
+            _ => Standing::Private,
         }
     }
 
@@ -120,8 +119,8 @@ impl Protected {
             Self::Links => &[Relation::ListBit, Relation::Edge],
             Self::Features => &[Relation::FeatureCoord, Relation::NodeFeatures, Relation::NodeAttrs],
             Self::Labels => &[Relation::Label, Relation::NodeAttrs],
-            // What a curator's model costs is compared by its config, because floors protect more than others do.
-            Self::Model => return reference.choice(self.field()) == cell.choice(self.field()),
+            // Floors protect whole nodes, and others a node's own data: what they state is compared, whatever it protects.
+            Self::Model => return state_the_same(reference, cell),
         };
         let others = |cell: &Cell| -> BTreeMap<Relation, f64> {
             let costs = cell.costs.iter().filter(|cost| !own.contains(&cost.relation) && cost.epsilon > 0.0);
@@ -142,4 +141,14 @@ const MODEL: [Relation; 3] = [Relation::Node, Relation::OwnData, Relation::Edge]
 pub(crate) fn protects_links_alone(cell: &Cell) -> bool {
     let is_node = |relation: Relation| matches!(relation, Relation::Node | Relation::OwnData);
     !cell.costs.iter().any(|cost| is_node(cost.relation) && cost.epsilon.is_finite())
+}
+
+/// Whether two models of a curator state the same cost, but for what calibration leaves.
+pub(crate) fn state_the_same(a: &Cell, b: &Cell) -> bool {
+    let stated = |cell: &Cell| {
+        let cost = MODEL.iter().find_map(|relation| cell.costs.iter().find(|cost| cost.relation == *relation));
+        cost.map_or(f64::INFINITY, |cost| cost.claimed_epsilon.unwrap_or(cost.epsilon))
+    };
+    let (a, b) = (stated(a), stated(b));
+    a == b || (a - b).abs() <= 0.01 * a.min(b)
 }

@@ -63,7 +63,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
     let (answers, mut figures): (Vec<Answer>, Vec<Figure>) = answer::answers(&rows).into_iter().unzip();
-    figures.extend(figures::all(&rows, published.as_ref(), &protocols));
+    figures.extend(figures::all(&rows, published.as_ref(), &protocols).into_iter().filter(lines::can_be_drawn));
     let drawn = write_figures(&figures, &folder.join(name))?;
     let published = published.map(|_| {
         let found = differences::all(&figures);

@@ -62,7 +62,10 @@ fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<Vec<Ro
 fn usual(rows: &[Row]) -> anyhow::Result<&'static Metric> {
     let usual = [&metric::ACCURACY, &metric::LINK_PREDICTION_AUC, &metric::AVERAGE_PRECISION, &metric::FEATURE_MAE];
     let found = usual.into_iter().find(|metric| rows.iter().any(|row| row.scores.contains_key(metric.name)));
-    found.ok_or_else(|| anyhow::anyhow!("name a --score; there are {}", known_scores(rows).join(", ")))
+    found.ok_or_else(|| match known_scores(rows).as_slice() {
+        [] => anyhow::anyhow!("there are no scores; run the experiment without --until"),
+        known => anyhow::anyhow!("name a --score; there are {}", known.join(", ")),
+    })
 }
 
 /// The score of this name.

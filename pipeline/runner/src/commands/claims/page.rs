@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
 
 use super::verdict::Verdict;
-use super::{Checked, skipped};
+use super::{Checked, in_number, skipped};
 use crate::commands::report::STYLE;
 
 const PAGE: &str = include_str!("page.html");
@@ -23,7 +23,7 @@ pub(super) fn written(checked: &[Checked], command: &str) -> anyhow::Result<Stri
     let page = environment.get_template("claims.html")?.render(context! {
         style => STYLE,
         judged => judged.iter().map(|one| Value::from(Serde(*one))).collect::<Vec<_>>(),
-        left_out => left_out.iter().map(|(experiment, why, number)| format!("{number} claims of {experiment}: {why}")).collect::<Vec<_>>(),
+        left_out => left_out.iter().map(|(experiment, why, number)| format!("{} of {experiment}: {why}", in_number(*number))).collect::<Vec<_>>(),
         held => number(Verdict::Holds),
         failed => number(Verdict::Fails),
         undecided => number(Verdict::Undecided),

@@ -6,7 +6,8 @@ use veilgraph_statistics::{ALPHA, Difference, Summary};
 
 use super::file::{Asks, Claim, Mode};
 use crate::commands::comparison::{are_about_the_same_data, best};
-use crate::commands::summary::Row;
+use crate::commands::protected::{protects_links_alone, state_the_same};
+use crate::commands::summary::{CENTRAL, Row};
 
 /// What is said of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -101,7 +102,10 @@ fn is_beside(a: &Row, b: &Row) -> bool {
     let at_one_budget = !has_budget(a) || !has_budget(b) || a.cell.epsilon == b.cell.epsilon;
     let budgets = a.cell.choices.iter().filter(|choice| choice.field.ends_with(".epsilon"));
     let mut both = budgets.filter_map(|choice| Some((choice.value.as_str(), b.cell.choice(&choice.field)?)));
-    are_about_the_same_data(&a.cell, &b.cell) && at_one_budget && both.all(|(own, theirs)| own == theirs)
+    let are_models = a.cell.mechanism == CENTRAL && b.cell.mechanism == CENTRAL;
+    let state_the_same = !are_models || protects_links_alone(&a.cell) || state_the_same(&a.cell, &b.cell);
+    let at_one_budget = at_one_budget && state_the_same && both.all(|(own, theirs)| own == theirs);
+    are_about_the_same_data(&a.cell, &b.cell) && at_one_budget
 }
 
 fn scored(row: &Row, metric: &Metric) -> Option<(Summary, String)> {

@@ -66,6 +66,9 @@ pub(super) fn answers(rows: &[Row]) -> Vec<(Answer, Figure)> {
     answers
 }
 
+/// How differences were judged.
+const PAIRED: &str =
+    " Differences are paired over trials; their tests are corrected over all budgets and methods (Holm).";
 /// Methods that get a sentence of their own.
 const SENTENCES: usize = 3;
 
@@ -103,9 +106,9 @@ impl Asked<'_> {
             lines,
             figure: 0,
             note: format!(
-                "The table shows “{}”. {chosen} Differences are paired over trials; their tests are corrected over all budgets \
-                 and methods (Holm).",
-                shown.name
+                "The table shows “{}”. {chosen}{}",
+                shown.name,
+                if shown.budgets.iter().any(|at| at.compared.is_some()) { PAIRED } else { "" }
             ),
             question: match self.protected {
                 Protected::Links => "what do nats about links buy?",

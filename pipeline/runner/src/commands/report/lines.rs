@@ -116,6 +116,11 @@ pub(super) fn drawn_once(figure: &Figure) -> Figure {
     Figure { lines: kept, ..figure.clone() }
 }
 
+/// Whether anything of a figure has a place on its axes. Levels alone give a logarithmic axis no scale.
+pub(super) fn can_be_drawn(figure: &Figure) -> bool {
+    drawn_once(figure).lines.iter().any(|line| !line.is_level || !figure.y.is_log)
+}
+
 fn are_the_same(a: &Line, b: &Line) -> bool {
     let values =
         |line: &Line| line.points.iter().map(|point| [point.x, point.mean].map(f64::to_bits)).collect::<Vec<_>>();

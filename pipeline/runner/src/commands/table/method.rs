@@ -1,5 +1,7 @@
 //! What tells the methods of a table apart.
 
+use std::collections::BTreeSet;
+
 use veilgraph_contract::Relation;
 use veilgraph_evaluate::Cell;
 
@@ -16,6 +18,7 @@ pub(super) struct MethodHeading {
 enum HeadingKind {
     Alternative,
     Mechanism,
+    Epsilon,
     Fraction,
     Features,
     Label,
@@ -33,6 +36,7 @@ impl MethodHeading {
         match &self.of {
             HeadingKind::Alternative => cell.alternative.clone(),
             HeadingKind::Mechanism => cell.mechanism.clone(),
+            HeadingKind::Epsilon => cell.epsilon.to_string(),
             HeadingKind::Fraction if Protected::Links.standing(cell) == Standing::Private => {
                 cell.degree_fraction.to_string()
             }
@@ -64,6 +68,11 @@ pub(super) fn method_headings(rows: &[&Row], axis: &ColumnAxis) -> Vec<MethodHea
     }
     if !sweeps("privatize.labels") {
         all.push(heading("label", HeadingKind::Label));
+    }
+    let is_private = |row: &&&Row| Protected::Links.standing(&row.cell) == Standing::Private;
+    let budgets: BTreeSet<u64> = rows.iter().filter(is_private).map(|row| row.cell.epsilon.to_bits()).collect();
+    if budgets.len() > 1 && !axis.is("privatize.links.epsilon") {
+        all.push(heading("epsilon of links", HeadingKind::Epsilon));
     }
     if sweeps_fraction(rows) {
         all.push(heading("fraction", HeadingKind::Fraction));

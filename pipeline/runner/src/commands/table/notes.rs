@@ -55,9 +55,11 @@ impl PivotTable {
                     .to_owned(),
             ),
         }
-        if self.metric.better != Better::Neither && self.trials() != Some(1) {
+        let has_bold = self.lines.iter().flat_map(|line| line.cells.iter().flatten()).any(|cell| cell.is_among_best);
+        if self.metric.better != Better::Neither && has_bold {
             notes.push(
-                "Bold: the best of its column among private methods, and all that the shared trials do not separate from it."
+                "Bold: the best of its column among private methods on the same graph at the same other costs, and all that the \
+                 shared trials do not separate from it."
                     .to_owned(),
             );
         }

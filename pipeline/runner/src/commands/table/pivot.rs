@@ -174,30 +174,29 @@ fn other<'a>(
     against: Against,
     axis: &ColumnAxis,
 ) -> Option<&'a Row> {
-    match against {
-        Against::Floor => reference(protected, rows, row, Standing::Floor, metric),
-        Against::Named(name) => {
-            let is_called = |other: &&&Row| {
-                [&other.cell.alternative, &other.cell.mechanism, &other.cell.model].contains(&&name.to_owned())
-            };
-            let same = |other: &&Row| are_about_the_same_data(&other.cell, &row.cell);
-            let named: Vec<&Row> = rows.iter().filter(is_called).copied().filter(same).collect();
-            let here = |other: &&Row| axis.value(&other.cell) == axis.value(&row.cell);
-            let is_like = |other: &&Row| {
-                let told = |cell: &Cell| cell.choices.clone();
-                let is_one = other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
-                is_one && told(&other.cell) == told(&row.cell)
-            };
-            // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
-            let at: Vec<&Row> = named.iter().copied().filter(here).collect();
-            let level = || named.iter().copied().filter(|other| protected.standing(&other.cell) != Standing::Private);
-            let like = at.iter().copied().find(|other| is_like(other));
-            like.or_else(|| best(at.into_iter(), metric)).or_else(|| best(level(), metric))
-        }
-    }
+    let Against::Named(name) = against else {
+        return reference(protected, rows, row, Standing::Floor, metric);
+    };
+    let is_called = |cell: &Cell| [&cell.alternative, &cell.mechanism, &cell.model].contains(&&name.to_owned());
+    let named: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|other| is_called(&other.cell) && protects_the_rest_alike(protected, &other.cell, &row.cell))
+        .collect();
+    let here = |other: &&Row| axis.value(&other.cell) == axis.value(&row.cell);
+    let is_like = |other: &&Row| {
+        let is_one = other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
+        is_one && other.cell.choices == row.cell.choices
+    };
+    // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
+    let at: Vec<&Row> =
+        named.iter().copied().filter(here).filter(|other| is_at_one_budget(protected, other, row, axis)).collect();
+    let level = || named.iter().copied().filter(|other| protected.standing(&other.cell) != Standing::Private);
+    let like = at.iter().copied().find(is_like);
+    like.or_else(|| best(at.into_iter(), metric)).or_else(|| best(level(), metric))
 }
 
-/// The best row of the row's column among those that protect links, where the row is one of them.
+/// The best row of the row's column among those that are private at the same cost, where the row is one of them.
 fn best_beside<'a>(
     protected: Protected,
     rows: &[&'a Row],
@@ -212,7 +211,19 @@ fn best_beside<'a>(
     let here = rows.iter().copied().filter(|other| {
         is_private(&other.cell)
             && axis.value(&other.cell) == axis.value(&row.cell)
-            && are_about_the_same_data(&other.cell, &row.cell)
+            && is_at_one_budget(protected, other, row, axis)
+            && protects_the_rest_alike(protected, &other.cell, &row.cell)
     });
     best(here, metric)
+}
+
+/// Whether both are about the same data and cost the same of everything but what the budget protects.
+fn protects_the_rest_alike(protected: Protected, a: &Cell, b: &Cell) -> bool {
+    let rest = protected == Protected::Model || protected.may_stand_beside(a, b, Standing::Ceiling);
+    rest && are_about_the_same_data(a, b)
+}
+
+/// Whether both spend the same, where the columns are something else than the budget.
+fn is_at_one_budget(protected: Protected, a: &Row, b: &Row, axis: &ColumnAxis) -> bool {
+    axis.is(protected.field()) || protected.budget(&a.cell) == protected.budget(&b.cell)
 }

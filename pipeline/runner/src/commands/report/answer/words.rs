@@ -17,7 +17,8 @@ pub(super) fn called(row: &Row) -> String {
     let mut name = if cell.alternative.is_empty() { cell.mechanism.clone() } else { cell.alternative.clone() };
     let telling = |choice: &&Choice| !choice.has_column() && choice.name != "epsilon" && choice.stage() != "ingest";
     for choice in cell.choices.iter().filter(telling) {
-        name = format!("{name}, {}", choice.value);
+        let named = if choice.value.parse::<f64>().is_ok() { format!("{} ", choice.name) } else { String::new() };
+        name = format!("{name}, {named}{}", choice.value);
     }
     let says_all = cell.model.is_empty() || cell.model == "beliefs" || name == cell.model;
     if says_all { name } else { format!("{name} ({})", cell.model) }
@@ -82,7 +83,8 @@ impl Asked<'_> {
         let remedy = match self.protected {
             Protected::Links => "add references = [\"features-only\", \"no-links\", \"non-private\"] to the config",
             Protected::Features => "add a [[compare]] table with privatize.features.mechanism = \"feature-free\"",
-            Protected::Labels => "compare with [train] task = \"majority\"",
+            // Nothing is learned without labels but the most frequent class, which stands in the next sentence.
+            Protected::Labels => return None,
             Protected::Model => "add \"dp-mlp\" to [train] task",
         };
         Some(format!(
@@ -200,9 +202,7 @@ impl Asked<'_> {
         let mut strongest: Option<(&str, f64)> = None;
         for other in &self.rows {
             let cell = &other.cell;
-            let is_here = cell.mechanism == row.cell.mechanism
-                && cell.alternative == row.cell.alternative
-                && cell.epsilon == row.cell.epsilon;
+            let is_here = rests_on_the_same_reports(cell, &row.cell);
             let attack = cell.choice("audit.attack").filter(|attack| !["attributes", "membership"].contains(attack));
             let found = other.summary(metric::ATTACK_TPR_AT_1E_2.name).map(|summary| summary.mean);
             if let (true, Some(attack), Some(share)) = (is_here, attack, found)
@@ -218,15 +218,7 @@ impl Asked<'_> {
     /// true links that it holds, and the share of its links that are true. A graph that is made larger on purpose hides what
     /// the server knows.
     pub(super) fn known_links(&self, row: &Row) -> Option<(String, String)> {
-        let told =
-            |cell: &Cell| cell.told_apart_by(|choice| choice.stage() == "privatize" || choice.stage() == "estimate");
-        let is_same = |other: &&&Row| {
-            let cell = &other.cell;
-            cell.mechanism == row.cell.mechanism
-                && cell.epsilon == row.cell.epsilon
-                && cell.degree_fraction == row.cell.degree_fraction
-                && told(cell) == told(&row.cell)
-        };
+        let is_same = |other: &&&Row| rests_on_the_same_reports(&other.cell, &row.cell);
         let shares = |other: &&Row| {
             let share = |metric: &Metric| other.summary(metric.name).map(|summary| summary.mean);
             share(&metric::GRAPH_RECALL).zip(share(&metric::GRAPH_PRECISION))
@@ -236,6 +228,17 @@ impl Asked<'_> {
         let (recall, precision) = known.max_by(|a, b| harmonic(a).total_cmp(&harmonic(b)))?;
         Some((format!("{:.0} %", 100.0 * recall), format!("{:.0} %", 100.0 * precision)))
     }
+}
+
+/// Whether what a score is about was made from the same reports, as far as it depends on them.
+fn rests_on_the_same_reports(score: &Cell, row: &Cell) -> bool {
+    let stages = ["privatize", "similarity", "estimate"];
+    let mut made_by = score.choices.iter().filter(|choice| stages.contains(&choice.stage()));
+    score.mechanism == row.mechanism
+        && score.alternative == row.alternative
+        && score.epsilon == row.epsilon
+        && score.degree_fraction == row.degree_fraction
+        && made_by.all(|choice| row.choice(&choice.field) == Some(choice.value.as_str()))
 }
 
 /// Says so where a constant answer does better.
