@@ -138,6 +138,38 @@ fn a_check_that_cannot_be_judged_is_a_mistake_or_does_not_pass() {
     }
 }
 
+/// Two graphs of one dataset, and two shares of a budget, are never compared with each other.
+#[test]
+fn comparisons_stay_on_one_graph_and_one_method() {
+    let lab = Lab::with("config.toml", compared());
+    let nodes = ["--set", "ingest.synthetic.nodes=[60, 120]"];
+    lab.json(&nodes);
+    let answer = lab.call(&[&["table", "config.toml", "--format", "csv"], &nodes[..]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let mut reader = csv::Reader::from_reader(answer.out.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let lines: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    let mean = |line: &csv::StringRecord| line[at("mean")].parse::<f64>().expect("a number");
+    let private: Vec<&csv::StringRecord> = lines.iter().filter(|line| !line[at("difference")].is_empty()).collect();
+    assert_eq!(private.len(), 4, "two budgets on two graphs: {}", answer.out);
+    for line in private {
+        let is_floor = |other: &&csv::StringRecord| {
+            &other[at("alternative")] == "no-links" && other[at("nodes")] == line[at("nodes")]
+        };
+        let floor = lines.iter().find(is_floor).expect("a floor on the same graph");
+        let difference = line[at("difference")].parse::<f64>().expect("a number");
+        assert!((difference - (mean(line) - mean(floor))).abs() < 1e-9, "{line:?} beside {floor:?}");
+    }
+    // More budget finds more links at either share, in whatever order the shares stand.
+    for shares in ["[0.95, 0.1]", "[0.1, 0.95]"] {
+        let shares = format!("privatize.links.degree_fraction={shares}");
+        lab.write("config.toml", compared() + "\n[[check]]\nscore = \"mae\"\nno_worse_with = \"epsilon\"\n");
+        let document = lab.json(&["--set", &shares]);
+        assert_eq!((&document["checks"][0]["cells"], &document["checks"][0]["passed"]), (&2.into(), &true.into()));
+    }
+}
+
 const CLAIMS: &str = "
 [[experiment]]
 name = \"tiny\"
@@ -218,6 +250,16 @@ fn a_file_of_claims_with_a_mistake_runs_nothing() {
         let answer = lab.call(&["claims", "claims.toml"]);
         assert!(answer.status == 2 && answer.err.contains(words), "{to}: {}", answer.err);
     }
+    lab.write("claims.toml", CLAIMS);
+    // A claim is checked by a simulation, and makes no release.
+    let os = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 20\n";
+    lab.write("deployment.toml", format!("{os}{}", TINY.replace("trials = 2\n", "").replace("name = \"tiny\"\n", "")));
+    lab.write("claims.toml", CLAIMS.replacen("config.toml", "deployment.toml", 1));
+    let refused = lab.call(&["claims", "claims.toml", "--only", "links"]);
+    assert!(refused.status == 1 && refused.err.contains("claims are checked by simulations"), "{}", refused.err);
+    lab.write("claims.toml", CLAIMS.replacen("where = { mechanism", "where = { mechansim", 1));
+    let column = lab.call(&["claims", "claims.toml"]);
+    assert!(column.status == 2 && column.err.contains("no column `mechansim`"), "{}", column.err);
     lab.write("claims.toml", CLAIMS);
     let nobody = lab.call(&["claims", "claims.toml", "--only", "link"]);
     assert!(nobody.status == 2 && nobody.err.contains("there is no such claim"), "{}", nobody.err);

@@ -2,6 +2,7 @@
 
 mod method;
 mod picture;
+mod question;
 mod table;
 mod words;
 
@@ -13,6 +14,7 @@ use crate::commands::comparison::{are_about_the_same_data, reference};
 use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use method::{Method, methods};
+use question::{explanation, question};
 
 /// The answer of one experiment about one dataset.
 #[derive(Serialize)]
@@ -110,30 +112,8 @@ impl Asked<'_> {
                 shown.name,
                 if shown.budgets.iter().any(|at| at.compared.is_some()) { PAIRED } else { "" }
             ),
-            question: match self.protected {
-                Protected::Links => "what do nats about links buy?",
-                Protected::Features => "what do nats about features buy?",
-                Protected::Labels => "what do nats about labels buy?",
-                Protected::Model => "what does a private model of a curator give?",
-            },
-            explanation: match self.protected {
-                Protected::Links => {
-                    "Every node hides its list of neighbours in noise, and its budget says how much the noisy list may betray. Is \
-                     what a network learns from such lists more than what it knows without any?"
-                }
-                Protected::Features => {
-                    "Every node hides its features in noise, and its budget says how much they may betray. Is what a network \
-                     learns from them more than what it knows from public links alone?"
-                }
-                Protected::Labels => {
-                    "Every node hides its class in noise, and its budget says how much it may betray. What does a network still \
-                     learn?"
-                }
-                Protected::Model => {
-                    "A curator holds all data and releases a model, whose budget says how much it may betray of one node or one \
-                     link. Are links worth the noise that they ask for?"
-                }
-            },
+            question: question(self.protected),
+            explanation: explanation(self.protected),
         };
         Some((answer, self.picture(&methods, shown)))
     }

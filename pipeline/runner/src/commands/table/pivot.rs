@@ -108,19 +108,10 @@ fn pivot(
     let best_of_column: Vec<(&Row, Option<&Row>)> =
         rows.iter().map(|row| (*row, best_beside(protected, rows, row, metric, axis))).collect();
     let to_best = compare(&best_of_column, metric);
-    let mut columns: Vec<String> = Vec::new();
-    for row in rows {
-        let value = axis.value(&row.cell);
-        if !columns.contains(&value) {
-            columns.push(value);
-        }
-    }
-    let number = |text: &str| text.replace('∞', "inf").parse::<f64>().unwrap_or(f64::NEG_INFINITY);
-    columns.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    let columns = columns_of(rows, axis);
     let mut lines: Vec<PivotLine> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         let Some(summary) = row.summary(metric.name) else { continue };
-        let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
         let is_best = best_of_column[place].1.is_some_and(|best| std::ptr::eq(best, *row));
         let is_inseparable = to_best[place].is_some_and(|compared| compared.verdict == Verdict::NotSeparable);
         let cell = PivotCell {
@@ -131,17 +122,9 @@ fn pivot(
             epsilon_edge: row.cell.epsilon_edge,
             bootstrap: veilgraph_statistics::bootstrap_interval(&row.values(metric.name)),
         };
+        let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
         let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();
-        let standing = protected.standing(&row.cell);
-        let is_mine =
-            |line: &&mut PivotLine| line.method == method && line.standing == standing && line.cells[at].is_none();
-        if let Some(line) = lines.iter_mut().find(is_mine) {
-            line.cells[at] = Some(cell);
-        } else {
-            let mut cells: Vec<Option<PivotCell>> = columns.iter().map(|_| None).collect();
-            cells[at] = Some(cell);
-            lines.push(PivotLine { method, standing, cells });
-        }
+        put(&mut lines, method, protected.standing(&row.cell), (at, columns.len()), cell);
     }
     lines.sort_by_key(|line| match line.standing {
         Standing::Floor => 0,
@@ -163,6 +146,39 @@ fn pivot(
         lines,
         against: is_compared.then_some(against),
     })
+}
+
+/// The values of the columns, from the smallest on; first what has none.
+fn columns_of(rows: &[&Row], axis: &ColumnAxis) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for row in rows {
+        let value = axis.value(&row.cell);
+        if !columns.contains(&value) {
+            columns.push(value);
+        }
+    }
+    let number = |text: &str| text.replace('∞', "inf").parse::<f64>().unwrap_or(f64::NEG_INFINITY);
+    columns.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    columns
+}
+
+/// Puts a cell into the line of its method, at a column of so many. Floors and ceilings have lines of their own.
+fn put(
+    lines: &mut Vec<PivotLine>,
+    method: Vec<String>,
+    standing: Standing,
+    (at, columns): (usize, usize),
+    cell: PivotCell,
+) {
+    let is_mine =
+        |line: &&mut PivotLine| line.method == method && line.standing == standing && line.cells[at].is_none();
+    if let Some(line) = lines.iter_mut().find(is_mine) {
+        line.cells[at] = Some(cell);
+        return;
+    }
+    let mut cells: Vec<Option<PivotCell>> = (0..columns).map(|_| None).collect();
+    cells[at] = Some(cell);
+    lines.push(PivotLine { method, standing, cells });
 }
 
 /// What a row is compared with.
