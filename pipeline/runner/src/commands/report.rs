@@ -9,6 +9,7 @@ mod draw;
 mod figure;
 mod figures;
 mod lines;
+mod on_page;
 mod protocol;
 mod provenance;
 
@@ -18,13 +19,10 @@ use std::path::Path;
 use anyhow::Context;
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
-use veilgraph_evaluate::metric::{self, ScoreTable};
 use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::checks::{self, Outcome};
-use crate::commands::protected::Standing;
-use crate::commands::table::{Against, PivotCell, PivotTable, pivots};
 use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
@@ -32,6 +30,7 @@ use crate::progress::Display;
 use crate::task::{Done, Task};
 use answer::Answer;
 use figure::Figure;
+use on_page::{MOST_LINES, figure_on_page, pivots_on_page, tables, up_to};
 use protocol::Protocols;
 pub(crate) use provenance::program_and_machine;
 use summary::Row;
@@ -84,9 +83,11 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         pivots => pivots_on_page(&rows)?,
         tables => tables(&rows),
         paths => arguments.configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
-        settings => settings(&rows),
-        releases,
-        entries,
+        settings => up_to(MOST_LINES, settings(&rows)),
+        n_releases => releases.len(),
+        releases => up_to(MOST_LINES, releases),
+        n_entries => entries.len(),
+        entries => up_to(MOST_LINES, entries),
         outcomes => Value::from(Serde(&outcomes)),
         again => provenance::again(arguments, given),
         provenance,
@@ -139,46 +140,6 @@ impl Gathered {
     }
 }
 
-/// The scores that are read first, with methods as rows and budgets as columns.
-fn pivots_on_page(rows: &[Row]) -> anyhow::Result<Vec<Value>> {
-    let mut all = Vec::new();
-    for metric in [&metric::ACCURACY, &metric::AVERAGE_PRECISION] {
-        let is_asked = |row: &&Row| row.scores.contains_key(metric.name) && row.cell.choice("audit.attack").is_none();
-        let scored: Vec<&Row> = rows.iter().filter(is_asked).collect();
-        all.extend(pivots(&scored, metric, Against::Floor, None)?.iter().map(pivot_on_page));
-    }
-    Ok(all)
-}
-
-fn pivot_on_page(table: &PivotTable) -> Value {
-    let method = table.method_headings.join(", ");
-    let head: Vec<String> = std::iter::once(method).chain(table.columns.iter().cloned()).collect();
-    let cell = |cell: &Option<PivotCell>| match cell {
-        None => context! { text => "–" },
-        Some(cell) => context! {
-            text => table.text(cell),
-            mark => cell.mark(),
-            best => cell.is_among_best,
-            verdict => cell.compared.map(|compared| compared.verdict.words()),
-            words => cell.words(table),
-        },
-    };
-    let lines: Vec<Value> = table
-        .lines
-        .iter()
-        .map(|line| {
-            let parts: Vec<&str> = line.method.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-            let standing = match line.standing {
-                Standing::Floor => "floor",
-                Standing::Ceiling => "ceiling",
-                Standing::Private => "private",
-            };
-            context! { method => parts.join(", "), standing, cells => line.cells.iter().map(cell).collect::<Vec<_>>() }
-        })
-        .collect();
-    context! { caption => table.caption(), head, lines, notes => table.notes() }
-}
-
 /// Names of the files that the last report wrote into its folder, one per line: it may replace these and no others.
 const INDEX: &str = ".figures";
 
@@ -211,45 +172,11 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
     Ok(drawn)
 }
 
-/// A figure with the names of its lines and its values as text.
-fn figure_on_page(figure: &Figure, svg: String) -> Value {
-    let points = figure.lines.iter().flat_map(|line| line.points.iter().map(move |point| (line, point)));
-    let points: Vec<[String; 3]> = points
-        .map(|(line, point)| {
-            let at = if line.is_level { "any".to_owned() } else { point.x.to_string() };
-            [line.name.clone(), at, point.words()]
-        })
-        .collect();
-    context! {
-        name => figure.name.as_str(),
-        title => figure.title.as_str(),
-        svg,
-        lines => figure
-            .lines
-            .iter()
-            .zip(draw::page_colours(figure))
-            .map(|(line, colour)| context! { name => line.name.clone(), colour, is_level => line.is_level })
-            .collect::<Vec<_>>(),
-        x => figure.x.label.as_str(),
-        y => figure.y.label.as_str(),
-        points,
-    }
-}
-
 fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     Ok(context! {
         name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
     })
-}
-
-fn tables(rows: &[Row]) -> Vec<Value> {
-    let table = |kind: ScoreTable| {
-        let mut lines = summary::cells(kind, rows).into_iter();
-        let head = lines.next()?;
-        Some(context! { title => kind.title(), head, lines => lines.collect::<Vec<_>>() })
-    };
-    ScoreTable::ALL.into_iter().filter_map(table).collect()
 }
 
 fn settings(rows: &[Row]) -> Vec<Vec<String>> {

@@ -51,7 +51,7 @@ pub(crate) fn svg(figure: &Figure) -> anyhow::Result<String> {
             let (x, y) = hit.at;
             let _ = write!(
                 hits,
-                "<circle class=\"hit\" cx=\"{x}\" cy=\"{y}\" r=\"9\" fill=\"none\" pointer-events=\"all\"><title>{}</title></circle>",
+                "<circle class=\"hit\" cx=\"{x}\" cy=\"{y}\" r=\"9\" fill-opacity=\"0\"><title>{}</title></circle>",
                 escaped(&hit.words)
             );
         }
@@ -61,7 +61,7 @@ pub(crate) fn svg(figure: &Figure) -> anyhow::Result<String> {
     let note = figure.published_note();
     let width = SIZE.0 + label::width(&labels, note.as_deref());
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" role=\"img\" \
          style=\"--width: {:.3}\" aria-label=\"{}\">\n<g class=\"axes\">{}</g>\n",
         f64::from(width) / f64::from(SIZE.0),
         escaped(&format!("{}; the values stand in a table", figure.title)),

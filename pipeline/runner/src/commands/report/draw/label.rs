@@ -45,7 +45,7 @@ impl Label {
         let dots = if self.text.chars().count() > LETTERS.1 { "…" } else { "" };
         format!(
             "<path d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
-             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-family=\"sans-serif\" font-size=\"{FONT}\" fill=\"{colour}\">{}{dots}<title>{}</title></text>",
+             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-size=\"{FONT}\" fill=\"{colour}\">{}{dots}<title>{}</title></text>",
             x + 4.0,
             LEFT - 2.0,
             self.y,
@@ -88,7 +88,7 @@ pub(super) fn width(labels: &[Label], note: Option<&str>) -> u32 {
 pub(super) fn published(note: &str, height: u32) -> String {
     let y = f64::from(height) - 8.0;
     format!(
-        "<text class=\"name\" x=\"{:.0}\" y=\"{y:.0}\" font-family=\"sans-serif\" font-size=\"{FONT}\" fill=\"#141414\">× {}</text>\n",
+        "<text class=\"name\" x=\"{:.0}\" y=\"{y:.0}\" font-size=\"{FONT}\" fill=\"#141414\">× {}</text>\n",
         LEFT + 2.0,
         escaped(note)
     )

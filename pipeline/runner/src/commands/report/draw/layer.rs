@@ -72,7 +72,7 @@ pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
     body = without_repeated_text(&body);
     let text = |x: f64, y: f64, words: &str| {
         format!(
-            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-family=\"sans-serif\" font-size=\"{TICK}\" fill=\"#000000\">{}</text>",
+            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-size=\"{TICK}\" fill=\"#000000\">{}</text>",
             escaped(words)
         )
     };
@@ -135,7 +135,11 @@ fn drawn(layers: &Layers, layer: &Layer) -> anyhow::Result<Series> {
     let (end, hits) = series.map_err(|error| anyhow!("cannot draw {}: {error}", layers.figure.name))?;
     // What stands between the tag of the document and its end.
     let inner = text.split_once('>').map_or("", |(_, rest)| rest).trim_end();
-    Ok(Series { body: inner.strip_suffix("</svg>").unwrap_or(inner).trim().to_owned(), end, hits })
+    // What is so by default need not stand in a page thousands of times.
+    let body = inner.strip_suffix("</svg>").unwrap_or(inner).trim();
+    let body =
+        body.replace(" opacity=\"1\"", "").replace(" stroke=\"none\"", "").replace(" font-family=\"sans-serif\"", "");
+    Ok(Series { body, end, hits })
 }
 
 type Wrong = Box<dyn std::error::Error>;
@@ -210,7 +214,7 @@ where
     let end = means.last().map_or((0, 0), |at| chart.backend_coord(at));
     let hit = |((_, point), at): (&(f64, &Point), &(f64, f64))| Hit {
         at: chart.backend_coord(at),
-        words: words(figure, line, point),
+        words: words(line, point),
     };
     let hits = points.iter().zip(&means).map(hit).collect();
     area.present()?;
@@ -220,8 +224,8 @@ where
 }
 
 /// What a point says where a pointer stands on it.
-fn words(figure: &Figure, line: &Line, point: &Point) -> String {
-    let at = if line.is_level { String::new() } else { format!(", {} {}", figure.x.label, number(point.x)) };
+fn words(line: &Line, point: &Point) -> String {
+    let at = if line.is_level { String::new() } else { format!(" at {}", number(point.x)) };
     format!("{}{at}: {}", line.name, point.words())
 }
 
