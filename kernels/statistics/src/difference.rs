@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::{Summary, bootstrap_interval};
+use crate::Summary;
 
 /// How much more one method scores than another, over the trials that both have.
 ///
@@ -18,8 +18,6 @@ pub struct Difference {
     pub mean: f64,
     /// Half width of the 95 % interval of the mean (Student's t); not a number for one trial.
     pub half_width: f64,
-    /// The 95 % interval of the mean from resampled trials; absent for one trial.
-    pub bootstrap: Option<(f64, f64)>,
     /// Two-sided p-value of the paired t-test that there is no difference; absent for one trial. Where every trial shows the
     /// same difference, no spread is left to test by, and it is that of the sign test: 2^(1 − n), or 1 where none shows any.
     pub p_value: Option<f64>,
@@ -29,17 +27,20 @@ impl Difference {
     /// The difference of `ours` and `theirs`, both by trial; `None` where they share no trial.
     #[must_use]
     pub fn of(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>) -> Option<Self> {
-        let shared = ours.iter().filter_map(|(trial, score)| Some(score - theirs.get(trial)?));
-        let differences: Vec<f64> = shared.collect();
-        let summary = Summary::of(&differences)?;
+        let summary = Summary::of(&paired_differences(ours, theirs))?;
         Some(Self {
             trials: summary.trials,
             mean: summary.mean,
             half_width: summary.half_width,
-            bootstrap: bootstrap_interval(&differences),
             p_value: p_value(&summary),
         })
     }
+}
+
+/// How much more `ours` scores than `theirs` in each trial that both have.
+#[must_use]
+pub fn paired_differences(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>) -> Vec<f64> {
+    ours.iter().filter_map(|(trial, score)| Some(score - theirs.get(trial)?)).collect()
 }
 
 /// Two-sided p-value of the t-test that the mean is 0.

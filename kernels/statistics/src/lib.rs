@@ -8,7 +8,7 @@ mod family;
 mod summary;
 
 pub use bootstrap::{RESAMPLES, bootstrap_interval};
-pub use difference::Difference;
+pub use difference::{Difference, paired_differences};
 pub use family::holm;
 pub use summary::{Summary, log_log_slope};
 

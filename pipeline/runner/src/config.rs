@@ -20,7 +20,7 @@ use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
 use crate::task::STAGES;
-pub(crate) use checks::{Check, Rule};
+pub(crate) use checks::{Check, Rule, score_named};
 use overlay::overlay;
 pub(crate) use privacy::{Holding, Privacy};
 pub(crate) use profile::Profile;

@@ -92,12 +92,9 @@ pub(crate) struct Compared {
 
 /// Each row against its reference, where it has one and shares a trial with it; corrected over all of them together.
 pub(crate) fn compare(pairs: &[(&Row, Option<&Row>)], metric: &Metric) -> Vec<Option<Compared>> {
-    let scores = |row: &Row| row.scores.get(metric.name).cloned().unwrap_or_default();
     let differences: Vec<Option<Difference>> = pairs
         .iter()
-        .map(|(row, reference)| {
-            Difference::of(&scores(row), &scores(reference.filter(|other| !std::ptr::eq(*other, *row))?))
-        })
+        .map(|(row, reference)| row.difference(reference.filter(|other| !std::ptr::eq(*other, *row))?, metric.name))
         .collect();
     let p_values: Vec<f64> = differences.iter().flatten().filter_map(|difference| difference.p_value).collect();
     let mut corrected = holm(&p_values).into_iter();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
 use veilgraph_evaluate::{Cell, Metrics};
-use veilgraph_statistics::Summary;
+use veilgraph_statistics::{Difference, Summary, paired_differences};
 
 use crate::published::PublishedCell;
 
@@ -42,6 +42,17 @@ impl Row {
     /// The scores of a metric, by trial.
     pub(crate) fn values(&self, metric: &str) -> Vec<f64> {
         self.scores.get(metric).into_iter().flat_map(BTreeMap::values).copied().collect()
+    }
+
+    /// How a metric differs from that of another row, over the trials that both have.
+    pub(crate) fn difference(&self, other: &Self, metric: &str) -> Option<Difference> {
+        Difference::of(self.scores.get(metric)?, other.scores.get(metric)?)
+    }
+
+    /// The same in each of these trials.
+    pub(crate) fn differences(&self, other: &Self, metric: &str) -> Vec<f64> {
+        let both = self.scores.get(metric).zip(other.scores.get(metric));
+        both.map_or(Vec::new(), |(ours, theirs)| paired_differences(ours, theirs))
     }
 
     /// Summary of a metric over trials.
@@ -191,6 +202,18 @@ fn written(summary: &Summary, metric: &Metric) -> String {
     } else {
         format!("{} ± {} (± {})", number(summary.mean), number(summary.standard_deviation), number(summary.half_width))
     }
+}
+
+/// `mean ± half width` of the 95 % interval; the mean alone where one trial gives none.
+pub(crate) fn with_interval(summary: &Summary, metric: &Metric) -> String {
+    let interval =
+        if summary.trials > 1 { format!(" ± {}", metric.written(summary.half_width)) } else { String::new() };
+    format!("{}{interval}", metric.written(summary.mean))
+}
+
+/// So many trials.
+pub(crate) fn in_trials(trials: usize) -> String {
+    if trials == 1 { "one trial".to_owned() } else { format!("{trials} trials") }
 }
 
 /// The tables as text.

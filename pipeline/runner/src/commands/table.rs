@@ -16,8 +16,7 @@ use veilgraph_store::Store;
 use super::summary::{self, Row};
 use crate::cli::{TableArguments, TableFormat};
 use crate::commands::run;
-use crate::config::ConfigError;
-use crate::nearest::nearest;
+use crate::config::{ConfigError, score_named};
 use crate::output;
 use crate::progress::Display;
 pub(crate) use pivot::{Against, PivotCell, PivotTable, pivots};
@@ -70,11 +69,7 @@ fn usual(rows: &[Row]) -> anyhow::Result<&'static Metric> {
 
 /// The score of this name.
 pub(crate) fn named(name: &str) -> Result<&'static Metric, ConfigError> {
-    metric::named(name).ok_or_else(|| {
-        let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
-        let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-        ConfigError(format!("there is no score `{name}`{hint} (docs/config.md, section [evaluate], lists all)"))
-    })
+    score_named(name).map_err(ConfigError)
 }
 
 /// Names of the scores that these rows have.

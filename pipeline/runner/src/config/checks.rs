@@ -113,9 +113,14 @@ fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
 }
 
 fn score(name: &str, source: &Source) -> Result<&'static Metric, ConfigError> {
+    score_named(name).map_err(|problem| source.at("check", &problem))
+}
+
+/// The score of this name; else what is wrong with it.
+pub(crate) fn score_named(name: &str) -> Result<&'static Metric, String> {
     metric::named(name).ok_or_else(|| {
         let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
         let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-        source.at("check", &format!("there is no score `{name}`{hint}"))
+        format!("there is no score `{name}`{hint} (docs/config.md, section [evaluate], lists all)")
     })
 }

@@ -7,7 +7,7 @@ use veilgraph_statistics::{ALPHA, Difference, Summary};
 use super::file::{Asks, Claim, Mode};
 use crate::commands::comparison::{are_about_the_same_data, best};
 use crate::commands::protected::{protects_links_alone, state_the_same};
-use crate::commands::summary::{CENTRAL, Row};
+use crate::commands::summary::{CENTRAL, Row, in_trials, with_interval};
 
 /// What is said of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -110,10 +110,8 @@ fn is_beside(a: &Row, b: &Row) -> bool {
 
 fn scored(row: &Row, metric: &Metric) -> Option<(Summary, String)> {
     let summary = row.summary(metric.name)?;
-    let interval =
-        if summary.trials > 1 { format!(" ± {}", metric.written(summary.half_width)) } else { String::new() };
-    let trials = if summary.trials == 1 { "one trial".to_owned() } else { format!("{} trials", summary.trials) };
-    Some((summary, format!("{}{interval}, {trials}", metric.written(summary.mean))))
+    let text = format!("{}, {}", with_interval(&summary, metric), in_trials(summary.trials));
+    Some((summary, text))
 }
 
 fn finding(verdict: Verdict, found: String, summary: &Summary, metric: &Metric) -> Finding {
@@ -127,11 +125,16 @@ fn finding(verdict: Verdict, found: String, summary: &Summary, metric: &Metric) 
     }
 }
 
+/// How far a mean may be off by chance; one trial says nothing about that.
+fn slack(trials: usize, half_width: f64) -> f64 {
+    if trials > 1 { half_width } else { f64::INFINITY }
+}
+
 fn near(row: &Row, metric: &Metric, expected: f64, tolerance: f64) -> Finding {
     let Some((summary, text)) = scored(row, metric) else { return Finding::failed("nothing was scored".to_owned()) };
     let factor = metric.unit.factor();
     let off = (factor * summary.mean - expected).abs();
-    let slack = if summary.trials > 1 { factor * summary.half_width } else { f64::INFINITY };
+    let slack = factor * slack(summary.trials, summary.half_width);
     let verdict = match () {
         () if off <= tolerance => Verdict::Holds,
         () if off <= tolerance + slack => Verdict::Undecided,
@@ -143,7 +146,7 @@ fn near(row: &Row, metric: &Metric, expected: f64, tolerance: f64) -> Finding {
 fn near_side(row: &Row, metric: &Metric, bound: f64, is_met: fn(f64, f64) -> bool, words: &str) -> Finding {
     let Some((summary, text)) = scored(row, metric) else { return Finding::failed("nothing was scored".to_owned()) };
     let factor = metric.unit.factor();
-    let slack = if summary.trials > 1 { factor * summary.half_width } else { f64::INFINITY };
+    let slack = factor * slack(summary.trials, summary.half_width);
     let mean = factor * summary.mean;
     let verdict = match () {
         () if is_met(mean, bound) => Verdict::Holds,
@@ -155,9 +158,8 @@ fn near_side(row: &Row, metric: &Metric, bound: f64, is_met: fn(f64, f64) -> boo
 
 /// How much better a row is than another, in the unit of tables and the direction of the score, with its p-value.
 fn gain(row: &Row, other: Option<&Row>, metric: &Metric) -> Option<(Difference, String)> {
-    let scores = |row: &Row| row.scores.get(metric.name).cloned().unwrap_or_default();
     let other = other?;
-    let mut difference = Difference::of(&scores(row), &scores(other))?;
+    let mut difference = row.difference(other, metric.name)?;
     let sign = if metric.better == Better::Lower { -1.0 } else { 1.0 };
     difference.mean *= sign * metric.unit.factor();
     difference.half_width *= metric.unit.factor();
@@ -182,7 +184,7 @@ fn better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Finding {
         return Finding::failed("there is nothing to compare with, or no shared trial".to_owned());
     };
     let is_separable = difference.p_value.is_some_and(|p| p < ALPHA);
-    let slack = if difference.trials > 1 { difference.half_width } else { f64::INFINITY };
+    let slack = slack(difference.trials, difference.half_width);
     let verdict = match () {
         () if difference.mean >= by && difference.mean > 0.0 && is_separable => Verdict::Holds,
         () if difference.mean + slack > by.max(0.0) => Verdict::Undecided,
@@ -195,7 +197,7 @@ fn no_better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Findin
     let Some((difference, text)) = gain(row, other, metric) else {
         return Finding::failed("there is nothing to compare with, or no shared trial".to_owned());
     };
-    let slack = if difference.trials > 1 { difference.half_width } else { f64::INFINITY };
+    let slack = slack(difference.trials, difference.half_width);
     // A test that finds nothing proves nothing: the whole interval has to lie below what is allowed.
     let verdict = match () {
         () if difference.mean + slack <= by => Verdict::Holds,

@@ -4,7 +4,7 @@ use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::Metric;
 
 use crate::commands::protected::Standing;
-use crate::commands::summary::Row;
+use crate::commands::summary::{Row, in_trials};
 
 /// A figure with its caption and its data.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl Point {
     pub(crate) fn words(&self) -> String {
         let number = |value: f64| self.metric.written(value / self.metric.unit.factor());
         let interval = if self.half_width > 0.0 { format!(" ± {}", number(self.half_width)) } else { String::new() };
-        let trials = if self.trials == 1 { "one trial".to_owned() } else { format!("{} trials", self.trials) };
+        let trials = in_trials(self.trials);
         let protocol = if self.is_comparable { "published" } else { "published, by another protocol" };
         let published = self.published.map_or(String::new(), |(mean, _)| format!("; {protocol}: {}", number(mean)));
         format!("{}{interval} ({trials}){published}", number(self.mean))

@@ -1,5 +1,7 @@
 //! A table as CSV: one row for each cell, with everything that the other formats leave out.
 
+use veilgraph_statistics::bootstrap_interval;
+
 use super::pivot::PivotTable;
 use crate::commands::comparison::Verdict;
 
@@ -51,8 +53,9 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                 let difference = compared.map(|compared| compared.difference);
                 let ends =
                     |ends: Option<(f64, f64)>| [number(ends.map(|ends| ends.0)), number(ends.map(|ends| ends.1))];
-                let [low, high] = ends(cell.bootstrap);
-                let [difference_low, difference_high] = ends(difference.and_then(|difference| difference.bootstrap));
+                let [low, high] = ends(bootstrap_interval(&cell.scores));
+                let [difference_low, difference_high] =
+                    ends(difference.and_then(|_| bootstrap_interval(&cell.differences)));
                 let rest = [
                     table.experiment.clone(),
                     table.dataset.clone(),

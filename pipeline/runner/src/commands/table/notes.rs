@@ -1,11 +1,12 @@
 //! What a table says in words: its cells, its caption, and the meaning of its marks.
 
 use veilgraph_evaluate::metric::Better;
-use veilgraph_statistics::{ALPHA, Summary};
+use veilgraph_statistics::ALPHA;
 
 use super::pivot::{PivotCell, PivotLine, PivotTable};
 use crate::commands::comparison::Verdict;
 use crate::commands::protected::Standing;
+use crate::commands::summary::with_interval;
 
 impl PivotTable {
     /// Number of trials of every cell, where all have the same.
@@ -17,10 +18,8 @@ impl PivotTable {
 
     /// `mean ± half width`, and the number of trials where cells differ in it.
     pub(crate) fn text(&self, cell: &PivotCell) -> String {
-        let Summary { mean, half_width, trials, .. } = cell.summary;
-        let interval = if trials > 1 { format!(" ± {}", self.metric.written(half_width)) } else { String::new() };
-        let number = if self.trials().is_some() { String::new() } else { format!(" ({trials})") };
-        format!("{}{interval}{number}", self.metric.written(mean))
+        let number = if self.trials().is_some() { String::new() } else { format!(" ({})", cell.summary.trials) };
+        with_interval(&cell.summary, self.metric) + &number
     }
 
     /// Cells that have no score although another budget of the method has one.

@@ -52,8 +52,10 @@ pub(crate) struct PivotCell {
     pub is_among_best: bool,
     pub epsilon: f64,
     pub epsilon_edge: f64,
-    /// The 95 % interval of the mean from resampled trials.
-    pub bootstrap: Option<(f64, f64)>,
+    /// The scores of the trials.
+    pub scores: Vec<f64>,
+    /// Their differences to what the cell is compared with.
+    pub differences: Vec<f64>,
 }
 
 /// A table for each experiment and dataset.
@@ -120,7 +122,8 @@ fn pivot(
             is_among_best: summary.trials > 1 && (is_best || is_inseparable),
             epsilon: row.cell.epsilon,
             epsilon_edge: row.cell.epsilon_edge,
-            bootstrap: veilgraph_statistics::bootstrap_interval(&row.values(metric.name)),
+            scores: row.values(metric.name),
+            differences: pairs[place].1.map_or(Vec::new(), |other| row.differences(other, metric.name)),
         };
         let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
         let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();

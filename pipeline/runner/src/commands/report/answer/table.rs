@@ -6,7 +6,7 @@ use super::words::{called, points};
 use super::{Asked, Method};
 use crate::commands::comparison::Verdict;
 use crate::commands::protected::{Protected, Standing};
-use crate::commands::summary::Row;
+use crate::commands::summary::{Row, with_interval};
 
 /// A number that is not there.
 const NOTHING: &str = "–";
@@ -59,9 +59,6 @@ pub(super) fn short(nats: f64) -> String {
 }
 
 fn accuracy(row: &Row) -> String {
-    row.summary(metric::ACCURACY.name).map_or(NOTHING.to_owned(), |summary| {
-        let number = |value: f64| metric::ACCURACY.written(value);
-        let interval = if summary.trials > 1 { format!(" ± {}", number(summary.half_width)) } else { String::new() };
-        format!("{}{interval}", number(summary.mean))
-    })
+    let summary = row.summary(metric::ACCURACY.name);
+    summary.map_or(NOTHING.to_owned(), |summary| with_interval(&summary, &metric::ACCURACY))
 }
