@@ -4,6 +4,7 @@ DATA_DIR ?=
 PUBLISHED ?=
 SET ?=
 SECONDS ?= 600
+PREFIX ?= $(HOME)/.local
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 VEILGRAPH := $(TARGET)/veilgraph
@@ -11,7 +12,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -69,6 +70,25 @@ picture: demo             ## Take the picture of the README from the demo's page
 	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html --readme docs/demo.png
 claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=... PUBLISHED=...
 	$(VEILGRAPH) claims claims.toml --quick $(PAPER)
+VENV = $(TARGET)/python
+python:                   ## Build the wheel, install it, check and test the Python module, run the notebook
+	test -x $(VENV)/bin/pip || python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet '.[test]'
+	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	env -u VEILGRAPH $(VENV)/bin/python -m pytest -q
+	env -u VEILGRAPH $(VENV)/bin/python docs/notebook.py > $(TARGET)/notebook.txt
+TOOLS = $(HOME)/.cache/veilgraph-tools
+book:                     ## Make the book of docs/ (book/index.html; mdBook is built once)
+	test -x $(TOOLS)/bin/mdbook || env -u CARGO_TARGET_DIR cargo install mdbook --version 0.5.4 --locked --no-default-features --features search --root $(TOOLS)
+	$(TOOLS)/bin/mdbook build
+	grep -rlE 'href="(\.\./)+(README|ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.html' book | xargs -r sed -i -E 's#href="((\.\./)+)(README|ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.html#href="\1\3.md#g'
+install: build            ## Install program, manual pages and completions: make install PREFIX=$$HOME/.local
+	rm -rf $(TARGET)/man && $(VEILGRAPH) -q man --to $(TARGET)/man
+	install -Dt $(PREFIX)/bin $(VEILGRAPH)
+	install -Dm644 -t $(PREFIX)/share/man/man1 $(TARGET)/man/*.1
+	install -d $(PREFIX)/share/bash-completion/completions
+	$(VEILGRAPH) completions bash > $(PREFIX)/share/bash-completion/completions/veilgraph
 deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)
 	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)

@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR="${FUZZ_TARGET_DIR:-target}"
 cargo build --quiet --release --locked --target x86_64-unknown-linux-gnu
 python3 seeds.py
 status=0
-for target in planetoid npz edges split params artifact report; do
+for target in planetoid npz edges formats split params artifact report; do
     mkdir -p "corpus/$target"
     echo "fuzzing $target for ${1:-600} s"
     "$CARGO_TARGET_DIR/x86_64-unknown-linux-gnu/release/$target" "corpus/$target" "seeds/$target" -max_total_time="${1:-600}" \

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes small valid inputs for every fuzz target into seeds/. Standard library only."""
 
+import base64
 import io
 import json
 import os
 import struct
 import zipfile
+import zlib
 
 MARKER = b"\xf0\x9f\xa6\x86"
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -77,6 +79,44 @@ def edges():
     }
 
 
+# Six links of text in the columns `source` and `target`, as Polars 2.1 writes them, compressed by zlib.
+PARQUET = (
+    "eNqNUrtO40AUnbFDhISLFNxRjCzkBiuICOyBKDEyxfBGZCGOEAgKJBPbASlgZIfXH2y1xdZbbrniG6j4Bgo6foBPYGZsVhRIcIv7OPfOOXc002FdB0rg"
+    "gdcGDRBCkxXMvY1HkINHPCqKeeEWhGsAAgITdT5agTKUERqrKRzXsKr+fFRA0xuoXNGr5Sy5SnsRKEQjvzD5ja1jaxR9osM1EOU6HySk/Hd1hkHaj4Yf"
+    "dO4V6wkj3SDH4BF+gmf3Sp6ConubpTRJhlBCoE0p72tOobYh+hLKGQuIaLqh161XbHxxNfJPhXFkPajGl7uRBxUIIn84bo2Sv8q4WLKqsW5392Ax651G"
+    "50H1Gc8Ja2SM25pwrWte3/pFLaFtxjK2IqPPZjq8f3Mj8C3G+sXclogSXBbuxx4fah3+J83nltdZYXl/Q6ThxvrdEd23GVvNxCptAa7IKXmedX1Jutbn"
+    "VCL6udhqQTUn9/FFS/L1qOv0zncGjC0toepOJxkEaWbWLu+Gp8nFtHkdpdlZcmHSWWfWNmsnV2eD0GzGrk1Pwvk4Dmkzjls0dBZosxXYbkDdRhzTuBlE"
+    "oUun9Tp/LPFeL/zzdPiPfgPUh5HA"
+)
+ARROW = (
+    "eNpzDAryDzdkYGBhYGD49P//fxEGEJsRSHIxcDNwAEkWhh9AcR6gCAcQgmSZgKQBA0TPEaCcBJAWAMszMDCCDICKswHpksSi9NQSBoY3QL4OkK8AxBJQ"
+    "dQIMQkAzBBgEwTp5wPr+ANWxAEVBeovzS4uSUyHmAYX/X4DaCTIL7EQggLiXGahbGGweD5D3Cmo3CNRA3QbyjwhQjgfIg8lhAxZQ2gFKw9Q2oKlrQFN/"
+    "AE09CDCh8Rmw8GGAEUkPCDBDaRYozYpDv4GhkbGJKQPFgFz7wdYbkG8vKF4ZkOLVARqmIlAxHmCcCgBZHEAWyI0roPpuoDscCgY4rR4HMh3BWQoAkdBZ"
+    "lQ=="
+)
+GRAPHML = b"""<graphml><key id="d" for="node" attr.name="class"/><graph>%s%s</graph></graphml>"""
+
+
+def formats():
+    """The first byte is the kind, as `formats` of src/lib.rs reads it."""
+    unpacked = lambda text: zlib.decompress(base64.b64decode(text))
+    nodes = b"".join(b'<node id="%d"><data key="d">%d</data></node>' % (node, node % 2) for node in range(6))
+    links = b"".join(b'<edge source="%d" target="%d"/>' % (node, (node + 1) % 6) for node in range(6))
+    graphml = GRAPHML % (nodes, links)
+    pairs = npy("<i8", [end for node in range(6) for end in (node, (node + 1) % 6)], [6, 2])
+    members = {"shape": [6, 6], "indptr": range(7), "indices": [(node + 1) % 6 for node in range(6)], "data": [1] * 6}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, values in members.items():
+            archive.writestr(name + ".npy", npy("<i8", list(values)))
+    ogb = [b"4\n", b"0,1\n1,2\n2,3\n", b"1,0\n0,1\n1,1\n0,0\n", b"0\n1\n0\n1\n", b"0\n", b"1\n", b"2\n"]
+    return {
+        "parquet": b"\x00" + unpacked(PARQUET), "arrow": b"\x01" + unpacked(ARROW),
+        "graphml": b"\x80" + MARKER.join([graphml, b"", graphml]),
+        "npy": b"\x03" + pairs, "npz": b"\x04" + buffer.getvalue(), "ogb": b"\x05" + MARKER.join(ogb),
+    }
+
+
 def artifacts():
     report = "mechanism=blink\nepsilon={0}\ndegree_fraction=0.1\nepsilon_links={1}\nepsilon_degree={2}\n" \
              "degree_noise=discrete-laplace\nrandomness=seeded\nn_nodes=4\n\n"
@@ -101,6 +141,7 @@ def main():
         "planetoid": {"tiny": planetoid()},
         "npz": {"benchmark": npz(), "scipy": npz(("adj_matrix.", "attr_matrix."))},
         "edges": edges(),
+        "formats": formats(),
         "split": {"letters": b"T\nV\nE\nT\nN\nE\n", "rows": b"node,split\na,train\nb,validation\nc,test\nd,train\ne,none\n"},
         "params": {
             "ingest": b'edges = "e.csv"\nlabels = "l.csv"\nsplit = { train = 0.5, validation = 0.25, test = 0.25 }\n',

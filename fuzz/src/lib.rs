@@ -64,6 +64,41 @@ pub fn edges(data: &[u8]) {
     ingest(files(data, &["e.csv", features, "l.csv", "n.csv"]), &params);
 }
 
+/// Links, features and labels that are no text; the first byte tells of what kind.
+pub fn formats(data: &[u8]) {
+    // The readers of Parquet and Arrow may panic, which their caller answers with an error. Only what is not answered so
+    // may end the process.
+    static QUIET: std::sync::Once = std::sync::Once::new();
+    QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+    let Some((&kind, data)) = data.split_first() else { return };
+    if kind % 6 == 5 {
+        let split = veilgraph_ingest::SplitParams::Scheme(veilgraph_ingest::Scheme { scheme: "s".into() });
+        let params = Params { format: Some(Format::Ogb), folder: Some("x".into()), split, ..Params::default() };
+        let names = ["num-node-list", "edge", "node-feat", "node-label"].map(|part| format!("raw/{part}.csv.gz"));
+        let splits = ["train", "valid", "test"].map(|part| format!("split/s/{part}.csv.gz"));
+        let names: Vec<&str> = names.iter().chain(&splits).map(String::as_str).collect();
+        // Compressed bytes would hide what is fuzzed.
+        let files = files(data, &names).into_iter().map(|file| RawFile { bytes: zipped(&file.bytes), ..file });
+        return ingest(files.collect(), &params);
+    }
+    let end = ["parquet", "arrow", "graphml", "npy", "npz"][usize::from(kind % 6)];
+    let [links, features, labels] = ["e", "f", "l"].map(|name| format!("{name}.{end}"));
+    let params = Params {
+        edges: Some(links.clone()),
+        features: Some(features.clone()).filter(|_| kind & 64 != 0),
+        labels: Some(labels.clone()).filter(|_| kind & 128 != 0),
+        ..Params::default()
+    };
+    ingest(files(data, &[&links, &features, &labels]), &params);
+}
+
+fn zipped(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
+
 /// A file of splits beside a valid graph.
 pub fn split(data: &[u8]) {
     let mut files = files(data, &["s.txt"]);

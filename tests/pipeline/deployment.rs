@@ -34,6 +34,9 @@ fn release(lab: &Lab, arguments: &[&str]) -> Answer {
 }
 
 fn ledger(lab: &Lab) -> Vec<Value> {
+    if !lab.path("artifacts").exists() {
+        return Vec::new();
+    }
     let answer = lab.call(&["ledger", "--json"]);
     assert_eq!(answer.status, 0, "{}", answer.err);
     serde_json::from_str::<Value>(&answer.out).expect("JSON").as_array().expect("rows").clone()
@@ -201,7 +204,7 @@ fn what_may_be_a_second_release_is_refused() {
     // What the links are is known once they were read.
     assert_eq!(lab.call(&["run", "config.toml", "--until", "ingest"]).status, 0);
     let plan = lab.call(&["plan", "config.toml", "--until", "privatize"]);
-    assert!(plan.err.contains("would be refused without --spend"), "{}", plan.err);
+    assert!(plan.out.contains("would be refused without --spend"), "{}", plan.err);
     let accepted = release(&lab, &["--spend"]);
     assert_eq!(accepted.status, 0, "{}", accepted.err);
     assert_eq!(ledger(&lab).len(), 8, "a second release was charged");

@@ -24,7 +24,7 @@ fn a_damaged_artifact_is_noticed_and_made_anew() {
         let verify = lab.call(&["verify"]);
         assert!(verify.status == 1 && verify.err.contains("noisy_links.parquet: corrupt artifact"), "{}", verify.err);
         let plan = lab.call(&["plan", "config.toml"]);
-        assert!(plan.err.contains("its entry was damaged"), "{}", plan.err);
+        assert!(plan.out.contains("its entry was damaged"), "{}", plan.err);
         assert_eq!(lab.ran(&[]), ["privatize"], "the same bytes again: what follows is fresh");
         assert_eq!(fs::read(&path).expect("readable"), whole);
         assert_eq!(lab.call(&["verify"]).status, 0);
@@ -51,6 +51,7 @@ fn a_damaged_manifest_is_named_and_made_anew() {
 #[test]
 fn what_is_no_artifact_cannot_be_shown() {
     let lab = Lab::tiny();
+    assert_eq!(lab.call(&["run", "config.toml", "--until", "ingest"]).status, 0);
     let shown = lab.call(&["show", "tiny/estimate/trial-0/nothing"]);
     assert!(shown.status == 1 && shown.err.contains("no such artifact"), "{}", shown.err);
     lab.write("text.parquet", "this is no Parquet");
@@ -62,7 +63,7 @@ fn what_is_no_artifact_cannot_be_shown() {
 fn a_store_of_a_newer_version_is_left_alone() {
     let lab = Lab::tiny();
     lab.write("artifacts/layout", "4\n");
-    for command in [vec!["run", "config.toml"], vec!["gc"], vec!["verify", "--remove"]] {
+    for command in [vec!["run", "config.toml"], vec!["gc", "--older-than", "0"], vec!["verify", "--remove"]] {
         let answer = lab.call(&command);
         assert!(answer.status == 1 && answer.err.contains("the version of veilgraph that wrote it"), "{}", answer.err);
     }
@@ -112,7 +113,8 @@ fn a_killed_run_is_taken_up_again() {
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         let _ = child.kill();
         child.wait().expect("ended");
-        assert_eq!(lab.call(&["verify"]).status, 0, "killed after {milliseconds} ms");
+        let has_begun = lab.path("artifacts").exists();
+        assert!(!has_begun || lab.call(&["verify"]).status == 0, "killed after {milliseconds} ms");
     }
     let whole = Lab::tiny();
     let key = |lab: &Lab| {

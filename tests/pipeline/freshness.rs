@@ -112,7 +112,7 @@ fn a_plan_says_what_would_run_and_runs_nothing() {
     let plan = lab.call(&["plan", "config.toml", "--set", "privatize.links.epsilon=2"]);
     assert_eq!(plan.status, 0, "{}", plan.err);
     assert!(plan.out.contains("2 nats per list bit, 4 per undirected link"), "{}", plan.out);
-    assert!(plan.err.contains("would run: epsilon changed 6.0 -> 2.0"), "{}", plan.err);
+    assert!(plan.out.contains("would run: epsilon changed 6.0 -> 2.0"), "{}", plan.err);
     assert!(lab.ran(&[]).is_empty(), "the plan changed nothing");
 }
 

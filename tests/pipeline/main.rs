@@ -1,8 +1,10 @@
 //! The pipeline seen from outside: the program, its files and its words.
 
 mod advise;
+mod at_home;
 mod audit;
 mod bad_input;
+mod book;
 mod central;
 mod claims;
 mod commands;

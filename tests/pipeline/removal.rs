@@ -93,7 +93,7 @@ fn cleaning_leaves_what_a_user_put_into_the_store() {
         lab.write(&format!("artifacts/{file}"), "mine");
     }
     lab.json(&["--set", "train.epochs=3"]);
-    for arguments in [vec!["gc"], vec!["gc", "--all"]] {
+    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--all"]] {
         let answer = lab.call(&arguments);
         assert_eq!(answer.status, 0, "{}", answer.err);
     }
@@ -107,7 +107,7 @@ fn a_folder_that_is_no_store_is_left_alone() {
     let lab = Lab::tiny();
     lab.write("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt", "mine");
     lab.write("project/train/0123456789abcdef0123456789abcdef/mine.txt", "mine");
-    for arguments in [vec!["gc"], vec!["gc", "--all"]] {
+    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--all"]] {
         says(&at(&lab, "project", &arguments), "is no store of this program");
     }
     assert!(lab.path("project/tmp/estimate-0123456789abcdef0123456789abcdef/mine.txt").is_file());
@@ -123,7 +123,7 @@ fn a_folder_of_another_program_is_left_alone() {
     {
         lab.write(&format!("project/{}", file.replace("KEY", key)), "{\"of\": \"another tool\"}");
     }
-    for arguments in [vec!["gc"], vec!["gc", "--all"], vec!["verify", "--remove"]] {
+    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--all"], vec!["verify", "--remove"]] {
         says(&at(&lab, "project", &arguments), "is no store of this program");
     }
     for file in ["images/KEY/manifest.json", "train/KEY/manifest.json", "tmp/backup-KEY/mine.txt", "runs/exp/log.jsonl"]

@@ -106,8 +106,7 @@ impl Lab {
 
     /// Whether the store holds any entry.
     pub(crate) fn has_entries(&self) -> bool {
-        let answer = self.call(&["ls", "--json"]);
-        answer.out.trim() != "[]"
+        self.path("artifacts").exists() && self.call(&["ls", "--json"]).out.trim() != "[]"
     }
 }
 

@@ -44,8 +44,13 @@ fn saved(architecture: Architecture) -> SavedModel {
             parameter("attention_target", [outputs, 1]);
         }
     }
-    let grid =
-        GridDescription { architecture, options: NetworkOptions::default(), n_classes: CLASSES, models: Vec::new() };
+    let grid = GridDescription {
+        architecture,
+        options: NetworkOptions::default(),
+        n_classes: CLASSES,
+        class_names: Vec::new(),
+        models: Vec::new(),
+    };
     SavedModel { grid, model: 0, parameters }
 }
 

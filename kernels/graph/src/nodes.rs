@@ -30,6 +30,9 @@ pub struct Nodes {
     /// The set of nodes was taken from the links, because the files say nothing else about it. It is then no public
     /// input, and a link can show in it.
     pub nodes_from_links: bool,
+    /// What the user's files call the classes, in the order of their numbers. The list is empty where they are called by
+    /// these numbers.
+    pub class_names: Vec<String>,
 }
 
 /// Keeps the name that each node had in the user's files.
@@ -41,6 +44,9 @@ pub struct NodeMap {
 
 /// This fact is there only where it is true, so that all other artifacts keep their bytes.
 const NODES_FROM_LINKS: &str = "nodes_from_links";
+
+/// This fact too is there only where it says something.
+const CLASS_NAMES: &str = "class_names";
 
 /// Returns the facts with a further one where the set of nodes was taken from the links.
 #[must_use]
@@ -74,6 +80,8 @@ impl Artifact for Nodes {
 
     fn facts(&self) -> Facts {
         let facts = Facts::default().with("dataset", &self.dataset).with("n_classes", self.n_classes);
+        let facts =
+            if self.class_names.is_empty() { facts } else { facts.with(CLASS_NAMES, as_json(&self.class_names)) };
         with_nodes_from_links(facts, self.nodes_from_links)
     }
 
@@ -98,13 +106,21 @@ impl Artifact for Nodes {
                 });
             }
         }
-        Ok(Self {
-            dataset: facts.get("dataset")?,
-            n_classes: facts.get("n_classes")?,
-            splits,
-            nodes_from_links: nodes_from_links(facts)?,
-        })
+        let n_classes = facts.get("n_classes")?;
+        let class_names: Vec<String> = match facts.0.get(CLASS_NAMES) {
+            Some(text) => serde_json::from_str(text).map_err(|error| Invalid(format!("{CLASS_NAMES}: {error}")))?,
+            None => Vec::new(),
+        };
+        if !class_names.is_empty() && class_names.len() != n_classes {
+            return Err(Invalid(format!("{} names for {n_classes} classes", class_names.len())));
+        }
+        let nodes_from_links = nodes_from_links(facts)?;
+        Ok(Self { dataset: facts.get("dataset")?, n_classes, splits, nodes_from_links, class_names })
     }
+}
+
+fn as_json(names: &[String]) -> String {
+    serde_json::to_string(names).unwrap_or_else(|error| unreachable!("a list of texts is plain data: {error}"))
 }
 
 // Names of nodes are public in link-local privacy: only who is linked with whom is hidden.

@@ -24,6 +24,9 @@ pub struct GridDescription {
     pub options: NetworkOptions,
     /// Number of classes.
     pub n_classes: usize,
+    /// What the classes are called, in the order of their numbers; empty where they are called by these numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
     /// Position in the grid, setting and lowest validation loss of every model that was trained.
     pub models: Vec<(u32, Setting, f64)>,
 }

@@ -2,17 +2,23 @@
 
 mod advise;
 mod claims;
+mod examples;
+mod init;
+mod run;
+mod show;
 mod table;
 
 use std::path::PathBuf;
 
-use bytesize::ByteSize;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::engine::SideChoice;
 pub(crate) use advise::AdviseArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use examples::with_examples;
+pub(crate) use init::InitArguments;
+pub(crate) use run::{Accepted, DeviceChoice, RunArguments};
+pub(crate) use show::ShowArguments;
 pub(crate) use table::{TableArguments, TableFormat};
 
 /// Learning on graphs whose links stay private.
@@ -27,9 +33,8 @@ pub(crate) struct Cli {
     /// Print more (twice: everything).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Folder of the artifacts.
-    #[arg(long, global = true, default_value = "artifacts", env = "VEILGRAPH_STORE")]
-    pub store: PathBuf,
+    #[arg(long, global = true, env = "VEILGRAPH_STORE", help = "Folder of the artifacts (default: artifacts)")]
+    pub store: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -44,8 +49,11 @@ pub(crate) enum Command {
     Advise(AdviseArguments),
     /// Inspect an artifact with Polars: schema, metadata, rows, SQL.
     Show(ShowArguments),
-    /// List the entries of the store.
+    /// List the entries of the store by the names of the runs that use them; `show` takes these names.
     Ls {
+        /// Only entries whose name begins so, e.g. `demo` or `demo/train`.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -56,7 +64,7 @@ pub(crate) enum Command {
         #[arg(long)]
         remove: bool,
     },
-    /// Remove entries that no config used in its last run. Releases of deployments and the ledger always stay.
+    /// Remove old entries that no experiment used in its last run. Releases of deployments and the ledger always stay.
     Gc {
         /// Only say what would be removed.
         #[arg(long)]
@@ -64,7 +72,36 @@ pub(crate) enum Command {
         /// Remove the entries that runs use as well, with the names of the runs and the reports.
         #[arg(long)]
         all: bool,
+        /// The age in days from which an unused entry is removed; younger ones let an earlier or interrupted run go on.
+        #[arg(long, value_name = "DAYS", default_value_t = 14.0)]
+        older_than: f64,
     },
+    /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
+    Diff {
+        /// An experiment, by its name or its config.
+        before: String,
+        /// The experiment that is compared with it.
+        after: String,
+    },
+    /// Say how far the runs of a store are, from another terminal, until none is left.
+    Watch {
+        /// Look once.
+        #[arg(long)]
+        once: bool,
+        /// Print JSON: one list of runs in a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a config as it is resolved: the files that it extends, itself, and `--set`.
+    Config {
+        /// The config.
+        config: PathBuf,
+        /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
+        #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+        sets: Vec<String>,
+    },
+    /// Look at one's own files, and write a config for them.
+    Init(InitArguments),
     /// Print the privacy ledger: what was released, and what it cost.
     Ledger {
         /// Print JSON.
@@ -87,7 +124,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Classify the nodes of other graphs with a trained model; writes one CSV file for each graph.
     Predict {
-        /// `model.safetensors` of a run, e.g. artifacts/simulation/runs/cora/train/trial-0/model.safetensors.
+        /// A trained run by its name, e.g. cora/train/trial-0, or a file `model.safetensors`.
         model: PathBuf,
         /// Position of the model in its grid (default: the one with the lowest validation loss).
         #[arg(long)]
@@ -165,97 +202,10 @@ pub(crate) enum Command {
         /// The shell to complete for.
         shell: Shell,
     },
-}
-
-#[derive(Args, Clone)]
-pub(crate) struct RunArguments {
-    /// The experiment; `run`, `plan` and `report` take several.
-    #[arg(required = true, value_name = "CONFIG")]
-    pub configs: Vec<PathBuf>,
-    /// Stop after this stage.
-    #[arg(long, value_parser = crate::task::STAGES)]
-    pub until: Option<String>,
-    /// Folder of the datasets (default: the config's own folder).
-    #[arg(long, env = "DATA_DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Folder of published figures (published_*.csv, split_*.txt): marks beside ours in reports, hyperparameters for
-    /// `profile = "published"`.
-    #[arg(long, env = "PUBLISHED")]
-    pub published: Option<PathBuf>,
-    /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub sets: Vec<String>,
-    /// Where to train.
-    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
-    pub device: DeviceChoice,
-    /// Tasks at a time (default: one per core).
-    #[arg(long)]
-    pub jobs: Option<usize>,
-    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<ByteSize>,
-    /// Save the state of a long training this often, so that a killed run goes on from there.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    pub checkpoint_seconds: u64,
-    /// Limits that a release may exceed.
-    #[command(flatten)]
-    pub accepted: Accepted,
-    /// Run only the part of one side.
-    #[arg(long, value_enum, default_value_t = SideChoice::All)]
-    pub side: SideChoice,
-    /// Let the server's side take a release that is not deployable: owner and server are simulated on one machine.
-    #[arg(long)]
-    pub simulation: bool,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl RunArguments {
-    /// One config, and otherwise what is usual.
-    pub(crate) fn of(config: PathBuf) -> Self {
-        #[derive(Parser)]
-        struct Usual {
-            #[command(flatten)]
-            run: RunArguments,
-        }
-        let words = ["run".into(), "--".into(), config.into_os_string()];
-        Usual::parse_from::<_, std::ffi::OsString>(words).run
-    }
-}
-
-/// Limits of a config that a release may exceed because the user says so.
-#[derive(Args, Clone, Copy, Default)]
-pub(crate) struct Accepted {
-    /// Release even if that exceeds `[privacy] budget`.
-    #[arg(long)]
-    pub spend: bool,
-    /// Release even if the server may come to believe more than `[privacy] at_most_belief`.
-    #[arg(long)]
-    pub accept_belief: bool,
-}
-
-/// Where to train.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DeviceChoice {
-    /// CUDA if it is there, else the processor.
-    Auto,
-    /// The processor.
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda,
-    /// Any GPU with Vulkan, or a software one.
-    Vulkan,
-}
-
-#[derive(Args)]
-pub(crate) struct ShowArguments {
-    /// A Parquet file, or a name below `runs/` such as `cora/privatize/trial-0/noisy_links`.
-    pub artifact: PathBuf,
-    /// Query it; the table is called `artifact`.
-    #[arg(long)]
-    pub sql: Option<String>,
-    /// Number of rows to print.
-    #[arg(long, default_value_t = 10)]
-    pub head: u32,
+    /// Write manual pages, one for each command.
+    Man {
+        /// Folder to write them into.
+        #[arg(long)]
+        to: PathBuf,
+    },
 }

@@ -5,12 +5,18 @@ mod checks;
 mod claims;
 mod collect;
 mod comparison;
+mod config;
 mod confirm;
 mod costs;
+mod diff;
 mod doctor;
 mod export;
 mod fetch;
+mod gc;
+mod init;
 mod ledger;
+mod ls;
+mod man;
 mod plan;
 mod predict;
 mod protected;
@@ -18,9 +24,10 @@ mod report;
 mod run;
 mod scores;
 mod show;
-mod store;
 mod summary;
 mod table;
+mod verify;
+mod watch;
 
 pub(crate) use advise::{Knowledge, Range, StatedKnowledge, believed, check_belief, sentences};
 pub(crate) use claims::Mode;
@@ -28,14 +35,20 @@ pub(crate) use confirm::confirm;
 pub(crate) use costs::in_words;
 pub(crate) use summary::CENTRAL;
 
+use std::path::{Path, PathBuf};
+
 use clap::CommandFactory;
 use veilgraph_store::Store;
 
 use crate::cli::{Cli, Command};
+use crate::config::Config;
+use crate::engine::SideChoice;
+use crate::output;
 
 /// Runs a command.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
-    let store = Store::open(cli.store)?;
+    let store = Store::open(place_of_store(&cli)?)?;
+    refuse_absent_store(&store, &cli.command)?;
     match cli.command {
         Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
         Command::Plan(arguments) => plan::plan(&store, &arguments),
@@ -44,9 +57,15 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),
         Command::Show(arguments) => show::show(&store, &arguments),
-        Command::Ls { json } => store::list(&store, json),
-        Command::Verify { remove } => store::verify(&store, remove),
-        Command::Gc { dry_run, all } => store::collect_garbage(&store, dry_run, all),
+        Command::Ls { names, json } => ls::list(&store, &names, json),
+        Command::Verify { remove } => verify::verify(&store, remove),
+        Command::Gc { dry_run, all, older_than } => {
+            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than })
+        }
+        Command::Diff { before, after } => diff::diff(&store, &before, &after),
+        Command::Config { config, sets } => config::print(&config, &sets),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Watch { once, json } => watch::watch(&store, once, json),
         Command::Ledger { json } => ledger::print(&store, json),
         Command::Predict { model, number, to, run } => predict::predict(&store, &model, number, &to, run, cli.quiet),
         Command::Export { to, yes, run } => export::export(&store, run, &to, yes),
@@ -59,8 +78,65 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "veilgraph", &mut std::io::stdout());
+            // The generator panics where nobody reads any more (`| head`).
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "veilgraph", &mut script);
+            output::line(String::from_utf8_lossy(&script).trim_end());
             Ok(())
         }
+        Command::Man { to } => man::write(&to),
     }
+}
+
+/// The folder of the artifacts: that of the command line, else that which a config names, else `artifacts`.
+fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
+    let given = cli.store.as_deref();
+    let run = match &cli.command {
+        Command::Run(run) | Command::Plan(run) | Command::Report { run, .. } | Command::Export { run, .. } => Some(run),
+        Command::Table(arguments) => Some(&arguments.run),
+        Command::Predict { run, .. } => Some(run),
+        _ => None,
+    };
+    let mut named: Option<PathBuf> = None;
+    // A server and an auditor keep stores of their own.
+    for path in run.filter(|run| run.side == SideChoice::All).map_or(&[][..], |run| &run.configs) {
+        let config = Config::load(path, run.map_or(&[][..], |run| &run.sets))?;
+        let Some(store) = &config.privacy.store else { continue };
+        let store = config.folder().join(store);
+        if let Some(other) = named.as_deref().or(given).filter(|other| !is_same_folder(other, &store)) {
+            let problem = format!(
+                "the config keeps its store in {}, and {} is asked for; a budget counts what one store knows, so remove \
+                 --store (VEILGRAPH_STORE), or name one of the configs at a time",
+                store.display(),
+                other.display()
+            );
+            return Err(config.error("privacy.store", &problem).into());
+        }
+        named = Some(store);
+    }
+    Ok(named.or(given.map(Path::to_owned)).unwrap_or_else(|| PathBuf::from("artifacts")))
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    whole(one) == whole(other)
+}
+
+/// A mistyped folder must not look like one in which nothing was ever released.
+fn refuse_absent_store(store: &Store, command: &Command) -> anyhow::Result<()> {
+    let reads_alone = match command {
+        Command::Show(arguments) => !arguments.artifact.is_file(),
+        Command::Ls { .. }
+        | Command::Verify { .. }
+        | Command::Ledger { .. }
+        | Command::Diff { .. }
+        | Command::Watch { .. } => true,
+        _ => false,
+    };
+    anyhow::ensure!(
+        !reads_alone || store.root().is_dir(),
+        "{}: there is no store; name the folder of the artifacts with --store (VEILGRAPH_STORE), or run an experiment first",
+        store.root().display()
+    );
+    Ok(())
 }

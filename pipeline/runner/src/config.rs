@@ -3,6 +3,8 @@
 
 mod alternatives;
 mod checks;
+mod docs;
+mod extends;
 pub(crate) mod fields;
 mod overlay;
 mod privacy;
@@ -21,7 +23,7 @@ use veilgraph_contract::Randomness;
 use crate::nearest::nearest;
 use crate::task::STAGES;
 pub(crate) use checks::{Check, Rule, score_named};
-use overlay::overlay;
+use extends::resolved;
 pub(crate) use privacy::{Holding, Privacy};
 pub(crate) use profile::Profile;
 use source::{Source, typed};
@@ -124,22 +126,26 @@ fn default_trials() -> u32 {
     1
 }
 
+/// The text of the config at `path`.
+fn text_of(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display())))
+}
+
 impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
     pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display()))
-        })?;
-        Self::parse(path, text, sets)
+        Self::parse(path, text_of(path)?, sets)
+    }
+
+    /// The tables of the file at `path`, with those that it extends below and `sets` above them.
+    pub(crate) fn resolved(path: &Path, sets: &[String]) -> Result<Table, ConfigError> {
+        resolved(path, text_of(path)?, sets).map(|(table, _)| table)
     }
 
     /// Reads a config from its text; `path` names it in messages.
     pub(crate) fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
-        let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
-        let mut table: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
-        for set in sets {
-            source.overlaid.push(overlay(&mut table, set)?);
-        }
+        let (mut table, source) = resolved(path, text, sets)?;
         let alternatives = alternatives::taken_from(&mut table, &source)?;
         let checks = checks::taken_from(&mut table, &source)?;
         Ok(Self { checks, ..Self::from_table(table, alternatives, source)? })
@@ -151,7 +157,11 @@ impl Config {
         for (key, value) in &tables {
             if !STAGES.contains(&key.as_str()) {
                 let known: Vec<&str> = OUTLINE.iter().chain(&STAGES).copied().collect();
-                let hint = nearest(key, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+                let hint = match (nearest(key, &known), docs::tables_with(key).as_slice()) {
+                    (Some(hint), _) => format!("; did you mean `{hint}`?"),
+                    (None, []) => format!("; fields and tables here are {}", known.join(", ")),
+                    (None, tables) => format!("; it is a field of {}", tables.join(", ")),
+                };
                 return Err(source.at(key, &format!("unknown field `{key}`{hint}")));
             }
             if !value.is_table() {

@@ -157,7 +157,7 @@ impl Engine<'_> {
         if self.is_plan {
             return Ok(Done { status: Status::WouldRun { why }, entry: None });
         }
-        let lock = self.store.lock(&recipe)?;
+        let lock = self.store.lock(&recipe, || self.tell_of_waiting(task))?;
         // Another process may have made it while we waited.
         if let Found::Whole(entry) = self.store.sound(task.stage, &recipe.key())? {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
@@ -194,6 +194,11 @@ impl Engine<'_> {
         let entry = published.inspect_err(|_| unmark_drawn(self.store, &key))?;
         watcher.finish();
         Ok(entry)
+    }
+
+    /// Two runs at once do the work once; the second one says why nothing seems to happen.
+    fn tell_of_waiting(&self, task: &Task) {
+        self.display.say(&format!("{:<10} {:<40} waiting for another run, which makes it", task.stage, task.label()));
     }
 
     /// Whether a task draws noise that nobody can draw again.

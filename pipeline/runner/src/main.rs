@@ -8,6 +8,7 @@ mod datasets;
 mod engine;
 mod function;
 mod ledger;
+mod live;
 mod nearest;
 mod output;
 mod plan;
@@ -23,11 +24,12 @@ mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let matches = cli::with_examples(cli::Cli::command()).get_matches();
+    let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => "error",
         (false, 0) => "veilgraph=info,veilgraph_ingest=info,veilgraph_nn=info,warn",

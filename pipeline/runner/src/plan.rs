@@ -46,6 +46,8 @@ pub(crate) struct Plan<'a> {
     /// Tasks by everything that makes them what they are.
     known: BTreeMap<String, usize>,
     fields: FieldsOfPlan,
+    /// What was said about the plan already.
+    warned: BTreeSet<String>,
 }
 
 /// How a run of a stage function is named, and what it reads beside artifacts.
@@ -62,6 +64,14 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Plan<'a> {
+    /// Says something about the plan once, however many of its runs it is about.
+    pub(crate) fn warn(&mut self, text: String) {
+        if !self.warned.contains(&text) {
+            tracing::warn!("{text}");
+            self.warned.insert(text);
+        }
+    }
+
     pub(crate) fn new(config: &Config, options: &'a Options<'a>) -> Self {
         Self {
             config: config.clone(),
@@ -69,6 +79,7 @@ impl<'a> Plan<'a> {
             tasks: Vec::new(),
             known: BTreeMap::new(),
             fields: FieldsOfPlan::default(),
+            warned: BTreeSet::new(),
         }
     }
 

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
+use veilgraph_store::Store;
+
+use crate::live::{LiveFile, LiveState};
 use crate::remaining::Remaining;
 use crate::task::{STAGES, Status, Task};
 
@@ -14,12 +17,19 @@ use crate::task::{STAGES, Status, Task};
 pub(crate) struct Display {
     bar: ProgressBar,
     quiet: bool,
+    /// Whether what would run is the result that was asked for, and no news about a run.
+    is_plan: bool,
     fresh: Mutex<BTreeMap<&'static str, usize>>,
+    /// What would run unless its inputs stay as they are, by stage.
+    perhaps: Mutex<BTreeMap<&'static str, usize>>,
     remaining: Mutex<Remaining>,
     total: usize,
     start: Instant,
     /// When the time that is left was last said.
     said: Mutex<Instant>,
+    /// Where other terminals can see how far the run is.
+    live: Mutex<Option<LiveFile>>,
+    experiments: Vec<String>,
     /// When it was last reckoned, which takes a look at every kind of task.
     reckoned: Mutex<Option<Instant>>,
 }
@@ -42,29 +52,65 @@ impl Display {
         };
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {prefix} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let (fresh, start) = (Mutex::default(), Instant::now());
+        let (fresh, perhaps, start) = (Mutex::default(), Mutex::default(), Instant::now());
         Self {
             bar,
             quiet,
+            is_plan: false,
             fresh,
+            perhaps,
             remaining: Mutex::new(remaining),
             total,
             start,
             said: Mutex::new(start),
+            live: Mutex::default(),
+            experiments: Vec::new(),
             reckoned: Mutex::default(),
         }
+    }
+
+    /// The same, seen from other terminals as well.
+    pub(crate) fn watched(mut self, store: &Store, experiments: Vec<String>) -> Self {
+        (self.live, self.experiments) = (Mutex::new(LiveFile::begin(store)), experiments);
+        self
+    }
+
+    /// Tells other terminals how far the run is.
+    fn tell(&self, current: impl FnOnce() -> String) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(live) = live.as_mut() else { return };
+        live.write(|| {
+            let remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+            LiveState {
+                experiments: self.experiments.clone(),
+                done: self.total - remaining.left(),
+                total: self.total,
+                current: current(),
+                seconds: self.start.elapsed().as_secs(),
+                seconds_left: remaining.time().map(|time| time.as_secs()),
+            }
+        });
+    }
+
+    /// For a plan, which is a result.
+    pub(crate) fn of_plan<'a>(tasks: impl IntoIterator<Item = &'a Task>, quiet: bool) -> Self {
+        let mut display = Self::new(tasks, 1, quiet);
+        (display.is_plan, display.bar) = (true, ProgressBar::hidden());
+        display
     }
 
     /// A task is `done` of `total` steps far.
     pub(crate) fn step(&self, task: &Task, done: u64, total: u64) {
         self.bar.set_message(format!("{} {} {done}/{total}", task.stage, task.label()));
         self.bar.tick();
+        self.tell(|| format!("{} {} {done}/{total}", task.stage, task.label()));
     }
 
     /// A task has ended.
     pub(crate) fn finished(&self, task: &Task, status: &Status) {
         self.bar.inc(1);
         self.say_what_is_left(task, status);
+        self.tell(|| format!("{} {}", task.stage, task.label()));
         let stage = task.stage;
         let line = match status {
             Status::Fresh => {
@@ -73,14 +119,23 @@ impl Display {
             }
             Status::Ran { why, took } => format!("ran ({:.2} s): {}", took.as_secs_f64(), why.join(", ")),
             Status::WouldRun { why } => format!("would run: {}", why.join(", ")),
-            Status::MayRun => "would run, unless its inputs stay as they are".to_owned(),
+            Status::MayRun => {
+                *self.perhaps.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
+                return;
+            }
             Status::Elsewhere => return,
         };
         self.line(&format!("{stage:<10} {:<40} {line}", task.label()));
     }
 
-    /// Says what was fresh in an experiment.
+    /// Says what was fresh in an experiment, and what would follow what runs.
     pub(crate) fn close(&self) {
+        let perhaps = std::mem::take(&mut *self.perhaps.lock().unwrap_or_else(PoisonError::into_inner));
+        for stage in STAGES {
+            if let Some(count) = perhaps.get(stage) {
+                self.line(&format!("{stage:<10} {count} after these, unless their inputs stay as they are"));
+            }
+        }
         let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
         for stage in STAGES {
             if let Some(count) = fresh.get(stage) {
@@ -114,8 +169,10 @@ impl Display {
     }
 
     fn line(&self, text: &str) {
-        if !self.quiet {
-            self.bar.suspend(|| crate::output::error_line(text));
+        match (self.quiet, self.is_plan) {
+            (true, _) => {}
+            (false, true) => crate::output::line(text),
+            (false, false) => self.bar.suspend(|| crate::output::error_line(text)),
         }
     }
 }

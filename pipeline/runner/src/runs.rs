@@ -36,6 +36,11 @@ pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
     all
 }
 
+/// Whether the last run of the config `name` had a run of this stage and label.
+pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> bool {
+    Part::ALL.into_iter().any(|part| folder(store, part, name).join(stage).join(label).is_dir())
+}
+
 /// Whether a killed run left this folder of names before it was done.
 pub(crate) fn is_half_written(place: &Path) -> bool {
     place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))

@@ -141,15 +141,6 @@ impl Store {
         Ok(keys.into_iter().filter(|entry| has_manifest(entry) || !is_private_alone(entry)).collect())
     }
 
-    /// Waits for the right to make the entry of this recipe.
-    ///
-    /// # Errors
-    /// When the store is not writable.
-    pub fn lock(&self, recipe: &Recipe) -> Result<KeyLock, StoreError> {
-        self.write_layout()?;
-        KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()))
-    }
-
     /// Begins an entry; what an earlier, killed process left of it is removed.
     ///
     /// # Errors
@@ -192,6 +183,12 @@ impl Store {
 }
 
 impl Entry {
+    /// The file that says what the entry holds.
+    #[must_use]
+    pub fn manifest_path(&self) -> PathBuf {
+        self.folder().join(MANIFEST)
+    }
+
     /// Folder with the manifest.
     #[must_use]
     pub fn folder(&self) -> PathBuf {

@@ -66,15 +66,6 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the lock `name` of this store, which has nothing to do with an entry.
-    ///
-    /// # Errors
-    /// When the store is not writable.
-    pub fn lock_name(&self, name: &str) -> Result<KeyLock, StoreError> {
-        self.write_layout()?;
-        KeyLock::acquire(&self.root.join("locks"), name)
-    }
-
     /// Whether this program made the store: nothing is removed from another folder.
     #[must_use]
     pub fn is_ours(&self) -> bool {
@@ -101,7 +92,7 @@ impl Store {
         let is_written = || fs::read_to_string(&path).ok().as_ref() == Some(&layout);
         if !is_written() {
             files::create_folder(&self.root, is_private)?;
-            let _lock = KeyLock::acquire(&self.root.join("locks"), LAYOUT)?;
+            let _lock = KeyLock::acquire(&self.root.join("locks"), LAYOUT, || {})?;
             if !is_written() {
                 files::write_whole(&path, layout.as_bytes(), false)?;
             }

@@ -20,7 +20,7 @@ impl Entry {
         let public = || self.manifest.outputs.iter().filter(|(_, output)| is_public(output));
         let digests = public().map(|(name, output)| format!("{name}:{}", output.digest)).collect();
         let recipe = self.manifest.recipe.published(params, digests);
-        let lock = server.lock(&recipe)?;
+        let lock = server.lock(&recipe, || {})?;
         if let Some(entry) = server.find(&recipe.stage, &recipe.key())?.filter(Entry::is_complete) {
             return Ok(entry);
         }

@@ -34,7 +34,7 @@ impl Store {
         let path = folder.join(".key");
         if !path.exists() {
             files::create_folder(&folder, true)?;
-            let _lock = KeyLock::acquire(&self.root.join("locks"), "secret")?;
+            let _lock = KeyLock::acquire(&self.root.join("locks"), "secret", || {})?;
             if !path.exists() {
                 // Under another secret nobody could tell whether private data are those of an earlier release.
                 if self.ledger().is_some_and(|ledger| fs::metadata(ledger).is_ok_and(|file| file.len() > 0)) {

@@ -18,7 +18,7 @@ fn truth() -> AdjacencyList {
 /// Every fourth node is a test node.
 fn nodes() -> Nodes {
     let splits = (0..40).map(|node| if node % 4 == 0 { Split::Test } else { Split::Train }).collect();
-    Nodes { dataset: "star".into(), n_classes: 2, splits, nodes_from_links: false }
+    Nodes { dataset: "star".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() }
 }
 
 fn graph() -> WeightedGraph {
@@ -43,7 +43,8 @@ fn weights() -> ModelWeights {
     let setting = Setting { learning_rate: 0.1, weight_decay: 0.0, dropout: 0.0, initial_seed: 0 };
     let options = NetworkOptions { layers: 1, ..NetworkOptions::default() };
     let models = vec![(0, setting, 0.9), (1, setting, 0.3)];
-    let description = GridDescription { architecture: Architecture::Gcn, options, n_classes: 2, models };
+    let description =
+        GridDescription { architecture: Architecture::Gcn, options, n_classes: 2, models, class_names: Vec::new() };
     ModelWeights { description, models: vec![(0, parameters(0.0)), (1, parameters(1.0))] }
 }
 

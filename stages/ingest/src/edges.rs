@@ -1,5 +1,6 @@
-//! Text files of a user's own graph, and of the datasets that come as text.
+//! Files of a user's own graph, and of the datasets that come as tables: text, Parquet, Arrow, GraphML, and arrays.
 
+pub(crate) mod arrays;
 mod columns;
 mod features;
 mod labels;
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::params::Params;
 use crate::raw::{Files, RawGraph};
 use features::NamedFeatures;
-use labels::NamedLabels;
+use labels::{Classes, NamedLabels};
 use links::NamedLinks;
 use names::Names;
 use nodes::NamedNodes;
@@ -40,7 +41,7 @@ impl NamedFiles {
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let mut named = NamedFiles {
         links: params.edges.as_ref().map(|file| links::read(files, file, params)).transpose()?,
-        nodes: params.nodes.as_ref().map(|file| nodes::read(files, file, params)).transpose()?,
+        nodes: params.file_of_nodes().map(|file| nodes::read(files, file, params)).transpose()?,
         features: params.features.as_ref().map(|file| features::read(files, file, params)).transpose()?,
         labels: params.labels.as_ref().map(|file| labels::read(files, file, params)).transpose()?,
     };
@@ -63,7 +64,13 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         labels.rows.retain(|node, _| number.contains_key(node.as_str()));
     }
     let classes = named.labels.map(|labels| labels::numbered(&labels, &names)).transpose()?;
-    Ok(RawGraph { names, pairs, features, classes, splits: None })
+    let (class_names, classes) = classes.map_or((Vec::new(), None), |Classes { names, of_nodes }| {
+        let n_classes = names.len();
+        // A class that is called by its number has no other name.
+        let are_numbers = names.iter().enumerate().all(|(class, name)| *name == class.to_string());
+        (if are_numbers { Vec::new() } else { names }, Some((n_classes, of_nodes)))
+    });
+    Ok(RawGraph { names, pairs, features, classes, class_names, splits: None })
 }
 
 /// Compares the nodes of the other files with those of the file of links, before any node is left out.
@@ -96,5 +103,8 @@ fn ordered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     }
 }
 
+#[cfg(test)]
+#[path = "edges/odd_files/tests.rs"]
+mod odd_files;
 #[cfg(test)]
 mod tests;

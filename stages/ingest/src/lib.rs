@@ -4,6 +4,7 @@ mod edges;
 mod error;
 mod normalize;
 mod npz;
+mod ogb;
 mod params;
 mod parts;
 mod pickle;
@@ -18,7 +19,7 @@ use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawF
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
-pub use params::{DatasetSplit, Format, Params, Parts, Ratios, SplitParams, SyntheticParams};
+pub use params::{DatasetSplit, Format, Params, Parts, Ratios, Scheme, SplitParams, SyntheticParams};
 
 use raw::{Files, RawGraph};
 
@@ -53,6 +54,7 @@ impl Stage for Ingest {
             Format::Synthetic => synthetic::generate(&params.synthetic.clone().unwrap_or_default())?,
             Format::Planetoid => planetoid::read(&files, params)?,
             Format::Npz => npz::read(&files, params)?,
+            Format::Ogb => ogb::read(&files, params)?,
             Format::Edges => edges::read(&files, params)?,
         };
         finish(graph, &files, params)
@@ -103,7 +105,8 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let unlabelled = classes.iter().filter(|class| class.is_none()).count();
     tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
     let nodes_from_links = params.takes_nodes_from_links();
-    let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links };
+    let class_names = graph.class_names;
+    let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }

@@ -27,7 +27,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let (adjacency, attributes) =
         prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
     let mut array =
-        |key: String| numbers(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
+        |key: String| array_of_archive(&mut archive, &key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let mut matrix = |prefix: &str| -> Result<FeatureRows, Error> {
         let shape = array(format!("{prefix}shape"))?;
         let [n_rows, n_columns] = shape[..] else {
@@ -61,27 +61,61 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         ),
         features: Some(features),
         classes: Some((n_classes, labels.into_iter().map(|label| Some(label as u16)).collect())),
+        class_names: Vec::new(),
         splits: None,
     })
 }
 
-/// Reads a numeric array as double precision.
-fn numbers<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> Result<Vec<f64>, String> {
+/// Reads a numeric array of an archive as double precision.
+pub(crate) fn array_of_archive<R: Read + std::io::Seek>(
+    archive: &mut NpzArchive<R>,
+    key: &str,
+) -> Result<Vec<f64>, String> {
     let array = archive.by_name(key).map_err(|error| error.to_string())?.ok_or("it is missing")?;
+    numbers(array)
+}
+
+/// Reads an array that stands alone: its shape, and its numbers row by row.
+pub(crate) fn plain_array(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let array = npyz::NpyFile::new(bytes).map_err(|error| error.to_string())?;
+    let shape: Vec<usize> = array.shape().iter().map(|&size| size as usize).collect();
+    let is_by_column = array.order() != npyz::Order::C;
+    let numbers = numbers(array)?;
+    match shape[..] {
+        [n_rows, n_columns] if is_by_column => {
+            let by_row = (0..n_rows).flat_map(|row| (0..n_columns).map(move |column| column * n_rows + row));
+            Ok((shape, by_row.map(|at| numbers[at]).collect()))
+        }
+        _ => Ok((shape, numbers)),
+    }
+}
+
+/// The numbers of an array.
+fn numbers<R: Read>(array: npyz::NpyFile<R>) -> Result<Vec<f64>, String> {
     let npyz::DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
     // The reader multiplies the sizes without a check for overflow, so they are checked here.
     let declared = array.shape().iter().try_fold(8_u64, |bytes, &size| bytes.checked_mul(size));
     if declared.is_none_or(|bytes| bytes > MAX_ARRAY) {
         return Err(format!("it declares the shape {:?}", array.shape()));
     }
-    let text = |error: std::io::Error| error.to_string();
-    match kind.to_string().trim_start_matches(['<', '|', '=']) {
-        "i4" => array.into_vec::<i32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
-        "i8" => {
-            array.into_vec::<i64>().map(|values| values.into_iter().map(|value| value as f64).collect()).map_err(text)
-        }
-        "f4" => array.into_vec::<f32>().map(|values| values.into_iter().map(f64::from).collect()).map_err(text),
-        "f8" => array.into_vec::<f64>().map_err(text),
-        other => Err(format!("its type `{other}` is not read")),
+    macro_rules! read {
+        ($number:ty) => {
+            array.into_vec::<$number>().map(|values| values.into_iter().map(|value| value as f64).collect())
+        };
     }
+    let read: std::io::Result<Vec<f64>> = match kind.to_string().trim_start_matches(['<', '|', '=']) {
+        "b1" => array.into_vec::<bool>().map(|values| values.into_iter().map(f64::from).collect()),
+        "i1" => read!(i8),
+        "i2" => read!(i16),
+        "i4" => read!(i32),
+        "i8" => read!(i64),
+        "u1" => read!(u8),
+        "u2" => read!(u16),
+        "u4" => read!(u32),
+        "u8" => read!(u64),
+        "f4" => read!(f32),
+        "f8" => read!(f64),
+        other => return Err(format!("its type `{other}` is not read")),
+    };
+    read.map_err(|error| error.to_string())
 }

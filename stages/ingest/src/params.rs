@@ -5,9 +5,10 @@ mod split;
 
 use serde::{Deserialize, Serialize};
 
+use crate::edges::arrays;
 use crate::error::Error;
 use crate::normalize::Normalize;
-pub use split::{DatasetSplit, Parts, Ratios, SplitParams};
+pub use split::{DatasetSplit, Parts, Ratios, Scheme, SplitParams};
 
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,16 +30,16 @@ pub struct Params {
     /// The archive, for the npz format.
     #[serde(default)]
     pub archive: Option<String>,
-    /// The text file of links: each row holds the names of two nodes. It selects the edges format.
+    /// The file of links: each row holds the names of two nodes. It selects the edges format.
     #[serde(default)]
     pub edges: Option<String>,
-    /// The text file that names every node of the graph, one in each row. Without it, features and labels name the nodes.
+    /// The file that names every node of the graph, one in each row. Without it, features and labels name the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<String>,
     /// The features beside `edges`: JSON (node to list of feature numbers), `node,feature,value` rows or a dense table.
     #[serde(default)]
     pub features: Option<String>,
-    /// The text file beside `edges` with the class of each node.
+    /// The file beside `edges` with the class of each node.
     #[serde(default)]
     pub labels: Option<String>,
     /// Whether text files begin with a row of column names; each file tells for itself when absent.
@@ -92,7 +93,9 @@ pub enum Format {
     Planetoid,
     /// The graph is a NumPy archive with adjacency, attributes and labels in compressed rows.
     Npz,
-    /// The graph is text files: one of links, and optionally one each of nodes, features and labels.
+    /// The graph is the unpacked archive of a node dataset of the Open Graph Benchmark.
+    Ogb,
+    /// The graph is tables or arrays: one of links, and optionally one each of nodes, features and labels.
     Edges,
 }
 
@@ -186,7 +189,7 @@ impl Params {
             Format::Synthetic => {
                 self.synthetic.as_ref().map_or(SyntheticParams::default().features, |model| model.features) > 0
             }
-            Format::Planetoid | Format::Npz => true,
+            Format::Planetoid | Format::Npz | Format::Ogb => true,
             Format::Edges => self.features.is_some(),
         }
     }
@@ -207,11 +210,18 @@ impl Params {
     /// read. A link can then show in the public set of nodes.
     #[must_use]
     pub fn takes_nodes_from_links(&self) -> bool {
-        let names_nodes = [&self.nodes, &self.features, &self.labels].into_iter().any(Option::is_some);
+        let names_nodes = self.file_of_nodes().is_some() || self.features.is_some() || self.labels.is_some();
         self.format() == Format::Edges && self.edges.is_some() && !names_nodes
     }
 
-    /// The files to read, relative to `folder`.
+    /// The file that lists all nodes: `nodes`, or a file of links that names the nodes without links as well.
+    pub(crate) fn file_of_nodes(&self) -> Option<&String> {
+        let lists_nodes =
+            |file: &&String| arrays::is_sparse(file) || file.trim_end_matches(".gz").ends_with(".graphml");
+        self.nodes.as_ref().or_else(|| self.edges.as_ref().filter(lists_nodes))
+    }
+
+    /// The files to read, relative to `folder`, each once.
     ///
     /// # Errors
     /// When a field that the format needs is absent, or fields contradict each other.
@@ -230,15 +240,30 @@ impl Params {
                 crate::planetoid::PARTS.iter().map(|part| format!("ind.{name}.{part}")).collect()
             }
             Format::Npz => vec![need(&self.archive, "archive")?],
+            Format::Ogb => {
+                need(&self.folder, "folder")?;
+                crate::ogb::PARTS.iter().map(|&part| part.to_owned()).collect()
+            }
             Format::Edges => {
                 if self.nodes.is_none() {
                     need(&self.edges, "edges")?;
                 }
-                [&self.edges, &self.nodes, &self.features, &self.labels].into_iter().flatten().cloned().collect()
+                let mut files: Vec<String> = Vec::new();
+                for file in [&self.edges, &self.nodes, &self.features, &self.labels].into_iter().flatten() {
+                    // A table may describe nodes in several ways.
+                    if !files.contains(file) {
+                        files.push(file.clone());
+                    }
+                }
+                files
             }
         };
-        if let SplitParams::File(path) = &self.split {
-            files.push(path.clone());
+        match &self.split {
+            SplitParams::File(path) => files.push(path.clone()),
+            SplitParams::Scheme(Scheme { scheme }) if self.format() == Format::Ogb => {
+                files.extend(crate::ogb::SPLITS.iter().map(|(part, _)| crate::ogb::split_file(scheme, part)));
+            }
+            _ => {}
         }
         Ok(files)
     }
@@ -254,6 +279,7 @@ impl Params {
         match self.format() {
             Format::Edges => self.edges.as_ref().or(self.nodes.as_ref()).cloned().unwrap_or_default(),
             Format::Npz => self.archive.clone().unwrap_or_default(),
+            Format::Ogb => crate::ogb::PARTS[1].to_owned(),
             Format::Planetoid => format!("ind.{}.*", self.name.clone().unwrap_or_default()),
             Format::Synthetic => "[ingest.synthetic]".to_owned(),
         }

@@ -60,6 +60,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         pairs: Some(pairs(files, &part("graph"), n_nodes)?),
         features: Some((width, features)),
         classes: Some((n_classes, classes)),
+        class_names: Vec::new(),
         splits,
     })
 }

@@ -21,6 +21,8 @@ pub(crate) struct RawGraph {
     pub features: Option<FeatureRows>,
     /// The number of classes, and the class of each node that has one.
     pub classes: Option<(usize, Vec<Option<u16>>)>,
+    /// What the classes are called, in the order of their numbers; empty where the dataset only numbers them.
+    pub class_names: Vec<String>,
     /// What the dataset uses each node for, if it says so.
     pub splits: Option<Vec<Split>>,
 }
@@ -32,11 +34,16 @@ pub(crate) struct Files<'a>(pub &'a [RawFile]);
 const MAX_DECOMPRESSED: u64 = 4 << 30;
 
 /// The first bytes of files that are no UTF-8 text, what they are, and what to do.
-const NO_TEXT: [(&[u8], &str, &str); 6] = [
+const NO_TEXT: [(&[u8], &str, &str); 7] = [
     (b"\x1f\x8b", "compressed by gzip", "let its name end in `.gz`"),
-    (b"PK\x03\x04", "a zip archive (such as .xlsx or .npz)", "write it as CSV; an .npz goes into `archive`"),
-    (b"\x93NUMPY", "a NumPy array", "write it as text: `numpy.savetxt(path, array, fmt=\"%d\", delimiter=\",\")`"),
-    (b"PAR1", "a Parquet file", "write it as CSV"),
+    (
+        b"PK\x03\x04",
+        "a zip archive (such as .xlsx or .npz)",
+        "let the name of a sparse matrix end in `.npz`; write a table as CSV",
+    ),
+    (b"\x93NUMPY", "a NumPy array", "let its name end in `.npy`"),
+    (b"PAR1", "a Parquet file", "let its name end in `.parquet`"),
+    (b"ARROW1", "an Arrow file", "let its name end in `.arrow`"),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 ];

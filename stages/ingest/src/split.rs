@@ -7,7 +7,7 @@ use veilgraph_contract::StageRng;
 use veilgraph_graph::{AdjacencyList, Split};
 
 use crate::error::Error;
-use crate::params::{DatasetSplit, Params, Parts, Ratios, SplitParams};
+use crate::params::{DatasetSplit, Params, Parts, Ratios, Scheme, SplitParams};
 use crate::parts::parts;
 use crate::raw::Files;
 
@@ -33,6 +33,10 @@ pub(crate) fn assign(
                 "give shares or a file; \"planetoid\" is for Planetoid files alone",
             )
         })?,
+        SplitParams::Scheme(Scheme { scheme }) => of_dataset.ok_or_else(|| {
+            let problem = format!("the dataset comes without the split `{scheme}`");
+            Error::new("[ingest] split", "", problem, "give shares or a file; schemes are for the format \"ogb\" alone")
+        })?,
         SplitParams::File(path) => from_file(path, &files.text(path)?, names)?,
     };
     for (split, class) in splits.iter_mut().zip(classes) {
@@ -42,8 +46,8 @@ pub(crate) fn assign(
     }
     if has_labels {
         let origin = match &params.split {
-            SplitParams::Random(_) | SplitParams::OfParts(_) | SplitParams::OfDataset(_) => "[ingest] split",
             SplitParams::File(path) => path,
+            _ => "[ingest] split",
         };
         for (split, name) in [(Split::Train, "training"), (Split::Validation, "validation"), (Split::Test, "test")] {
             // Whoever holds no links scores nothing, so it need not know the labels of test nodes.

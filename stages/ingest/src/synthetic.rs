@@ -55,6 +55,7 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
         pairs: Some(pairs),
         features,
         classes: Some((params.classes, classes.into_iter().map(Some).collect())),
+        class_names: Vec::new(),
         splits: None,
     })
 }

@@ -6,7 +6,8 @@ use super::*;
 /// Sixty nodes of two classes have words of their class and other words; every third node is for training.
 fn inputs() -> (Nodes, Features, Labels) {
     let splits = (0..60).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
-    let nodes = Nodes { dataset: "tiny".into(), n_classes: 2, splits, nodes_from_links: false };
+    let nodes =
+        Nodes { dataset: "tiny".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };
     let words = |node: usize| {
         let mut words = vec![(node % 2) as u32, 2 + (node * 7 % 5) as u32, 7 + (node * 11 % 13) as u32];
         words.dedup();

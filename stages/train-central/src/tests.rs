@@ -21,7 +21,7 @@ fn data() -> Data {
     };
     let splits: Vec<Split> = (0..n).map(split).collect();
     let known = (0..n).filter(|&node| split(node) != Split::Test).map(|node| (node, class(node))).collect();
-    let nodes = Nodes { dataset: "two".into(), n_classes: 2, splits, nodes_from_links: false };
+    let nodes = Nodes { dataset: "two".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };
     Data::new(nodes, links, &features, &Labels::new(2, known).expect("labels")).expect("data")
 }
 
@@ -125,8 +125,13 @@ fn a_blanked_node_changes_the_rows_of_no_other_one() {
     };
     let rows = |blanked: Option<u32>| {
         let features = SparseMatrix::from_rows(6, (0..9).map(|node| row(node, blanked))).expect("features");
-        let nodes =
-            Nodes { dataset: "nine".into(), n_classes: 2, splits: vec![Split::Train; 9], nodes_from_links: false };
+        let nodes = Nodes {
+            dataset: "nine".into(),
+            n_classes: 2,
+            splits: vec![Split::Train; 9],
+            nodes_from_links: false,
+            class_names: Vec::new(),
+        };
         let links = AdjacencyList::from_pairs(9, [(0, 1)]).expect("a graph");
         let labels = Labels::new(2, (0..9).map(|node| (node, (node % 2) as u16)).collect()).expect("labels");
         Data::new(nodes, links, &features, &labels).expect("data").features

@@ -109,7 +109,7 @@ impl Stage for Train {
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
         let results = train(&dataset, &settings, params.schedule(), params.device, rng, progress);
-        let mut outputs = collect(results, &settings, params, labels.labels.n_classes())?;
+        let mut outputs = collect(results, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
         if seen.is_some() {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
             for answers in &mut outputs.0.models {
@@ -179,11 +179,12 @@ fn collect(
     settings: &[Setting],
     params: &Params,
     n_classes: usize,
+    class_names: &[String],
 ) -> Result<<Train as Stage>::Outputs, Error> {
     let mut predictions =
         Predictions { n_classes, settings: settings.iter().map(ToString::to_string).collect(), models: Vec::new() };
-    let (architecture, options) = (params.model, params.options());
-    let description = GridDescription { architecture, options, n_classes, models: Vec::new() };
+    let (architecture, options, class_names) = (params.model, params.options(), class_names.to_vec());
+    let description = GridDescription { architecture, options, n_classes, class_names, models: Vec::new() };
     let mut weights = ModelWeights { description, models: Vec::new() };
     let (mut curves, mut first_failure) = (Curves::default(), None);
     for (model, result) in (0..).zip(results) {

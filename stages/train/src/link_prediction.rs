@@ -143,7 +143,8 @@ mod tests {
     /// Two rings of twenty nodes, of which every seventh link is kept back.
     fn inputs() -> <LinkPrediction as Stage>::Inputs {
         let splits = vec![Split::Train; 40];
-        let nodes = Nodes { dataset: "rings".into(), n_classes: 2, splits, nodes_from_links: false };
+        let nodes =
+            Nodes { dataset: "rings".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };
         let rows = (0..40_u32).map(|node| vec![(node % 2, 1.0), (2 + node / 8, 1.0)]);
         let features = veilgraph_graph::SparseMatrix::from_rows(7, rows).expect("valid");
         let pairs = (0..40_u32).flat_map(|i| [(i, i + 2), (i, i + 4)]).filter(|pair| pair.1 < 40);

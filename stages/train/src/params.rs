@@ -132,7 +132,7 @@ impl From<Params> for Written {
 
 /// A value or a list of values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a number, or a list of numbers")]
 pub enum OneOrMany<T> {
     /// One value.
     One(T),

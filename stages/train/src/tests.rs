@@ -6,7 +6,8 @@ use super::*;
 
 fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
     let splits = (0..30).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
-    let nodes = Nodes { dataset: "tiny".into(), n_classes: 2, splits, nodes_from_links: false };
+    let nodes =
+        Nodes { dataset: "tiny".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };
     let features = SparseMatrix::from_rows(3, (0..30).map(|node| vec![((node % 2) as u32, 1.0)])).expect("valid");
     let labels = (0..30).filter(|node| node % 3 != 2).map(|node| (node, (node % 2) as u16)).collect();
     let links = (0..28).map(|i| (i, i + 2, 1.0)).collect();

@@ -108,7 +108,8 @@ fn features(n_nodes: u32, row: impl Fn(u32) -> Vec<(u32, f32)>) -> Features {
 fn is_caught_in_answers(features: Features, sent: NoisyLabels, canaries: Canaries, trial: u32) -> bool {
     let n_nodes = features.0.n_rows();
     let splits = (0..n_nodes).map(|node| if node % 4 == 0 { Split::Validation } else { Split::Train }).collect();
-    let nodes = Nodes { dataset: "planted".into(), n_classes: 3, splits, nodes_from_links: false };
+    let nodes =
+        Nodes { dataset: "planted".into(), n_classes: 3, splits, nodes_from_links: false, class_names: Vec::new() };
     let graph = WeightedGraph::undirected(Construction::Given, n_nodes, Vec::new());
     let inputs = (nodes, Some(features), None, None, Some(sent), graph, None, None, None);
     let trained = Train::run(

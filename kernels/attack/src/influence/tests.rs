@@ -60,7 +60,8 @@ fn saved(architecture: Architecture, layers: usize, activation: Unit) -> SavedMo
             Architecture::Gcn | Architecture::Mlp => {}
         }
     }
-    let grid = GridDescription { architecture, options, n_classes: CLASSES, models: Vec::new() };
+    let grid =
+        GridDescription { architecture, options, n_classes: CLASSES, class_names: Vec::new(), models: Vec::new() };
     SavedModel { grid, model: 0, parameters }
 }
 

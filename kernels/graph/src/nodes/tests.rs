@@ -1,7 +1,13 @@
 use super::*;
 
 fn nodes(nodes_from_links: bool) -> Nodes {
-    Nodes { dataset: "tiny".to_owned(), n_classes: 2, splits: vec![Split::Train, Split::None], nodes_from_links }
+    Nodes {
+        dataset: "tiny".to_owned(),
+        n_classes: 2,
+        splits: vec![Split::Train, Split::None],
+        nodes_from_links,
+        class_names: Vec::new(),
+    }
 }
 
 /// The bytes of a dataset whose nodes are an input stay what they always were.

@@ -28,6 +28,7 @@ fn weights(architecture: Architecture) -> ModelWeights {
         architecture,
         options,
         n_classes: 3,
+        class_names: vec!["red".to_owned(), "green, light".to_owned(), String::new()],
         models: numbers.iter().map(|&number| (number, setting, 1.0 / f64::from(number + 1))).collect(),
     };
     ModelWeights { description, models: numbers.into_iter().map(|number| (number, parameters(number))).collect() }

@@ -192,7 +192,7 @@ impl Collection {
             charged_as: recipe.key(),
             collected: true,
         };
-        let lock = self.scratch.0.lock(&recipe)?;
+        let lock = self.scratch.0.lock(&recipe, || {})?;
         let mut draft = self.scratch.0.draft(recipe, lock)?;
         draft.set_release(Some(record));
         let mut saver = StoreSaver { draft: &mut draft, memory: MemoryLimit(u64::MAX) };

@@ -7,6 +7,7 @@ use veilgraph_store::Store;
 use veilgraph_train::Device;
 
 use crate::datasets::{self, sha256};
+use crate::ledger::Ledger;
 use crate::output;
 
 /// Prints what a run depends on; fails if a run could not work.
@@ -35,11 +36,16 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
             .as_ref()
             .map_or_else(|error| format!("{place}: not writable ({error})"), |()| format!("{place}: writable")),
     );
+    match Ledger::open(store).and_then(|ledger| ledger.reconcile().map(|()| ledger)) {
+        Ok(ledger) => line("ledger", &format!("{} rows, unbroken", ledger.rows().len())),
+        Err(error) => line("ledger", &error.to_string()),
+    }
     match store.entries(&crate::task::STAGES) {
         Ok(entries) => line("entries", &entries.len().to_string()),
         Err(error) => line("entries", &error.to_string()),
     }
     if let Some(data_dir) = data_dir {
+        anyhow::ensure!(data_dir.is_dir(), "{}: there is no such folder; check --data-dir", data_dir.display());
         for (name, dataset) in datasets::all() {
             let folder = data_dir.join(dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(""));
             let states: Vec<Option<bool>> = dataset
@@ -60,10 +66,10 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
 }
 
 fn writable(store: &Store) -> std::io::Result<()> {
-    let probe = store.root().join(format!(".doctor-{}", std::process::id()));
-    if !store.root().is_dir() {
-        veilgraph_store::create_private_folder(store.root()).map_err(std::io::Error::other)?;
-    }
+    // A store that is not there yet will be made in the nearest folder above.
+    let folder = std::path::absolute(store.root())?;
+    let folder = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+    let probe = folder.join(format!(".doctor-{}", std::process::id()));
     fs::write(&probe, b"")?;
     fs::remove_file(&probe)
 }

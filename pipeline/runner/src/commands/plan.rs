@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::ledger::Ledger;
 use crate::output;
 use crate::progress::Display;
-use crate::task::Task;
+use crate::task::{Done, STAGES, Status, Task};
 
 /// Says what would run and why, and what it would spend.
 pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
@@ -27,24 +27,84 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
                 believed(&Ledger::open(store)?, &config, &tasks)?.iter().for_each(|line| output::line(line));
             }
         }
-        let display = Display::new(&tasks, 1, arguments.json);
+        let display = Display::of_plan(&tasks, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
+        if !arguments.json {
+            count(&tasks, &done).iter().for_each(|line| output::line(line));
+            tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
+        }
         if arguments.json {
-            let document = json!({"stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
+            let document = json!({"name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
             output::line(&serde_json::to_string_pretty(&document)?);
         }
     }
     Ok(())
 }
 
+/// How many stage runs there are of each kind.
+fn count(tasks: &[Task], done: &[Done]) -> Vec<String> {
+    let mut stages: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut fresh, mut sure, mut perhaps) = (0, 0, 0);
+    for (task, done) in tasks.iter().zip(done) {
+        match done.status {
+            Status::WouldRun { .. } => sure += 1,
+            Status::MayRun => perhaps += 1,
+            Status::Fresh | Status::Ran { .. } => fresh += 1,
+            Status::Elsewhere => {}
+        }
+        if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) {
+            *stages.entry(task.stage).or_default() += 1;
+        }
+    }
+    let of_stages: Vec<String> =
+        STAGES.iter().filter_map(|stage| stages.get(stage).map(|count| format!("{stage} {count}"))).collect();
+    let of_stages = if of_stages.is_empty() { String::new() } else { format!(": {}", of_stages.join(", ")) };
+    vec![format!(
+        "in all: {fresh} stage runs are fresh, {sure} would run, and {perhaps} after them unless their inputs stay as they \
+         are{of_stages}"
+    )]
+}
+
+/// Says where `run` would refuse to release, as far as that is known before data are read.
+fn tell_of_refusals(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    done: &[Done],
+    is_accepted: bool,
+) -> anyhow::Result<()> {
+    if is_accepted || config.privacy.budget.are_empty() {
+        return Ok(());
+    }
+    let ledger = Ledger::open(store)?;
+    let mut outstanding: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
+    for (task, done) in tasks.iter().zip(done) {
+        if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) && !task.releases.is_empty() {
+            outstanding.entry(&task.population).or_default().extend(&task.releases);
+        }
+    }
+    for (population, releases) in outstanding {
+        let spent = ledger.spent(population, &[], config.privacy.randomness)?;
+        let what = "all releases that would run together cost";
+        if let Err(refusal) = config.privacy.budget.check(what, population, &releases, &spent) {
+            output::line(&format!("run would refuse this: {refusal}"));
+        }
+    }
+    Ok(())
+}
+
 /// What one run of the experiment costs a node, before any data is read.
-fn print_cost(config: &Config, tasks: &[Task]) {
+pub(super) fn print_cost(config: &Config, tasks: &[Task]) {
     let mut costs: BTreeMap<&str, BTreeMap<Relation, Cost>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
         costs.insert(&task.cell, totals(&task.releases));
     }
     for (cell, totals) in costs {
         let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
+        if totals.values().any(|cost| cost.epsilon().is_infinite()) {
+            output::line(&format!("no protection{cell}: the true data, as a reference for simulations"));
+            continue;
+        }
         output::line(&format!("cost of one release{cell}: {}", in_words(&totals)));
     }
     if config.trials > 1 {
@@ -63,11 +123,17 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
         releases.entry(&task.population).or_default().extend(&task.releases);
     }
     for (population, releases) in releases {
-        let cost = in_words(&totals(releases));
+        let (open, protected): (Vec<&Release>, Vec<&Release>) =
+            releases.into_iter().partition(|release| release.cost.epsilon().is_infinite());
+        if protected.is_empty() {
+            continue;
+        }
+        let beside = if open.is_empty() { "" } else { " (without references that protect nothing)" };
+        let cost = in_words(&totals(protected));
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let budget = config.privacy.budget.in_words(&spent);
         output::line(&format!(
-            "budget of `{population}`: {budget}; all releases of this config cost {cost}, less what is fresh"
+            "budget of `{population}`: {budget}; all releases of this config cost {cost}{beside}, less what is fresh"
         ));
     }
     Ok(())

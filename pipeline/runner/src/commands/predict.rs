@@ -10,7 +10,7 @@ use veilgraph_store::{MemoryLimit, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
-use crate::commands::run;
+use crate::commands::{run, show};
 use crate::output;
 use crate::progress::Display;
 use crate::task::{Done, Task};
@@ -24,6 +24,7 @@ pub(crate) fn predict(
     mut arguments: RunArguments,
     quiet: bool,
 ) -> anyhow::Result<()> {
+    let model = &show::place(store, model, "model.safetensors").unwrap_or_else(|| model.to_owned());
     let bytes = fs::read(model).with_context(|| format!("{}: cannot read the model", model.display()))?;
     let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
@@ -65,7 +66,8 @@ pub(crate) fn predict(
     }
     let setting = saved.grid.models.iter().find(|known| known.0 == saved.model).map(|known| known.1.to_string());
     let setting = setting.unwrap_or_default();
-    output::line(&format!("{}: {} graphs, by model {} ({setting})", to.display(), files.len(), saved.model));
+    let graphs = if files.len() == 1 { "1 graph".to_owned() } else { format!("{} graphs", files.len()) };
+    output::line(&format!("{}: {graphs}, by model {} ({setting})", to.display(), saved.model));
     Ok(())
 }
 
@@ -92,16 +94,17 @@ impl Sources<'_> {
     }
 }
 
-/// Rows `node,name,class,probability_0,...`.
+/// Rows `node,name,class,probability_0,...`, with the names of the classes where they have names.
 fn table(saved: &SavedModel, names: &NodeMap, predictions: &ModelPredictions) -> anyhow::Result<Vec<u8>> {
     let n_classes = saved.grid.n_classes;
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = ["node", "name", "class"].map(str::to_owned).into_iter();
-    writer.write_record(header.chain((0..n_classes).map(|class| format!("probability_{class}"))))?;
+    let class_name = |class: usize| saved.grid.class_names.get(class).cloned().unwrap_or_else(|| class.to_string());
+    writer.write_record(header.chain((0..n_classes).map(|class| format!("probability_{}", class_name(class)))))?;
     let rows = predictions.classes(n_classes).into_iter().zip(predictions.probabilities.chunks(n_classes));
     for (node, (class, probabilities)) in rows.enumerate() {
         let name = names.names.get(node).cloned().unwrap_or_default();
-        let first = [node.to_string(), name, class.to_string()].into_iter();
+        let first = [node.to_string(), name, class_name(usize::from(class))].into_iter();
         writer.write_record(first.chain(probabilities.iter().map(ToString::to_string)))?;
     }
     Ok(writer.into_inner()?)

@@ -30,7 +30,11 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
+    let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
     let mut outcomes = Vec::new();
+    tell_of_interruptions();
+    // Until the entries have names, `gc` would take them for unused.
+    let _running = store.lock_for_run()?;
     for (config, tasks) in &experiments {
         let done = bring(store, config, tasks, arguments, false, &display)?;
         let metrics = read_metrics(&done)?;
@@ -40,7 +44,7 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
         let checked = if is_whole(arguments) { checks::outcomes(&config.checks, &rows) } else { Vec::new() };
         if arguments.json {
             let document = json!({
-                "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
+                "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
                 "checks": checked,
             });
             output::line(&serde_json::to_string_pretty(&document)?);
@@ -55,6 +59,20 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
     }
     checks::ensure_passed(&outcomes)
 }
+
+/// Whoever stops a run learns that nothing is lost.
+fn tell_of_interruptions() {
+    // A second handler in one process is refused, and without one the process just ends.
+    let _ = ctrlc::set_handler(|| {
+        output::error_line(
+            "interrupted; what is finished and the checkpoints are kept, and the same command goes on from there",
+        );
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+/// What shells report of a process that was interrupted.
+const INTERRUPTED: i32 = 130;
 
 /// The published figures, if a folder is named.
 pub(crate) fn read_published(arguments: &RunArguments) -> anyhow::Result<Option<Published>> {
@@ -116,6 +134,7 @@ pub(crate) fn bring(
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
     refuse_wrong_store(store, config, arguments)?;
+    let _running = if is_plan { None } else { Some(store.lock_for_run()?) };
     let record = RunRecord::of(store, config, arguments.side)?;
     let ledger = Ledger::open(store)?;
     // The server keeps no account.

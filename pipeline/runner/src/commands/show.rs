@@ -1,5 +1,6 @@
 //! `show`: an artifact through Polars.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -8,10 +9,19 @@ use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
 
 use crate::cli::ShowArguments;
+use crate::nearest::nearest;
 use crate::output;
+use crate::runs;
+
+/// Rows that are printed where nothing else is asked for.
+const DEFAULT_HEAD: u32 = 10;
 
 /// Prints metadata, schema and rows, or the answer to a query.
 pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<()> {
+    if let Some(names) = below(store, &arguments.artifact) {
+        names.iter().for_each(|name| output::line(name));
+        return Ok(());
+    }
     let path = find(store, &arguments.artifact)?;
     let name = path.display();
     let unreadable = || format!("{name}: not a readable Parquet file; run `veilgraph verify`");
@@ -21,7 +31,11 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     if let Some(query) = &arguments.sql {
         let mut context = SQLContext::new();
         context.register("artifact", frame);
-        let answer = context.execute(query).and_then(LazyFrame::collect);
+        let answer = context.execute(query).map(|answer| match arguments.head {
+            Some(head) => answer.limit(head),
+            None => answer,
+        });
+        let answer = answer.and_then(LazyFrame::collect);
         let answer = answer.with_context(|| format!("`{query}` failed; the table is called `artifact`"))?;
         output::line(&answer.to_string());
         return Ok(());
@@ -41,23 +55,53 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
         .and_then(LazyFrame::collect)
         .with_context(unreadable)?;
     output::line(&format!("{rows}"));
-    let head = frame.limit(arguments.head).collect().with_context(unreadable)?;
+    let head = frame.limit(arguments.head.unwrap_or(DEFAULT_HEAD)).collect().with_context(unreadable)?;
     output::line(&head.to_string());
     Ok(())
 }
 
-/// A path, or a name below the `runs/` of any part, without ending.
+/// A path, or a name below the `runs/` of any part: a file, a file without its ending, or the `file` of a run.
+pub(super) fn place(store: &Store, wanted: &Path, file: &str) -> Option<PathBuf> {
+    let named = Part::ALL.iter().map(|part| store.part(*part).join("runs").join(wanted));
+    let places = named
+        .flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display())), named.join(file)]);
+    std::iter::once(wanted.to_owned()).chain(places).find(|path| path.is_file())
+}
+
+/// The file of an artifact.
 pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
-    let runs = || Part::ALL.iter().map(|part| store.part(*part).join("runs"));
-    let named = runs().map(|runs| runs.join(wanted));
-    let places = named.flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display()))]);
-    let found = std::iter::once(wanted.to_owned()).chain(places).find(|path| path.is_file());
+    let found = place(store, wanted, "");
     found.with_context(|| {
-        let folders: Vec<String> = runs().filter(|runs| runs.is_dir()).map(|runs| runs.display().to_string()).collect();
-        format!(
-            "{}: there is no such artifact; look below {} or list entries with `veilgraph ls`",
-            wanted.display(),
-            if folders.is_empty() { store.root().display().to_string() } else { folders.join(", ") }
-        )
+        let names = names(store);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let hint = nearest(&wanted.to_string_lossy(), &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let wanted = wanted.display();
+        format!("{wanted}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)")
     })
+}
+
+/// The names of all artifacts below a name that is no artifact; none where nothing lies below it.
+fn below(store: &Store, wanted: &Path) -> Option<Vec<String>> {
+    let prefix = format!("{}/", wanted.to_string_lossy().trim_end_matches('/'));
+    let names: Vec<String> = names(store).into_iter().filter(|name| name.starts_with(&prefix)).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// The readable names of all artifacts.
+fn names(store: &Store) -> BTreeSet<String> {
+    let items = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path()).collect()
+    };
+    let mut names = BTreeSet::new();
+    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+        let Some(runs) = place.parent() else { continue };
+        let files =
+            items(place).iter().flat_map(|stage| items(stage)).flat_map(|label| items(&label)).collect::<Vec<_>>();
+        for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "parquet")) {
+            if let Ok(inside) = file.with_extension("").strip_prefix(runs) {
+                names.insert(inside.display().to_string());
+            }
+        }
+    }
+    names
 }

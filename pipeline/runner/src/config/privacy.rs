@@ -1,5 +1,7 @@
 //! The table `[privacy]`: whose data are released, by which noise, and how far.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use veilgraph_contract::Randomness;
 
@@ -20,6 +22,8 @@ pub(crate) struct Privacy {
     pub budget: Budgets,
     /// Whom the budget belongs to (default: the dataset).
     pub population: Option<String>,
+    /// The folder of the artifacts, from the folder of the config: a budget counts what is written there.
+    pub store: Option<PathBuf>,
     /// Whether the server holds the features of the nodes.
     #[serde(default)]
     pub features: Holding,

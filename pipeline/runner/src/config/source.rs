@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::ConfigError;
+use super::{ConfigError, docs};
 use crate::nearest::nearest;
 
 /// Where the text came from, to name lines in messages.
@@ -24,12 +24,13 @@ impl Source {
 
     /// An error about `field`, with its line if the file has it.
     pub(super) fn at(&self, field: &str, problem: &str) -> ConfigError {
+        let more = docs::section(field).map_or(String::new(), |section| format!("\n  see {section}"));
         if self.overlaid.iter().any(|set| set == field) {
-            return ConfigError(format!("--set {field}: {problem}"));
+            return ConfigError(format!("--set {field}: {problem}{more}"));
         }
         let line = self.find(field).map_or(String::new(), |line| format!("{line}:"));
         let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
-        ConfigError(format!("{}:{line} {name}{problem}", self.path.display()))
+        ConfigError(format!("{}:{line} {name}{problem}{more}", self.path.display()))
     }
 
     fn line(&self, offset: usize) -> usize {
@@ -55,11 +56,25 @@ impl Source {
     }
 }
 
+/// The types of a message as people call them.
+fn in_plain_words(message: &str) -> String {
+    let types = [
+        ("expected f64", "expected a number"),
+        ("expected f32", "expected a number"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected a map", "expected a table"),
+        ("invalid type: map", "invalid type: a table"),
+    ];
+    types.iter().fold(message.to_owned(), |message, (type_name, words)| message.replace(type_name, words))
+}
+
 /// Types a table; an error names the field, its line and the nearest valid name.
 pub(super) fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Result<T, ConfigError> {
     serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let inside = error.path().to_string();
-        let message = error.inner().message().to_owned();
+        let message = in_plain_words(error.inner().message());
         let mut path: Vec<&str> =
             [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();

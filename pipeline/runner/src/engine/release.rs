@@ -44,7 +44,7 @@ impl Engine<'_> {
             _ => {}
         }
         // Only now is it settled that something is drawn; another process may be about to draw the same.
-        let lock = self.store.lock(&recipe_of_release(task, 0))?;
+        let lock = self.store.lock(&recipe_of_release(task, 0), || self.tell_of_waiting(task))?;
         self.recover(task, &wanted)?;
         let (number, is_charged, why) = match self.judge(task, &wanted)? {
             Verdict::Made(done) => return Ok(done),

@@ -20,6 +20,16 @@ pub(crate) struct RunRecord {
     entries: BTreeMap<String, BTreeMap<String, String>>,
 }
 
+/// An entry that a run used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedEntry<'a> {
+    pub stage: &'a str,
+    /// Stage function; empty in records of layout 1.
+    pub function: &'a str,
+    pub label: &'a str,
+    pub key: &'a str,
+}
+
 impl RunRecord {
     /// The record of the last run of `config`; empty if it never ran.
     pub(crate) fn of(store: &Store, config: &Config, side: SideChoice) -> anyhow::Result<Self> {
@@ -62,6 +72,16 @@ impl RunRecord {
     /// Stage and key of every entry.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().flat_map(|(stage, labels)| labels.values().map(move |key| (stage.as_str(), key.as_str())))
+    }
+
+    /// Every entry with its stage and name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = NamedEntry<'_>> {
+        self.entries.iter().flat_map(|(stage, names)| {
+            names.iter().map(move |(name, key)| {
+                let (function, label) = name.split_once(' ').unwrap_or(("", name));
+                NamedEntry { stage, function, label, key }
+            })
+        })
     }
 
     /// Writes the record of the config `name` into a server's store.

@@ -96,7 +96,14 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
         };
         // Networks that nobody scores or attacks are not trained, unless training is all that is wanted.
         let is_wanted = predicts_classes(plan) || super::audit::attacks_networks(plan);
-        if !is_wanted || !has_features(&trials[0]) || !has_labels(&trials[0]) {
+        if !is_wanted || !has_labels(&trials[0]) {
+            continue;
+        }
+        if !has_features(&trials[0]) {
+            let wanted = "no network is trained, because nodes have no features that the server may read";
+            let remedy =
+                "`[privatize.features] mechanism = \"feature-free\"` lets networks read something in their place";
+            plan.warn(format!("{}: {wanted}; {remedy} (docs/config.md, `substitute`)", trials[0].dataset));
             continue;
         }
         for cell in cells.iter() {

@@ -55,7 +55,7 @@ fn save(artifact: &impl Output, draft: &mut crate::Draft) {
 }
 
 fn publish(store: &Store, trial: u32) -> Entry {
-    let lock = store.lock(&recipe(trial)).expect("lock");
+    let lock = store.lock(&recipe(trial), || {}).expect("lock");
     let mut draft = store.draft(recipe(trial), lock).expect("draft");
     save(&Counts(vec![5, 6, 7, 8]), &mut draft);
     draft.publish().expect("published")
@@ -112,7 +112,7 @@ fn a_digest_covers_what_stands_beside_the_table() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = Store::new(folder.path());
     let digest = |trial: u32, values: &[u8]| {
-        let lock = store.lock(&recipe(trial)).expect("lock");
+        let lock = store.lock(&recipe(trial), || {}).expect("lock");
         let mut draft = store.draft(recipe(trial), lock).expect("draft");
         save(&Weights(values.to_vec()), &mut draft);
         let manifest = draft.publish().expect("published").manifest;
@@ -127,7 +127,7 @@ fn private_files_live_apart_and_have_keyed_digests() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::new(folder.path());
-    let lock = store.lock(&recipe(0)).expect("lock");
+    let lock = store.lock(&recipe(0), || {}).expect("lock");
     let mut draft = store.draft(recipe(0), lock).expect("draft");
     save(&Private(Counts(vec![1])), &mut draft);
     let entry = draft.publish().expect("published");
@@ -167,7 +167,7 @@ fn an_artifact_too_large_for_the_memory_is_neither_written_nor_read() {
     let read = |limit| entry.read::<Counts>("counts", MemoryLimit(limit));
     assert!(matches!(read(25), Err(StoreError::TooLarge { needed: 26, limit: 25, .. })));
     assert_eq!(read(26).expect("fits"), Counts(vec![5, 6, 7, 8]));
-    let mut draft = store.draft(recipe(1), store.lock(&recipe(1)).expect("lock")).expect("draft");
+    let mut draft = store.draft(recipe(1), store.lock(&recipe(1), || {}).expect("lock")).expect("draft");
     let error = Counts(vec![30]).write(&mut StoreSaver { draft: &mut draft, memory: MemoryLimit(29) });
     assert!(matches!(error, Err(StoreError::TooLarge { .. })));
 }
@@ -187,7 +187,7 @@ fn a_forged_manifest_is_refused() {
 fn an_abandoned_draft_leaves_nothing() {
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::new(folder.path());
-    let lock = store.lock(&recipe(0)).expect("lock");
+    let lock = store.lock(&recipe(0), || {}).expect("lock");
     let mut draft = store.draft(recipe(0), lock).expect("draft");
     save(&Counts(vec![1]), &mut draft);
     drop(draft);
@@ -225,7 +225,7 @@ fn a_report_is_written_by_a_release_alone() {
         collected: false,
     };
     for release in [None, Some(release)] {
-        let mut draft = store.draft(recipe(0), store.lock(&recipe(0)).expect("lock")).expect("draft");
+        let mut draft = store.draft(recipe(0), store.lock(&recipe(0), || {}).expect("lock")).expect("draft");
         draft.set_release(release.clone());
         let written = Told(Counts(vec![1])).write(&mut StoreSaver { draft: &mut draft, memory: MEMORY });
         assert_eq!(matches!(written, Err(StoreError::Uncharged { .. })), release.is_none(), "{written:?}");

@@ -125,7 +125,8 @@ fn answers_guess_classes_and_learn_features() {
     let setting = Setting { learning_rate: 0.1, weight_decay: 0.0, dropout: 0.0, initial_seed: 0 };
     let options = NetworkOptions::default();
     let models = vec![(0, setting, 0.1)];
-    let description = GridDescription { architecture: Architecture::Mlp, options, n_classes: 2, models };
+    let description =
+        GridDescription { architecture: Architecture::Mlp, options, n_classes: 2, models, class_names: Vec::new() };
     let weights = ModelWeights { description, models: vec![(0, Vec::new())] };
     let guess = |record, coins| {
         let inputs = (Canaries { record, n_nodes: 4, coins }, predictions.clone(), weights.clone());

@@ -56,7 +56,8 @@ impl Classifier {
         let trained = trained.map_err(Error::Shadow)?;
         let loss = trained.curve[trained.best_epoch].validation_loss;
         let models = vec![(0, setting, loss)];
-        let grid = GridDescription { architecture: Architecture::Mlp, options, n_classes: 2, models };
+        let grid =
+            GridDescription { architecture: Architecture::Mlp, options, n_classes: 2, models, class_names: Vec::new() };
         let network = SavedModel { grid, model: 0, parameters: trained.parameters };
         Ok(Self { standard, network })
     }

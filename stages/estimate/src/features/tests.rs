@@ -40,8 +40,13 @@ fn reports_become_what_their_facts_say() {
 }
 
 fn substituted(substitute: Substitute, dimension: Option<usize>, n_nodes: usize) -> Result<EstimatedFeatures, Error> {
-    let nodes =
-        Nodes { dataset: "any".into(), n_classes: 2, splits: vec![Split::Train; n_nodes], nodes_from_links: false };
+    let nodes = Nodes {
+        dataset: "any".into(),
+        n_classes: 2,
+        splits: vec![Split::Train; n_nodes],
+        nodes_from_links: false,
+        class_names: Vec::new(),
+    };
     let params = SubstituteParams { substitute, dimension, ..SubstituteParams::default() };
     SubstituteFeatures::run((nodes,), &params, &rng(), &Progress::none()).map(|(features,)| features)
 }

@@ -1,7 +1,7 @@
 //! Which columns of a table are read: those a parameter names, else those with a usual name, else those in the usual
 //! place.
 
-use super::table::TextTable;
+use super::table::Table;
 use crate::error::Error;
 use crate::params::Params;
 
@@ -54,7 +54,7 @@ pub(super) fn is_unnamed(column: &str) -> bool {
 ///
 /// # Errors
 /// When a named column is absent, when the first column has no name, or when two pairs of names could be meant.
-pub(super) fn of_links(table: &TextTable, params: &Params) -> Result<[usize; 2], Error> {
+pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Error> {
     if let (Some(source), Some(target)) = (&params.source_column, &params.target_column) {
         return Ok([table.named(source)?, table.named(target)?]);
     }
@@ -74,7 +74,7 @@ pub(super) fn of_links(table: &TextTable, params: &Params) -> Result<[usize; 2],
 ///
 /// # Errors
 /// When a named column is absent, or when the first column has no name and no other is named.
-pub(super) fn of_labels(table: &TextTable, params: &Params) -> Result<[usize; 2], Error> {
+pub(super) fn of_labels(table: &Table, params: &Params) -> Result<[usize; 2], Error> {
     let chosen_label = params.label_column.as_deref().map(|name| table.named(name)).transpose()?;
     let node = if let Some(name) = &params.node_column {
         table.named(name)?
@@ -91,7 +91,7 @@ pub(super) fn of_labels(table: &TextTable, params: &Params) -> Result<[usize; 2]
 ///
 /// # Errors
 /// When the first column has no name and no other is named.
-pub(super) fn of_nodes(table: &TextTable, params: &Params) -> Result<usize, Error> {
+pub(super) fn of_nodes(table: &Table, params: &Params) -> Result<usize, Error> {
     if let Some(chosen) = params.node_column.as_deref().and_then(|name| table.position(name)) {
         return Ok(chosen);
     }
@@ -103,7 +103,7 @@ pub(super) fn of_nodes(table: &TextTable, params: &Params) -> Result<usize, Erro
 ///
 /// # Errors
 /// When the first column has no name, or when two columns could name the node.
-pub(super) fn of_features(table: &TextTable, params: &Params) -> Result<FeatureColumns, Error> {
+pub(super) fn of_features(table: &Table, params: &Params) -> Result<FeatureColumns, Error> {
     refuse_unnamed(table, "or remove the column by hand")?;
     let chosen = params.node_column.as_deref().and_then(|name| table.position(name));
     if let Some((feature, value)) = feature_and_value(table) {
@@ -127,13 +127,13 @@ pub(super) fn of_features(table: &TextTable, params: &Params) -> Result<FeatureC
 }
 
 /// The column with a usual name of nodes, else the first.
-fn with_usual_name(table: &TextTable) -> usize {
+fn with_usual_name(table: &Table) -> usize {
     let by_name = NODES.iter().find_map(|name| table.position(name));
     by_name.or_else(|| leftmost(table, &PERHAPS_NODES)).unwrap_or(0)
 }
 
 /// The columns of feature and value, if the names of the columns say that each row is one feature.
-fn feature_and_value(table: &TextTable) -> Option<(usize, usize)> {
+fn feature_and_value(table: &Table) -> Option<(usize, usize)> {
     let header = table.header.as_deref()?;
     let value = table.position("value")?;
     let is_feature = |column: &String| {
@@ -148,7 +148,7 @@ fn feature_and_value(table: &TextTable) -> Option<(usize, usize)> {
 }
 
 /// Which columns are read as what, and which are not read. How many rows there are is left to whoever may say it.
-pub(super) fn account(table: &TextTable, roles: &[(&str, usize)]) -> String {
+pub(super) fn account(table: &Table, roles: &[(&str, usize)]) -> String {
     const MOST_NAMED: usize = 5;
     let under = if table.header.is_some() { "below a row of column names" } else { "without a row of column names" };
     let read: Vec<String> = roles.iter().map(|&(role, at)| format!("{role} from {}", title(table, at))).collect();
@@ -164,7 +164,7 @@ pub(super) fn account(table: &TextTable, roles: &[(&str, usize)]) -> String {
 }
 
 /// What to call a column in a message.
-pub(super) fn title(table: &TextTable, at: usize) -> String {
+pub(super) fn title(table: &Table, at: usize) -> String {
     match table.header.as_ref().and_then(|header| header.get(at)) {
         Some(name) => format!("column `{name}`"),
         None => format!("column {}", at + 1),
@@ -172,7 +172,7 @@ pub(super) fn title(table: &TextTable, at: usize) -> String {
 }
 
 /// Programs write row numbers into a first column without a name; read as nodes, they give another graph.
-fn refuse_unnamed(table: &TextTable, other_remedy: &str) -> Result<(), Error> {
+fn refuse_unnamed(table: &Table, other_remedy: &str) -> Result<(), Error> {
     let first = table.header.as_ref().and_then(|header| header.first());
     if first.is_some_and(|name| is_unnamed(name)) {
         return Err(table.error_in_header(
@@ -186,11 +186,11 @@ fn refuse_unnamed(table: &TextTable, other_remedy: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_one_of(table: &TextTable, at: usize, names: &[&str]) -> bool {
+fn is_one_of(table: &Table, at: usize, names: &[&str]) -> bool {
     let name = table.header.as_ref().and_then(|header| header.get(at)).map(|name| name.to_lowercase());
     name.is_some_and(|name| names.contains(&name.as_str()))
 }
 
-fn leftmost(table: &TextTable, names: &[&str]) -> Option<usize> {
+fn leftmost(table: &Table, names: &[&str]) -> Option<usize> {
     (0..table.width()).find(|&at| is_one_of(table, at, names))
 }

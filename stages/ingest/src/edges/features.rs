@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::arrays;
 use super::columns::{self, FeatureColumns};
 use super::names::Names;
 use super::ordered;
-use super::table::TextTable;
+use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
@@ -44,7 +45,10 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
     if file.trim_end_matches(".gz").ends_with(".json") {
         return read_feature_lists(files, file);
     }
-    let table = TextTable::read(files, file, params.header)?;
+    if arrays::is_array(file) {
+        return numbered(files, file);
+    }
+    let table = Table::read(files, file, params.header, Subject::Nodes)?;
     match columns::of_features(&table, params)? {
         FeatureColumns::Triplets { node, feature, value } => {
             let roles = [("nodes", node), ("features", feature), ("values", value)];
@@ -53,18 +57,25 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
             triplets(&table, [node, feature, value])
         }
         FeatureColumns::Dense { node } => {
-            let (n_rows, n_others) = (table.rows.len(), table.width().saturating_sub(1));
-            let node_title = columns::title(&table, node);
-            tracing::info!("{file}: {n_rows} rows; nodes from {node_title}, a feature from each of {n_others} others");
+            // A table may hold features and classes of the nodes; a class is no feature.
+            let is_of_labels = params.labels.as_deref() == Some(file);
+            let class = is_of_labels.then(|| columns::of_labels(&table, params)).transpose()?.map(|[_, class]| class);
+            let n_others = table.width().saturating_sub(1 + usize::from(class.is_some()));
+            let (n_rows, node_title) = (table.rows.len(), columns::title(&table, node));
+            let class_title =
+                class.map_or_else(String::new, |at| format!("; no feature: {}", columns::title(&table, at)));
+            tracing::info!(
+                "{file}: {n_rows} rows; nodes from {node_title}, a feature from each of {n_others} others{class_title}"
+            );
             check_nodes(&table, node)?;
-            dense(table, node)
+            dense(table, node, class)
         }
     }
 }
 
-fn check_nodes(table: &TextTable, node: usize) -> Result<(), Error> {
+fn check_nodes(table: &Table, node: usize) -> Result<(), Error> {
     match table.rows.iter().find(|(_, row)| row[node].is_empty()) {
-        Some((line, _)) => Err(table.error(format!("line {line}: "), "features without a node", "name the node")),
+        Some((line, _)) => Err(table.error(place(&table.file, *line), "features without a node", "name the node")),
         None => Ok(()),
     }
 }
@@ -91,8 +102,18 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
     Ok(NamedFeatures { file: file.to_owned(), n_rows, width, rows: rows.collect() })
 }
 
+/// Reads an array or a matrix, whose rows are the nodes 0, 1, 2 and so on.
+fn numbered(files: &Files, file: &str) -> Result<NamedFeatures, Error> {
+    let (width, rows) = arrays::features(files, file)?;
+    check_width(file, width)?;
+    let n_rows = rows.len();
+    tracing::info!("{file}: {n_rows} rows; the nodes are 0 to {}, with {width} features", n_rows.saturating_sub(1));
+    let named = |(node, entries): (usize, _)| (node.to_string(), FeatureRow { line: Some(node as u64 + 1), entries });
+    Ok(NamedFeatures { file: file.to_owned(), n_rows, width, rows: rows.into_iter().enumerate().map(named).collect() })
+}
+
 /// Reads rows of one feature each. Features may have any name and are numbered in ascending order.
-fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> Result<NamedFeatures, Error> {
+fn triplets(table: &Table, [node_at, feature_at, value_at]: [usize; 3]) -> Result<NamedFeatures, Error> {
     let file = &table.file;
     let features = ordered(table.rows.iter().map(|(_, row)| row[feature_at].as_str()).collect::<BTreeSet<_>>());
     check_width(file, features.len())?;
@@ -109,7 +130,7 @@ fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> R
             Some(earlier) if earlier == value => n_repeated += 1,
             Some(_) => {
                 let problem = format!("feature `{feature}` of node `{node}` comes twice, with different values");
-                return Err(table.error(format!("line {line}: "), problem, "give each feature of a node once"));
+                return Err(table.error(place(&table.file, *line), problem, "give each feature of a node once"));
             }
         }
     }
@@ -122,19 +143,22 @@ fn triplets(table: &TextTable, [node_at, feature_at, value_at]: [usize; 3]) -> R
     Ok(NamedFeatures { file: file.clone(), n_rows: table.rows.len(), width: features.len(), rows: rows.collect() })
 }
 
-/// Reads rows of one node each, whose other columns are its features.
-fn dense(table: TextTable, node_at: usize) -> Result<NamedFeatures, Error> {
+/// Reads rows of one node each, whose other columns are its features, but for that of its class.
+fn dense(table: Table, node_at: usize, class_at: Option<usize>) -> Result<NamedFeatures, Error> {
+    let width = table.width().saturating_sub(1 + usize::from(class_at.is_some()));
     let (file, n_rows) = (table.file, table.rows.len());
-    let width = table.rows.first().map_or(0, |(_, row)| row.len() - 1);
     check_width(&file, width)?;
     let mut rows = BTreeMap::new();
-    for (line, mut row) in table.rows {
-        let node = row.remove(node_at);
+    for (line, row) in table.rows {
+        let node = row[node_at].clone();
+        let is_feature = |at: usize| at != node_at && Some(at) != class_at;
+        let row = row.into_iter().enumerate().filter(|(at, _)| is_feature(*at)).map(|(_, field)| field);
+        let row: Vec<String> = row.collect();
         let values = row.iter().enumerate().map(|(column, text)| Ok((column as u32, finite(&file, line, text)?)));
         let entries = values.collect::<Result<Vec<_>, Error>>()?;
         if rows.insert(node.clone(), FeatureRow { line: Some(line), entries }).is_some() {
             let problem = format!("node `{node}` comes twice");
-            return Err(Error::new(&file, format!("line {line}: "), problem, "give each node one row"));
+            return Err(Error::new(&file, place(&file, line), problem, "give each node one row"));
         }
     }
     Ok(NamedFeatures { file, n_rows, width, rows })
@@ -143,15 +167,10 @@ fn dense(table: TextTable, node_at: usize) -> Result<NamedFeatures, Error> {
 fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {
     match text.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => Err(Error::new(
-            file,
-            format!("line {line}: "),
-            format!("the value {value} is not finite"),
-            "give a finite number",
-        )),
-        Err(_) => {
-            Err(Error::new(file, format!("line {line}: "), format!("`{text}` is no number"), "give a finite number"))
+        Ok(value) => {
+            Err(Error::new(file, place(file, line), format!("the value {value} is not finite"), "give a finite number"))
         }
+        Err(_) => Err(Error::new(file, place(file, line), format!("`{text}` is no number"), "give a finite number")),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::arrays;
 use super::columns;
 use super::names::Names;
 use super::ordered;
-use super::table::TextTable;
+use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
@@ -30,9 +31,12 @@ impl NamedLabels {
 
 /// Reads the class of each node as text.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLabels, Error> {
+    if arrays::is_array(file) {
+        return by_number(files, file);
+    }
     // Whoever names a column says that columns have names.
     let names_column = params.node_column.is_some() || params.label_column.is_some();
-    let table = TextTable::read(files, file, params.header.or(names_column.then_some(true)))?;
+    let table = Table::read(files, file, params.header.or(names_column.then_some(true)), Subject::Nodes)?;
     if table.width() < 2 {
         return Err(table.error("", format!("{} column", table.width()), "labels need two: `node,label`"));
     }
@@ -42,7 +46,7 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLa
     let mut rows: BTreeMap<String, (u64, Option<String>)> = BTreeMap::new();
     for (line, row) in &table.rows {
         let (node, label) = (&row[node_at], &row[label_at]);
-        let place = format!("line {line}: ");
+        let place = place(file, *line);
         if node.is_empty() {
             return Err(table.error(place, "a label without a node", "name the node"));
         }
@@ -57,9 +61,27 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLa
     Ok(NamedLabels { file: table.file, n_rows: table.rows.len(), rows })
 }
 
+/// Reads an array of classes, whose rows are the nodes 0, 1, 2 and so on.
+fn by_number(files: &Files, file: &str) -> Result<NamedLabels, Error> {
+    let classes = arrays::classes(files, file)?;
+    let n_rows = classes.len();
+    let row = |(node, class): (usize, Option<u64>)| {
+        (node.to_string(), (node as u64 + 1, class.map(|class| class.to_string())))
+    };
+    Ok(NamedLabels { file: file.to_owned(), n_rows, rows: classes.into_iter().enumerate().map(row).collect() })
+}
+
+/// The classes by number.
+pub(super) struct Classes {
+    /// What each class is called.
+    pub names: Vec<String>,
+    /// The class of each node that has one.
+    pub of_nodes: Vec<Option<u16>>,
+}
+
 /// Numbers the classes by ascending label (as numbers, if all labels are numbers), and gives each node of `names` its
 /// number.
-pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<(usize, Vec<Option<u16>>), Error> {
+pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<Classes, Error> {
     let NamedLabels { file, rows, .. } = labels;
     let labelled: Vec<(u64, &str)> =
         rows.values().filter_map(|(line, class)| class.as_deref().map(|class| (*line, class))).collect();
@@ -74,7 +96,7 @@ pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<(usize,
     if classes.len() > 65_535 || classes.len() > labelled.len() / 2 + 2 || fraction.is_some() {
         let line = fraction
             .and_then(|class| labelled.iter().find(|(_, label)| label == class))
-            .map_or(String::new(), |(line, _)| format!("line {line}: "));
+            .map_or(String::new(), |(line, _)| place(file, *line));
         let problem = format!("{} different labels among {} nodes are no classes", classes.len(), labelled.len());
         return Err(Error::new(file, line, problem, "set `label_column` to the column of the classes"));
     }
@@ -84,5 +106,6 @@ pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<(usize,
     let number: BTreeMap<&str, u16> =
         classes.iter().enumerate().map(|(class, label)| (label.as_str(), class as u16)).collect();
     let class_of = |name: &String| rows.get(name).and_then(|(_, class)| class.as_deref()).map(|class| number[class]);
-    Ok((classes.len(), names.iter().map(class_of).collect()))
+    let of_nodes = names.iter().map(class_of).collect();
+    Ok(Classes { names: classes, of_nodes })
 }

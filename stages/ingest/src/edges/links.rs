@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::arrays;
 use super::columns;
-use super::table::TextTable;
+use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
@@ -25,11 +26,18 @@ impl NamedLinks {
 
 /// Reads the two ends of every link.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLinks, Error> {
+    if arrays::is_array(file) {
+        let links = arrays::links(files, file)?;
+        let named = |(at, (a, b)): (usize, (u32, u32))| (at as u64 + 1, [a.to_string(), b.to_string()]);
+        let rows = links.pairs.into_iter().enumerate().map(named).collect();
+        return Ok(NamedLinks { file: file.to_owned(), rows });
+    }
     // Whoever names a column says that columns have names.
-    let table = TextTable::read(files, file, params.header.or(params.source_column.is_some().then_some(true)))?;
+    let has_header = params.header.or(params.source_column.is_some().then_some(true));
+    let table = Table::read(files, file, has_header, Subject::Links)?;
     let ends = columns::of_links(&table, params)?;
     if let (1, Some((line, _))) = (table.width(), table.rows.first()) {
-        return Err(table.error(format!("line {line}: "), "1 field", "a link has two ends: `source,target`"));
+        return Err(table.error(place(file, *line), "1 field", "a link has two ends: `source,target`"));
     }
     // The number of rows tells of the links, which are private.
     tracing::info!("{file}: links {}", columns::account(&table, &[("first ends", ends[0]), ("second ends", ends[1])]));
@@ -37,7 +45,7 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLi
     for (line, mut row) in table.rows {
         let ends = ends.map(|at| std::mem::take(&mut row[at]));
         if ends.iter().any(String::is_empty) {
-            return Err(Error::new(file, format!("line {line}: "), "a link with an empty end", "name both nodes"));
+            return Err(Error::new(file, place(file, line), "a link with an empty end", "name both nodes"));
         }
         rows.push((line, ends));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::table::place;
 use crate::error::Error;
 
 /// How many nodes of a file are also in the file of links.
@@ -27,7 +28,7 @@ pub(super) fn refuse_strangers(names: &Names, listed: &Names) -> Result<(), Erro
     let nodes: Vec<&str> = names.nodes.keys().copied().collect();
     let remedy = hint(&nodes, &listed.nodes.keys().copied().collect())
         .unwrap_or_else(|| format!("add the node to {}, or remove its row", listed.file));
-    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+    let place = line.map_or_else(String::new, |line| place(names.file, line));
     Err(Error::new(names.file, place, format!("the node `{stranger}` is not in {}", listed.file), remedy))
 }
 

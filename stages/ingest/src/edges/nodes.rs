@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NamedFiles;
+use super::arrays;
 use super::columns;
 use super::links::NamedLinks;
 use super::names::{self, Names};
-use super::table::TextTable;
+use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
@@ -30,15 +31,20 @@ impl NamedNodes {
     }
 }
 
-/// Reads one node from each row.
+/// Reads one node from each row; a matrix has a row for each of the nodes 0, 1, 2 and so on.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedNodes, Error> {
+    if arrays::is_sparse(file) {
+        let n_nodes = arrays::links(files, file)?.n_nodes.unwrap_or(0) as u64;
+        let lines = (0..n_nodes).map(|node| (node.to_string(), node + 1)).collect();
+        return Ok(NamedNodes { file: file.to_owned(), lines });
+    }
     let table = read_table(files, file, params)?;
     let at = columns::of_nodes(&table, params)?;
     tracing::info!("{file}: {} rows {}", table.rows.len(), columns::account(&table, &[("nodes", at)]));
     let mut lines = BTreeMap::new();
     for (line, mut row) in table.rows {
         let node = std::mem::take(&mut row[at]);
-        let place = format!("line {line}: ");
+        let place = place(file, line);
         if node.is_empty() {
             return Err(Error::new(file, place, "a row without a node", "name the node, or remove the row"));
         }
@@ -52,11 +58,11 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedNo
 }
 
 /// A first row that holds the name which `node_column` gives is a row of column names.
-fn read_table(files: &Files, file: &str, params: &Params) -> Result<TextTable, Error> {
-    let table = TextTable::read(files, file, params.header)?;
+fn read_table(files: &Files, file: &str, params: &Params) -> Result<Table, Error> {
+    let table = Table::read(files, file, params.header, Subject::Nodes)?;
     let (None, None, Some(name)) = (params.header, &table.header, &params.node_column) else { return Ok(table) };
     let is_named = table.rows.first().is_some_and(|(_, row)| row.iter().any(|field| field.eq_ignore_ascii_case(name)));
-    if is_named { TextTable::read(files, file, Some(true)) } else { Ok(table) }
+    if is_named { Table::read(files, file, Some(true), Subject::Nodes) } else { Ok(table) }
 }
 
 /// The set of nodes: those of the nodes file, else those of features and labels, else the ends of links. `induced`
@@ -94,7 +100,7 @@ fn refuse_links_to_strangers(links: &NamedLinks, nodes: &BTreeSet<&str>, named: 
         ends.iter().find(|end| !nodes.contains(end.as_str())).map(|stranger| (*line, stranger.clone()))
     };
     let Some((line, stranger)) = links.rows.iter().find_map(stranger_of) else { return Ok(()) };
-    let (place, remedy) = match (&named.nodes, &named.features, &named.labels) {
+    let (whereabouts, remedy) = match (&named.nodes, &named.features, &named.labels) {
         (Some(listed), ..) => (format!("not in {}", listed.file), format!("add the node to {}", listed.file)),
         (None, features, labels) => {
             let files = [features.as_ref().map(|of| &of.file), labels.as_ref().map(|of| &of.file)];
@@ -111,8 +117,8 @@ fn refuse_links_to_strangers(links: &NamedLinks, nodes: &BTreeSet<&str>, named: 
     });
     let ends: Vec<&str> = links.ends().into_iter().collect();
     let remedy = names::hint(&ends, nodes).unwrap_or_else(|| format!("{remedy}, or remove the link{induced}"));
-    let problem = format!("the link names the node `{stranger}`, which is {place}");
-    Err(Error::new(&links.file, format!("line {line}: "), problem, remedy))
+    let problem = format!("the link names the node `{stranger}`, which is {whereabouts}");
+    Err(Error::new(&links.file, place(&links.file, line), problem, remedy))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use veilgraph_contract::RawFile;
 
-use super::table::TextTable;
+use super::table::{Subject, Table};
 use super::*;
 
 fn params(text: &str) -> Params {
@@ -194,7 +194,7 @@ fn a_row_of_column_names_is_told_from_a_row_of_names() {
 fn what_is_read_as_what_is_said() {
     let account = |text: &str, params: &Params| {
         let files = raw(&[("e.csv", text.as_bytes())]);
-        let table = TextTable::read(&Files(&files), "e.csv", None).expect("a table");
+        let table = Table::read(&Files(&files), "e.csv", None, Subject::Links).expect("a table");
         let ends = columns::of_links(&table, params).expect("columns");
         columns::account(&table, &[("first ends", ends[0]), ("second ends", ends[1])])
     };

@@ -62,8 +62,12 @@ impl Params {
             (_, Format::Npz) => {
                 wrong(format!("`{field}` is not read beside `archive`"), format!("remove `{field}` or `archive`"))
             }
-            (_, Format::Planetoid | Format::Edges) => {
-                let format = if format == Format::Planetoid { "planetoid" } else { "edges" };
+            (_, Format::Planetoid | Format::Edges | Format::Ogb) => {
+                let format = match format {
+                    Format::Planetoid => "planetoid",
+                    Format::Ogb => "ogb",
+                    _ => "edges",
+                };
                 wrong(
                     format!("`{field}` is not read in the format \"{format}\""),
                     format!("remove `{field}`, or correct `format`"),

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// How the uses of nodes are decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a split is a table of shares { train, validation, test }, of { parts } or of a { scheme }, \"planetoid\", or a file"
+)]
 pub enum SplitParams {
     /// Uses are drawn at random among the nodes with a label.
     Random(Ratios),
@@ -12,6 +15,8 @@ pub enum SplitParams {
     OfParts(Parts),
     /// Uses are those that the dataset comes with.
     OfDataset(DatasetSplit),
+    /// Uses are those of one of the splits that a dataset comes with.
+    Scheme(Scheme),
     /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
     File(String),
 }
@@ -49,6 +54,14 @@ pub struct Parts {
     /// The seed by which parts grow, and by which one tests and one validates.
     #[serde(default = "default_split_seed")]
     pub seed: u64,
+}
+
+/// One of the splits that a dataset of the Open Graph Benchmark comes with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scheme {
+    /// The name of its folder in `split/`, such as `time`.
+    pub scheme: String,
 }
 
 fn default_split_seed() -> u64 {

@@ -6,7 +6,7 @@ use crate::{PredictBeliefs, PredictMajority};
 /// Six nodes of two classes: two for training, two for validation, two for the test.
 fn data(validation: Split) -> (Nodes, Labels) {
     let splits = vec![Split::Train, Split::Train, validation, validation, Split::Test, Split::Test];
-    let nodes = Nodes { dataset: "six".into(), n_classes: 2, splits, nodes_from_links: false };
+    let nodes = Nodes { dataset: "six".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };
     (nodes, Labels::new(2, vec![(0, 1), (1, 1), (2, 0), (3, 1)]).expect("valid"))
 }
 

@@ -67,9 +67,10 @@ fn odds(releases: &[Release]) -> Option<String> {
     let nats = total_epsilon(releases, Relation::Edge);
     (nats > 0.0).then(|| {
         format!(
-            "The reports can multiply the odds that a link is there by up to {:.3e} (e to the power of {}). State [privacy] \
+            "The reports can multiply the odds that a link is there by up to {} (e to the power of {}). State [privacy] \
              public_knowledge = {{ nodes = …, mean_degree = … }} to see what the server can come to believe.",
-            nats.exp(),
+            // A few digits of a small factor, a power of ten of a large one.
+            if nats < 12.0 { format!("{:.0}", nats.exp()) } else { format!("{:.3e}", nats.exp()) },
             words::nats(nats)
         )
     })

@@ -78,7 +78,8 @@ pub(super) fn method_headings(rows: &[&Row], axis: &ColumnAxis) -> Vec<MethodHea
         all.push(heading("fraction", HeadingKind::Fraction));
     }
     all.extend(fields.into_iter().map(|(field, name)| MethodHeading { name, of: HeadingKind::Choice(field) }));
-    all.extend([heading("graph", HeadingKind::Variant), heading("model", HeadingKind::Model)]);
+    let columns = [("graph", HeadingKind::Variant, "construct.variant"), ("model", HeadingKind::Model, "train.model")];
+    all.extend(columns.into_iter().filter(|(.., field)| !axis.is(field)).map(|(name, of, _)| heading(name, of)));
     let differs = |heading: &MethodHeading| {
         let first = heading.value(&rows[0].cell);
         rows.iter().any(|row| heading.value(&row.cell) != first)

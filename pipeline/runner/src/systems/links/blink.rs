@@ -108,7 +108,7 @@ fn with_similar_pairs(
             return Err(plan.config.error("privacy.features", problem));
         }
         let rest = if believes_classes { "degrees and classes" } else { "degrees alone" };
-        tracing::warn!("{}: the server holds no features, so the prior uses {rest}", paired[0].dataset);
+        plan.warn(format!("{}: the server holds no features, so the prior uses {rest}", paired[0].dataset));
         plan.pass_over("similarity");
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
     }

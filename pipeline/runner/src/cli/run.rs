@@ -1,0 +1,90 @@
+//! What `run` is told, and every other command that is about experiments.
+
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use clap::{Args, Parser, ValueEnum};
+
+use crate::engine::SideChoice;
+
+/// Experiments, and how they are run.
+#[derive(Args, Clone)]
+pub(crate) struct RunArguments {
+    /// The experiment; `run`, `plan` and `report` take several.
+    #[arg(required = true, value_name = "CONFIG")]
+    pub configs: Vec<PathBuf>,
+    /// Stop after this stage.
+    #[arg(long, value_parser = crate::task::STAGES)]
+    pub until: Option<String>,
+    /// Folder of the datasets (default: the config's own folder).
+    #[arg(long, env = "DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Folder of published figures (published_*.csv, split_*.txt): marks beside ours in reports, hyperparameters for
+    /// `profile = "published"`.
+    #[arg(long, env = "PUBLISHED")]
+    pub published: Option<PathBuf>,
+    /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Where to train.
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
+    pub device: DeviceChoice,
+    /// Tasks at a time (default: one per core).
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<ByteSize>,
+    /// Save the state of a long training this often, so that a killed run goes on from there.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub checkpoint_seconds: u64,
+    /// Limits that a release may exceed.
+    #[command(flatten)]
+    pub accepted: Accepted,
+    /// Run only the part of one side.
+    #[arg(long, value_enum, default_value_t = SideChoice::All)]
+    pub side: SideChoice,
+    /// Let the server's side take a release that is not deployable: owner and server are simulated on one machine.
+    #[arg(long)]
+    pub simulation: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl RunArguments {
+    /// One config, and otherwise what is usual.
+    pub(crate) fn of(config: PathBuf) -> Self {
+        #[derive(Parser)]
+        struct Usual {
+            #[command(flatten)]
+            run: RunArguments,
+        }
+        let words = ["run".into(), "--".into(), config.into_os_string()];
+        Usual::parse_from::<_, std::ffi::OsString>(words).run
+    }
+}
+
+/// Limits of a config that a release may exceed because the user says so.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct Accepted {
+    /// Release even if that exceeds `[privacy] budget`.
+    #[arg(long)]
+    pub spend: bool,
+    /// Release even if the server may come to believe more than `[privacy] at_most_belief`.
+    #[arg(long)]
+    pub accept_belief: bool,
+}
+
+/// Where to train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceChoice {
+    /// CUDA if it is there, else the processor.
+    Auto,
+    /// The processor.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+    /// Any GPU with Vulkan, or a software one.
+    Vulkan,
+}

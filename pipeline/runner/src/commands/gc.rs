@@ -1,0 +1,130 @@
+//! `gc`: what nobody needs any more.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+use bytesize::ByteSize;
+use veilgraph_store::{Entry, Store};
+
+use super::verify::refuse_foreign;
+use crate::engine::DEPLOYED;
+use crate::output;
+use crate::runs::{self, RunRecord};
+use crate::task::STAGES;
+
+/// What `gc` may remove.
+#[derive(Clone, Copy)]
+pub(crate) struct GarbageRule {
+    /// Whether it only says what it would remove.
+    pub dry_run: bool,
+    /// Whether the entries that runs use go as well, however young.
+    pub all: bool,
+    /// The age in days from which an unused entry may go.
+    pub older_than: f64,
+}
+
+/// Removes old entries that no config's last run uses (or, if `all`, all entries), and what killed processes left.
+/// Releases of deployments always stay.
+pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Result<()> {
+    if !store.root().exists() {
+        output::line("0 entries; there is no store yet");
+        return Ok(());
+    }
+    refuse_foreign(store)?;
+    // Entries that a run has made and not yet named look unused, and its drafts look left over.
+    let Some(_alone) = store.lock_for_removal()? else {
+        bail!("{}: a run uses this store, and nothing was removed; wait until it ends", store.root().display());
+    };
+    let mut used = BTreeSet::new();
+    for record in RunRecord::all_of(store)?.into_iter().filter(|_| !rule.all) {
+        used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
+    }
+    let least_age = Duration::try_from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
+    let least_age = least_age.context("--older-than: give a number of days, 0 or more")?;
+    let (mut removed, mut young) = (Sum::default(), Sum::default());
+    for entry in store.entries(&STAGES)? {
+        let recipe = &entry.manifest.recipe;
+        let (stage, key) = (recipe.stage.clone(), entry.manifest.key.clone());
+        // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
+        let cannot_be_made = recipe.code == DEPLOYED || recipe.is_published();
+        if used.contains(&(stage.clone(), key.clone())) || cannot_be_made {
+            continue;
+        }
+        if age(&entry) < least_age {
+            young.add(&entry);
+            continue;
+        }
+        let size = ByteSize(size(&entry));
+        output::line(&format!("{} {stage} {key} ({size})", if rule.dry_run { "would remove" } else { "removed" }));
+        removed.add(&entry);
+        if !rule.dry_run {
+            store.remove(&stage, &key)?;
+        }
+    }
+    if !rule.dry_run {
+        remove_what_runs_left(store, rule.all, young.entries == 0)?;
+    }
+    let which = if rule.all { "" } else { "unused " };
+    output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
+    if young.entries > 0 {
+        let days = rule.older_than;
+        output::line(&format!(
+            "{} are younger than {days} days and stay, so that an earlier or interrupted run can go on; \
+             --older-than 0 takes them too",
+            young.of("unused ")
+        ));
+    }
+    Ok(())
+}
+
+/// Removes drafts, checkpoints and names that killed runs left. Checkpoints stay as long as entries of their age do.
+fn remove_what_runs_left(store: &Store, all: bool, takes_the_young: bool) -> anyhow::Result<()> {
+    if all || takes_the_young {
+        store.remove_leftovers()?;
+    }
+    let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
+    for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
+        runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
+    }
+    Ok(())
+}
+
+/// A number of entries and their bytes.
+#[derive(Default)]
+struct Sum {
+    entries: usize,
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, entry: &Entry) {
+        self.entries += 1;
+        self.bytes += size(entry);
+    }
+
+    /// `3 unused entries (1.2 MiB)`.
+    fn of(&self, which: &str) -> String {
+        let size = if self.bytes == 0 { String::new() } else { format!(" ({})", ByteSize(self.bytes)) };
+        format!("{} {which}entries{size}", self.entries)
+    }
+}
+
+/// The bytes of all files of an entry.
+pub(super) fn size(entry: &Entry) -> u64 {
+    entry.manifest.outputs.values().map(|output| output.bytes).sum()
+}
+
+/// The time since an entry was published.
+pub(super) fn age(entry: &Entry) -> Duration {
+    let written = entry.manifest_path().metadata().and_then(|metadata| metadata.modified());
+    let age = written.ok().and_then(|written| SystemTime::now().duration_since(written).ok());
+    age.unwrap_or_default()
+}
+
+/// Whether no entry is left of those that a folder of readable names leads to.
+fn has_no_entry(store: &Store, place: &Path) -> bool {
+    let record = RunRecord::read(place).unwrap_or_default();
+    !record.all().any(|(stage, key)| matches!(store.find(stage, key), Ok(Some(_))))
+}

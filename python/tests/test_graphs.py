@@ -1,0 +1,129 @@
+"""Graphs for other libraries."""
+
+from __future__ import annotations
+
+import sys
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pytest
+
+import veilgraph
+
+EDGES = pl.DataFrame(
+    {"source": [0, 1], "target": [2, 3], "weight": [0.5, 0.25]},
+    schema={"source": pl.UInt32, "target": pl.UInt32, "weight": pl.Float32},
+)
+FEATURES = np.arange(10, dtype=np.float32).reshape(5, 2)
+GRAPH = veilgraph.Graph(
+    EDGES,
+    5,
+    features=FEATURES,
+    labels=np.array([0, 1, 0, 1, -1]),
+    splits=np.array([0, 1, 2, 0, 3], np.uint8),
+)
+DIRECTED = veilgraph.Graph(EDGES, 5, directed=True)
+
+
+def test_networkx() -> None:
+    graph = GRAPH.to_networkx()
+    assert list(graph.edges(data="weight")) == [(0, 2, 0.5), (1, 3, 0.25)]
+    assert list(graph) == [0, 1, 2, 3, 4]
+    assert nx.get_node_attributes(graph, "label") == {0: 0, 1: 1, 2: 0, 3: 1}
+    np.testing.assert_array_equal(graph.nodes[4]["features"], [8, 9])
+    assert DIRECTED.to_networkx().is_directed()
+
+
+def test_scipy() -> None:
+    expected = np.zeros((5, 5))
+    expected[0, 2], expected[1, 3] = 0.5, 0.25
+    np.testing.assert_array_equal(DIRECTED.to_scipy().toarray(), expected)
+    np.testing.assert_array_equal(GRAPH.to_scipy().toarray(), expected + expected.T)
+
+
+def test_pyg() -> None:
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'veilgraph[pyg]'")
+    data = GRAPH.to_pyg()
+    data.validate()
+    assert data.num_nodes == 5
+    assert data.is_undirected()
+    assert data.edge_index.tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
+    assert data.edge_weight.tolist() == [0.5, 0.25, 0.5, 0.25]
+    np.testing.assert_array_equal(data.x.numpy(), FEATURES)
+    assert data.y.tolist() == [0, 1, 0, 1, -1]
+    masks = (data.train_mask, data.val_mask, data.test_mask)
+    assert [mask.nonzero().ravel().tolist() for mask in masks] == [[0, 3], [1], [2]]
+    assert DIRECTED.to_pyg().edge_index.tolist() == [[0, 1], [2, 3]]
+
+
+def test_from_pyg(tmp_path_factory: pytest.TempPathFactory) -> None:
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'veilgraph[pyg]'")
+    folder = tmp_path_factory.mktemp("pyg")
+    table = veilgraph.from_pyg(folder / "data", GRAPH.to_pyg())
+    config = {"name": "pyg", "ingest": {**table, "normalize": "none"}, "privatize": {"links": {"epsilon": 1.0}}}
+    run = veilgraph.run(config, store=folder / "store", until="ingest")
+    assert run.artifact("ingest/all/links").collect().rows() == [(0, 2), (1, 3)]
+    assert run.artifact("ingest/all/nodes").collect()["split"].to_list() == [0, 1, 2, 0, 3]
+    assert run.artifact("ingest/all/held_out_labels").collect().rows() == [(2, 0)]
+
+
+def test_dgl() -> None:
+    pytest.importorskip("dgl", reason="DGL is not installed: pip install 'veilgraph[dgl]'")
+    graph = GRAPH.to_dgl()
+    assert graph.num_nodes() == 5
+    assert [ends.tolist() for ends in graph.edges()] == [[0, 1, 2, 3], [2, 3, 0, 1]]
+    assert graph.edata["weight"].tolist() == [0.5, 0.25, 0.5, 0.25]
+    assert graph.ndata["train_mask"].tolist() == [True, False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("method", "package", "extra"),
+    [
+        ("to_networkx", "networkx", "networkx"),
+        ("to_scipy", "scipy.sparse", "scipy"),
+        ("to_pyg", "torch", "pyg"),
+        ("to_dgl", "dgl", "dgl"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    method: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf'pip install "veilgraph\[{extra}\]"'):
+        getattr(GRAPH, method)()
+
+
+def test_a_graph_knows_features_labels_and_splits_of_its_reports() -> None:
+    ring = [(node, (node + 1) % 12) for node in range(12)]
+    words = ["train", "validation", "test"] * 4
+    labels = np.arange(12) // 6
+    with veilgraph.randomize(
+        ring, 12, epsilon=8.0, seed=1, features=np.eye(12), labels=labels, splits=words
+    ) as reports:
+        graph = veilgraph.graph(reports, "hybrid", edge_multiple=2)
+    assert (graph.n_nodes, graph.directed) == (12, False)
+    assert graph.features is not None
+    assert graph.labels is not None
+    assert graph.splits is not None
+    np.testing.assert_array_equal(graph.features, np.eye(12))
+    assert graph.labels.tolist() == labels.tolist()
+    assert graph.splits.tolist() == [0, 1, 2] * 4
+
+
+def test_other_mechanisms_build_graphs_too() -> None:
+    ring = [(node, (node + 1) % 12) for node in range(12)]
+    with veilgraph.randomize(ring, 12, epsilon=float("inf"), mechanism="rr", seed=1) as reports:
+        graph = veilgraph.graph(reports)
+        assert graph.directed
+        assert sorted(graph.to_networkx().to_undirected().edges) == sorted(tuple(sorted(pair)) for pair in ring)
+        with pytest.raises(veilgraph.VeilgraphError, match="construct"):
+            veilgraph.graph(reports, "hybrid")
+
+
+def test_a_soft_graph_lists_no_links() -> None:
+    with (
+        veilgraph.randomize([(0, 1), (1, 2)], 8, epsilon=4.0, seed=1) as reports,
+        pytest.raises(ValueError, match="a soft graph links all pairs"),
+    ):
+        veilgraph.graph(reports, settings={"construct.variant": "soft"})

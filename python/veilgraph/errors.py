@@ -1,0 +1,33 @@
+"""What can go wrong."""
+
+from __future__ import annotations
+
+
+class VeilgraphError(RuntimeError):
+    """The program `veilgraph` failed, or was not found.
+
+    The text is the program's own message, which names the problem and the remedy.
+
+    Attributes:
+        status: Exit status of the program: 1 where something failed, 2 for a wrong config or wrong usage, negative
+            where a signal ended it, and `None` where there was no program.
+
+    Example:
+        >>> import veilgraph
+        >>> try:
+        ...     veilgraph.plan({"privatize": {"links": {"epsilom": 4.0}}})
+        ... except veilgraph.VeilgraphError as error:
+        ...     print(error.status)
+        2
+
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        """Keep the message and the exit status."""
+        super().__init__(message)
+        self.status = status
+
+
+def missing_extra(package: str, extra: str) -> ImportError:
+    """Return the error of a conversion whose package is not installed."""
+    return ImportError(f'{package} is not installed; install it with: pip install "veilgraph[{extra}]"')

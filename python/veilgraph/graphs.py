@@ -1,0 +1,183 @@
+"""Graphs that a server builds, ready for other libraries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from veilgraph import conversions
+from veilgraph.artifacts import PathLike, facts_of, find, scan
+from veilgraph.reports import Reports, files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import networkx as nx
+    import numpy.typing as npt
+    import polars as pl
+    import scipy.sparse
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A weighted graph of nodes 0 to n - 1.
+
+    Attributes:
+        edges: `source` u32, `target` u32, `weight` f32 in (0, 1]; source < target unless the graph is directed.
+        n_nodes: Number of nodes.
+        directed: Whether a message goes from source to target alone.
+        features: Shape [n, d].
+        labels: Shape [n]: classes, and -1 where unknown. Those of test nodes are for scores; a server does not hold
+            them.
+        splits: Shape [n]: 0 training, 1 validation, 2 test, 3 nothing.
+
+    """
+
+    edges: pl.DataFrame
+    n_nodes: int
+    directed: bool = False
+    features: npt.NDArray[np.float32] | None = None
+    labels: npt.NDArray[np.int64] | None = None
+    splits: npt.NDArray[np.uint8] | None = None
+
+    @classmethod
+    def read(cls, name: PathLike, *, store: PathLike | None = None) -> Graph:
+        """Read a graph of a run, with the labels and features of its nodes where the store holds them.
+
+        Args:
+            name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`.
+            store: As for `veilgraph.artifact`.
+
+        Raises:
+            FileNotFoundError: There is no such graph.
+            ValueError: The graph is soft, so that its links are not stored.
+
+        """
+        edges, n_nodes, directed = _edges_of(find(name, store))
+        experiment = PurePath(name).parts[0]
+        features, nodes = (_of_ingest(experiment, table, store) for table in ("features", "nodes"))
+        known = [_of_ingest(experiment, table, store) for table in ("labels", "held_out_labels")]
+        return cls(
+            edges,
+            n_nodes,
+            directed,
+            features=None if features is None else _dense(features),
+            labels=_classes([path for path in known if path is not None], n_nodes),
+            splits=None if nodes is None else scan(nodes).collect()["split"].to_numpy(),
+        )
+
+    def to_networkx(self) -> nx.Graph[int]:
+        """Return a `networkx.Graph` (or `DiGraph`) of nodes 0 to n - 1 with the edge attribute `weight`.
+
+        Nodes have the attributes `label` and `features` where these are known.
+
+        Raises:
+            ImportError: networkx is missing; the extra is `veilgraph[networkx]`.
+
+        """
+        return conversions.to_networkx(self)
+
+    def to_pyg(self) -> Any:
+        """Return a `torch_geometric.data.Data`: `edge_index` [2, e], `edge_weight` [e], and what is known of nodes.
+
+        An undirected link stands in it in both directions. Nodes have `x` [n, d], `y` [n], `train_mask`, `val_mask`
+        and `test_mask`.
+
+        Raises:
+            ImportError: torch or torch_geometric is missing; the extra is `veilgraph[pyg]`.
+
+        """
+        return conversions.to_pyg(self)
+
+    def to_dgl(self) -> Any:
+        """Return a DGL graph with both directions of undirected links and `edata["weight"]`.
+
+        Nodes have `ndata` of the names `feat`, `label`, `train_mask`, `val_mask` and `test_mask`.
+
+        Raises:
+            ImportError: torch or DGL is missing; the extra is `veilgraph[dgl]`.
+
+        """
+        return conversions.to_dgl(self)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Return the weighted adjacency matrix, shape [n, n]; row `source`, column `target`.
+
+        Raises:
+            ImportError: SciPy is missing; the extra is `veilgraph[scipy]`.
+
+        """
+        return conversions.to_scipy(self)
+
+
+def graph(
+    reports: Reports,
+    variant: Literal["hybrid", "hard"] | None = None,
+    *,
+    method: str | None = None,
+    edge_multiple: float | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Graph:
+    """Build the graph that a server trains on; this costs no budget.
+
+    Args:
+        reports: Reports of any mechanism.
+        variant: For `blink`: `hybrid` (the likeliest pairs, weighted by their probabilities; the default) or `hard`
+            (all pairs likelier than not, with weight 1).
+        method: For `blink`: `published` (the default) or `best`.
+        edge_multiple: For hybrid graphs: how many links are kept, as a multiple of the expected number; above 0.
+        settings: Further fields by dotted name, such as `{"construct.edge_model": "chung-lu"}`.
+
+    Raises:
+        ValueError: The reports are closed, or the graph is soft; `link_probabilities` has the weights of that.
+        VeilgraphError: The program refuses a setting.
+
+    Example:
+        >>> data = veilgraph.graph(reports, "hybrid", method="best", edge_multiple=2).to_pyg()
+
+    """
+    given: dict[str, dict[str, object]] = {
+        "construct": {"variant": variant, "edge_multiple": edge_multiple},
+        "estimate": {"method": method},
+    }
+    tables = {name: {key: value for key, value in table.items() if value is not None} for name, table in given.items()}
+    document = reports.bring("construct", {name: table for name, table in tables.items() if table}, settings)
+    edges, n_nodes, directed = _edges_of(files_of(document)["graph"])
+    return Graph(edges, n_nodes, directed, reports.features, reports.labels, reports.split_codes())
+
+
+def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
+    facts = facts_of(path)
+    if facts.get("variant") == "soft":
+        raise ValueError(
+            "a soft graph links all pairs and lists none; read `LinkProbabilities`, or build a hybrid graph"
+        )
+    edges = scan(path).collect()
+    return edges, int(facts["n_nodes"]), facts["directed"] == "true"
+
+
+def _of_ingest(experiment: str, table: str, store: PathLike | None) -> Path | None:
+    """Return the file of a table about the nodes of an experiment, or nothing where the store has none."""
+    try:
+        return find(f"{experiment}/ingest/all/{table}", store)
+    except FileNotFoundError:
+        return None
+
+
+def _dense(path: Path) -> npt.NDArray[np.float32]:
+    facts, rows = facts_of(path), scan(path).collect()
+    array = np.zeros((int(facts["n_nodes"]), int(facts["n_features"])), np.float32)
+    array[rows["node"], rows["feature"]] = rows["value"]
+    return array
+
+
+def _classes(paths: list[Path], n_nodes: int) -> npt.NDArray[np.int64] | None:
+    classes = np.full(n_nodes, -1, np.int64)
+    for path in paths:
+        rows = scan(path).collect()
+        classes[rows["node"]] = rows["class"]
+    return classes if paths else None

@@ -1,0 +1,100 @@
+"""Randomizing the links of an edge array, as the nodes of a graph would."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from veilgraph.files import write_files
+from veilgraph.reports import Reports, ensure_no_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from veilgraph.edges import Edges
+
+
+def randomize(
+    edges: Edges,
+    n: int | None = None,
+    *,
+    epsilon: float,
+    mechanism: str = "blink",
+    degree_fraction: float | str | None = None,
+    seed: int | None = None,
+    features: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
+    splits: Sequence[str] | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Reports:
+    """Let every node of a graph randomize its list of neighbours, and return what all of them send.
+
+    This is a simulation and no deployment: one machine holds all links, the noise comes from a seed, and a temporary
+    folder holds the true links until the reports are closed. `docs/deploy.md` shows how real nodes report.
+
+    Args:
+        edges: The links between nodes 0 to n - 1: array of shape [m, 2], list of pairs, polars frame, sparse matrix of
+            SciPy, or networkx graph, whose nodes are numbered in the order of `graph.nodes`. Directions, weights,
+            repeated links and self-loops are dropped; at least one link has to be left.
+        n: Number of nodes, at least 3; a sparse matrix and a networkx graph know theirs.
+        epsilon: Budget of each node, in nats per list bit, above 0; `inf` for no privacy.
+        mechanism: A name of `docs/config.md`, section `[privatize.links]`.
+        degree_fraction: Share of epsilon in [0, 1] that a node spends on its degree, or the name of a rule; 0.1 by
+            default. Read by `blink` and `dprr`.
+        seed: Whole number from 0 to 2^63 - 1; drawn from the operating system by default. One seed gives the same
+            reports again.
+        features: Public features, shape [n, d], for estimators that read them; they are used as they are.
+        labels: Shape [n]: classes 0, 1, ..., and -1 where unknown. The server learns those of training and validation
+            nodes.
+        splits: n words `train`, `validation`, `test` or `none`; by default half of the labelled nodes train, a quarter
+            validates and a quarter is tested.
+        settings: Further fields by dotted name, such as `{"privatize.links.degree_noise": "laplace"}`.
+
+    Raises:
+        ValueError: A shape or a node number is wrong.
+        VeilgraphError: The program refuses a value.
+
+    Example:
+        >>> with veilgraph.randomize([(0, 1), (1, 2), (2, 0)], n=4, epsilon=2.0, seed=7) as reports:
+        ...     reports.noisy_links
+
+    """
+    links: dict[str, object] = {"mechanism": mechanism, "epsilon": epsilon}
+    if degree_fraction is not None:
+        links["degree_fraction"] = degree_fraction
+    for field, value in {**links, **(settings or {})}.items():
+        ensure_no_sweep(field, value)
+    folder = Path(tempfile.mkdtemp(prefix="veilgraph-"))
+    try:
+        table = write_files(folder, edges, n=n, features=features, labels=labels, splits=splits)
+        # Paths inside the folder of the data, so that equal graphs are equal to the program wherever they lie.
+        ingest = {**table, "folder": "."} | ({} if features is None else {"normalize": "none"})
+        tables: dict[str, object] = {
+            "name": "reports",
+            "seed": secrets.randbits(63) if seed is None else int(seed),
+            "ingest": ingest,
+            "privatize": {"links": links},
+            # Nothing is trained on these reports here, so the program need not plan it and warn about it.
+            "evaluate": {"metrics": ["density"]},
+        }
+        n_nodes = pl.scan_csv(folder / "nodes.csv").select(pl.len()).collect().item()
+        reports = Reports(folder, tables, settings, n_nodes)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    reports.features = None if features is None else dense(features)
+    reports.labels = None if labels is None else np.asarray(labels).astype(np.int64)
+    return reports
+
+
+def dense(features: Any) -> npt.NDArray[np.float32]:
+    """Return features, which may be a sparse matrix, as an array."""
+    return np.asarray(features.toarray() if hasattr(features, "toarray") else features, np.float32)

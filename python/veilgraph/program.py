@@ -1,0 +1,116 @@
+"""Finding the program `veilgraph`, and calling it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import IO, TYPE_CHECKING
+
+from veilgraph.errors import VeilgraphError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def program() -> Path:
+    """Return the path of the program `veilgraph`.
+
+    It is the file that the environment variable `VEILGRAPH` names; else the program beside this Python, where pip
+    puts it; else the first `veilgraph` of the search path.
+
+    Raises:
+        VeilgraphError: There is no such program.
+
+    """
+    named = os.environ.get("VEILGRAPH")
+    if named:
+        path = Path(named)
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+        raise VeilgraphError(f"VEILGRAPH={named}: not a program; let it name the file `target/release/veilgraph`")
+    beside = shutil.which("veilgraph", path=sysconfig.get_path("scripts"))
+    found = beside or shutil.which("veilgraph")
+    if found is None:
+        raise VeilgraphError(
+            "the program `veilgraph` was not found; install it with `pip install .` in a copy of the repository, or "
+            "build it with `make build` and set the environment variable VEILGRAPH to `target/release/veilgraph`"
+        )
+    return Path(found)
+
+
+def call(arguments: Sequence[str], *, warnings_only: bool = False) -> str:
+    """Run the program to its end and return what it printed to standard output.
+
+    What it says to standard error is passed on while it runs, or with `warnings_only` those lines alone that warn. What
+    it says about its failure becomes the text of the exception.
+    Whatever interrupts the wait, such as Ctrl-C, ends the program too.
+
+    Raises:
+        VeilgraphError: The program is not there or failed.
+
+    """
+    command = [str(program()), *arguments]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+    with process:
+        # Both pipes are emptied at once, since a full one would stop the program.
+        printed: SimpleQueue[str | None] = SimpleQueue()
+        reported: SimpleQueue[str | None] = SimpleQueue()
+        for stream, queue in ((process.stdout, printed), (process.stderr, reported)):
+            Thread(target=_collect, args=(stream, queue), daemon=True).start()
+        said: list[str] = []
+        is_error = False
+        try:
+            for line in _lines(reported):
+                said.append(line)
+                # The last message is that of the exception.
+                is_error = is_error or line.startswith("error: ")
+                if not is_error and (not warnings_only or line.lstrip().startswith("WARN")):
+                    sys.stderr.write(line)
+            answer = "".join(_lines(printed))
+            status = process.wait()
+        except BaseException:
+            process.terminate()
+            raise
+    if status != 0:
+        raise VeilgraphError(_message(said, status), status)
+    return answer
+
+
+def _collect(stream: IO[str] | None, into: SimpleQueue[str | None]) -> None:
+    for line in stream or ():
+        into.put(line)
+    into.put(None)
+
+
+def _lines(queue: SimpleQueue[str | None]) -> Iterator[str]:
+    """Give the lines of a pipe until it ends."""
+    while True:
+        # Polars installs a handler of Ctrl-C after which a blocked read goes on, so nothing here may block for long.
+        try:
+            line = queue.get(timeout=0.1)
+        except Empty:
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def _message(said: list[str], status: int) -> str:
+    """Return the error that the program reported last, without what it said before."""
+    starts = [at for at, line in enumerate(said) if line.startswith("error: ")]
+    text = "".join(said[starts[-1] :] if starts else said).removeprefix("error: ").strip()
+    return text or f"the program `veilgraph` ended with status {status} and said nothing"

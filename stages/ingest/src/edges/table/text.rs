@@ -1,0 +1,156 @@
+//! Tables as text: fields separated by commas, tabs, semicolons or spaces.
+
+use std::borrow::Cow;
+
+use super::super::columns::{is_unnamed, is_usual_name};
+use super::{Row, Table};
+use crate::error::Error;
+use crate::raw::Files;
+
+/// Reads a table of text. `header` says whether the first row holds column names; otherwise its words decide.
+pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Table, Error> {
+    let text = files.text(file)?;
+    let text = text.trim_start_matches('\u{feff}');
+    if let Some(format) = other_format(text) {
+        let remedy = "write it as a table: a file of links has one link per row (networkx: \
+                      `nx.write_edgelist(graph, path, data=False)`)";
+        return Err(Error::new(file, "", format!("this looks like {format}, not like a table"), remedy));
+    }
+    let text = &with_one_kind_of_comments(text);
+    let delimiter = delimiter(text);
+    let mut rows = rows(file, text, delimiter)?;
+    if rows.is_empty() {
+        return Err(Error::new(file, "", "the file is empty", "give at least one row"));
+    }
+    let has_header = header.unwrap_or_else(|| looks_like_header(&rows));
+    check_widths(file, &rows)?;
+    let first_line = rows[0].0;
+    let header = has_header.then(|| rows.remove(0).1);
+    Ok(Table { file: file.to_owned(), header, first_line, rows })
+}
+
+/// The text whose first lines, where they begin with `%` as in the files of KONECT, begin with `#`.
+fn with_one_kind_of_comments(text: &str) -> Cow<'_, str> {
+    let is_comment = |line: &&str| line.starts_with(['%', '#']) || line.trim().is_empty();
+    let n_bytes: usize = text.split_inclusive('\n').take_while(is_comment).map(str::len).sum();
+    let (head, rows) = text.split_at(n_bytes);
+    if !head.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let lines = head
+        .split_inclusive('\n')
+        .map(|line| line.strip_prefix('%').map_or_else(|| line.to_owned(), |rest| format!("#{rest}")));
+    Cow::Owned(lines.chain([rows.to_owned()]).collect())
+}
+
+/// The first line that says something.
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default()
+}
+
+fn delimiter(text: &str) -> char {
+    let first = first_line(text);
+    [',', '\t', ';', ' '].into_iter().find(|&delimiter| first.contains(delimiter)).unwrap_or(',')
+}
+
+fn rows(file: &str, text: &str, delimiter: char) -> Result<Vec<Row>, Error> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter as u8)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let row = |record: Result<csv::StringRecord, csv::Error>| {
+        let record = record.map_err(|error| {
+            let line = error.position().map_or(0, csv::Position::line);
+            Error::new(file, format!("line {line}: "), "not a row of a table", "check quotes and separators")
+        })?;
+        let line = record.position().map_or(0, |position| line_of(text, position));
+        // Several spaces are one separator.
+        let fields = record.iter().filter(|field| delimiter != ' ' || !field.is_empty());
+        Ok((line, fields.map(str::to_owned).collect::<Vec<_>>()))
+    };
+    let is_blank = |row: &Result<Row, Error>| match row {
+        Ok((_, fields)) => fields.is_empty() || (fields.len() == 1 && fields[0].is_empty()),
+        Err(_) => false,
+    };
+    reader.records().map(row).filter(|row| !is_blank(row)).collect()
+}
+
+/// The line of the row that the reader found from `start` on; comments and empty lines may stand before it.
+fn line_of(text: &str, start: &csv::Position) -> u64 {
+    let mut rest = &text.as_bytes()[text.len().min(start.byte() as usize)..];
+    let mut line = start.line();
+    loop {
+        let skipped = match rest.first() {
+            Some(b'\r' | b'\n') => 1,
+            Some(b'#') => rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(rest.len()),
+            _ => return line,
+        };
+        line += u64::from(rest[0] == b'\n');
+        rest = &rest[skipped..];
+    }
+}
+
+fn check_widths(file: &str, rows: &[Row]) -> Result<(), Error> {
+    let width = rows[0].1.len();
+    let Some((line, row)) = rows.iter().find(|(_, row)| row.len() != width) else { return Ok(()) };
+    let problem = format!("{} fields where the first row has {width}", row.len());
+    let remedy = if rows[1..].iter().all(|(_, row)| row.len() == width + 1) {
+        "give every row the same fields; if the first field of each row is a row number, write the table without it \
+         (pandas: `index=False`, R: `row.names = FALSE`)"
+    } else {
+        "give every row the same fields; a list of neighbours must be written as one link per row"
+    };
+    Err(Error::new(file, format!("line {line}: "), problem, remedy))
+}
+
+/// Whether the first row holds column names.
+///
+/// It does if its first column has no name, if it holds a usual name of a column, or if it is the only row that does
+/// not begin with a number. A word that comes again below, among the first two columns, is the name of a node.
+fn looks_like_header(rows: &[Row]) -> bool {
+    let (first, below) = (&rows[0].1, &rows[1..]);
+    let comes_again =
+        |word: &String| below.iter().any(|(_, row)| row.iter().take(2).any(|field| field.eq_ignore_ascii_case(word)));
+    if first.first().is_some_and(|field| is_unnamed(field)) {
+        return true;
+    }
+    let usual: Vec<&String> = first.iter().filter(|field| is_usual_name(field)).collect();
+    let letters = usual.iter().filter(|word| word.len() == 1).count();
+    if usual.len() > letters || letters > 1 {
+        return !usual.into_iter().all(comes_again);
+    }
+    let is_number = |field: &String| field.parse::<f64>().is_ok();
+    let begins_with_number = |(_, row): &Row| row.first().is_some_and(is_number);
+    !below.is_empty()
+        && !begins_with_number(&rows[0])
+        && below.iter().all(begins_with_number)
+        && !first.iter().take(2).any(|field| !is_number(field) && comes_again(field))
+}
+
+/// The format of a text that is no table, by its beginning.
+fn other_format(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let text = &text[text.find(first_line(text)).unwrap_or(0)..];
+    let start: String = text.chars().take(200).collect::<String>().to_lowercase();
+    let first = first_line(&start);
+    let begins = |word: &str| start.starts_with(word);
+    let joined: String = start.split_whitespace().collect();
+    if begins("<?xml") || begins("<graphml") || begins("<gexf") || begins("<!doctype") {
+        Some("XML (GraphML is read where the name of the file ends in `.graphml`)")
+    } else if joined.starts_with("graph[") || (begins("creator") && joined.contains("graph[")) {
+        Some("GML")
+    } else if begins("*vertices") || begins("*network") {
+        Some("Pajek")
+    } else if ["graph", "digraph", "strict"].into_iter().any(begins) && first.trim_end().ends_with('{') {
+        Some("DOT")
+    } else if begins("%%matrixmarket") {
+        Some("a Matrix Market file")
+    } else if (begins("{") && text.ends_with('}')) || (begins("[") && text.ends_with(']')) {
+        Some("JSON (whose name must end in `.json`, and which only features may be)")
+    } else {
+        None
+    }
+}

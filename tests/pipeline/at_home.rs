@@ -1,0 +1,263 @@
+//! One's own graph: from files to a page by the words of the README, and what is around runs.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::support::{Lab, TINY};
+
+/// Files of a graph of three kinds of people, who know mostly people of their own kind.
+fn own_files(lab: &Lab) {
+    const KINDS: [&str; 3] = ["baker", "miner", "nurse"];
+    let (mut edges, mut features) = ("source,target\n".to_owned(), "node,a,b,c,d\n".to_owned());
+    let mut labels = "node,label\n".to_owned();
+    for person in 0..90_usize {
+        for step in [3, 6, 9] {
+            edges += &format!("p{person},p{}\n", (person + step) % 90);
+        }
+        let kind = person % 3;
+        let word = |at: usize| usize::from(at == kind || (person / 3 + at).is_multiple_of(4));
+        features += &format!("p{person},{},{},{},{}\n", word(0), word(1), word(2), person % 2);
+        labels += &format!("p{person},{}\n", KINDS[kind]);
+    }
+    lab.write("edges.csv", edges);
+    lab.write("features.csv", features);
+    lab.write("labels.csv", labels);
+}
+
+/// The lines of the first block of commands below a heading of the README.
+fn commands_of_readme(heading: &str) -> Vec<String> {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).expect("the README");
+    let section = readme.split_once(heading).expect("the section").1;
+    let block = section.split_once("```sh\n").expect("commands").1.split_once("```").expect("its end").0;
+    let commands = block.lines().map(|line| line.split('#').next().unwrap_or_default().trim().to_owned());
+    commands.filter(|command| !command.is_empty()).collect()
+}
+
+#[test]
+fn the_readme_leads_from_own_files_to_a_page() {
+    let lab = Lab::new();
+    own_files(&lab);
+    let commands = commands_of_readme("## Your own graph");
+    let mut said = Vec::new();
+    for command in &commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(words[0], "veilgraph", "{command}");
+        let answer = lab.call(&words[1..]);
+        assert_eq!(answer.status, 0, "{command}: {}", answer.err);
+        said.push(answer.out);
+    }
+    assert!(commands.len() >= 4, "{commands:?}");
+    for words in ["90 nodes", "4 features", "3 classes (baker, miner, nurse)", "4 per undirected link"] {
+        assert!(said[0].contains(words), "`{words}` is not in {}", said[0]);
+    }
+    assert!(said[1].contains("in all: 0 stage runs are fresh"), "{}", said[1]);
+    assert!(said[2].contains("Classification of test nodes"), "{}", said[2]);
+    let page = fs::read_to_string(lab.path(said[3].trim())).expect("the page");
+    assert!(page.contains("<svg"), "a figure");
+    // Classes keep their names to the last file.
+    let model = fs::read_dir(lab.path("artifacts/simulation/runs/mygraph/train")).expect("trained").flatten();
+    let model = model.map(|run| run.path()).find(|run| run.join("model.safetensors").is_file()).expect("a model");
+    let model = model.join("model.safetensors");
+    let answer = lab.call(&["predict", model.to_str().expect("UTF-8"), "mygraph.toml", "--to", "predictions"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let file = fs::read_dir(lab.path("predictions")).expect("predictions").flatten().next().expect("a file").path();
+    let text = fs::read_to_string(file).expect("predictions");
+    assert!(text.starts_with("node,name,class,probability_baker,probability_miner,probability_nurse\n"), "{text}");
+    let classes: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split(',').nth(2)).collect();
+    assert!(classes.len() == 90 && classes.iter().all(|class| ["baker", "miner", "nurse"].contains(class)), "{text}");
+}
+
+#[test]
+fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
+    let lab = Lab::new();
+    own_files(&lab);
+    lab.write("x.csv", "1,2\n2,3\n");
+    lab.write("broken-links.csv", "1,2\n2\n");
+    for (arguments, words) in [
+        (vec!["x.csv", "labels.csv"], vec!["x.csv", "does not say what the file holds", "--edges"]),
+        (vec!["labels.csv", "features.csv"], vec!["no file of links", "--edges FILE"]),
+        (vec!["edges.csv", "absent-labels.csv"], vec!["absent-labels.csv", "no such file"]),
+        (vec!["edges.csv", "broken-links.csv"], vec!["both look like edges"]),
+        (vec!["broken-links.csv"], vec!["line 2", "1 fields where the first row has 2"]),
+    ] {
+        let answer = lab.call(&[&["init"], &arguments[..]].concat());
+        assert!(
+            answer.status != 0 && words.iter().all(|word| answer.err.contains(word)),
+            "{arguments:?}: {}",
+            answer.err
+        );
+        assert!(!lab.path("graph.toml").exists(), "{arguments:?}");
+    }
+    assert_eq!(lab.call(&["init", "x.csv"]).status, 0);
+    let again = lab.call(&["init", "x.csv"]);
+    assert!(again.status == 1 && again.err.contains("graph.toml: exists already"), "{}", again.err);
+}
+
+/// A graph without features trains on something in their place, and says so; without `init`, it says why it does not.
+#[test]
+fn a_graph_without_features_says_what_it_trains_on() {
+    let lab = Lab::new();
+    own_files(&lab);
+    assert_eq!(lab.call(&["init", "edges.csv", "labels.csv"]).status, 0);
+    let small = ["--set", "trials=1", "--set", "privatize.links.epsilon=4", "--set", "train.epochs=20"];
+    let answer = lab.call(&[&["run", "graph.toml"], &small[..]].concat());
+    assert!(answer.status == 0 && answer.out.contains("Classification of test nodes"), "{}{}", answer.out, answer.err);
+    lab.write(
+        "bare.toml",
+        "[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n[privatize.links]\nepsilon = 4\n",
+    );
+    let answer = lab.call(&["run", "bare.toml"]);
+    let words = ["no network is trained, because nodes have no features", "feature-free", "docs/config.md"];
+    assert!(answer.status == 0 && words.iter().all(|word| answer.err.contains(word)), "{}", answer.err);
+}
+
+#[test]
+fn configs_build_on_each_other() {
+    let lab = Lab::with("base.toml", TINY);
+    fs::create_dir(lab.path("profiles")).expect("made");
+    lab.write("profiles/soft.toml", "[construct]\nvariant = \"soft\"\n[train]\nepochs = 7\n");
+    lab.write("mine.toml", "extends = [\"base.toml\", \"profiles/soft.toml\"]\n[privatize.links]\nepsilon = 2.5\n");
+    let resolved = lab.call(&["config", "mine.toml", "--set", "trials=4"]);
+    assert_eq!(resolved.status, 0, "{}", resolved.err);
+    let table: toml::Table = resolved.out.parse().expect("TOML");
+    assert_eq!(table["name"].as_str(), Some("mine"), "a name is not taken over");
+    assert_eq!(table["trials"].as_integer(), Some(4));
+    assert_eq!(table["privatize"]["links"]["epsilon"].as_float(), Some(2.5));
+    assert_eq!(table["construct"]["variant"].as_str(), Some("soft"));
+    assert_eq!(
+        (table["train"]["epochs"].as_integer(), table["ingest"]["synthetic"]["nodes"].as_integer()),
+        (Some(7), Some(120))
+    );
+    // What is printed is a config that means the same.
+    lab.write("printed.toml", &resolved.out);
+    assert_eq!(lab.call(&["config", "printed.toml"]).out, resolved.out);
+    lab.write("one.toml", "extends = \"two.toml\"\n");
+    lab.write("two.toml", "extends = \"one.toml\"\n");
+    for (text, words) in [
+        ("extends = \"one.toml\"\n", "extends itself"),
+        ("extends = \"absent.toml\"\n", "absent.toml: cannot read the config"),
+        ("extends = 3\n", "extends"),
+    ] {
+        lab.write("wrong.toml", text);
+        let answer = lab.call(&["plan", "wrong.toml"]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{text}: {}", answer.err);
+    }
+}
+
+#[test]
+fn diff_says_what_changed_and_what_it_was_worth() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.write("other.toml", format!("{}\n", TINY.replace("\"tiny\"", "\"other\"").replace("hybrid", "hard")));
+    assert_eq!(lab.call(&["run", "other.toml"]).status, 0);
+    let answer = lab.call(&["diff", "tiny", "other.toml"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    for words in
+        ["variant changed hybrid -> hard", "input `graph` changed", "stage runs are the same", "other − tiny (95 %)"]
+    {
+        assert!(answer.out.contains(words), "`{words}` is not in {}", answer.out);
+    }
+    assert!(!answer.out.contains("privatize "), "reports are the same: {}", answer.out);
+    let same = lab.call(&["diff", "tiny", "tiny"]).out;
+    assert!(!same.contains("changed") && same.contains("scores are the same"), "{same}");
+    let wrong = lab.call(&["diff", "tiny", "othr"]);
+    assert!(wrong.status == 1 && wrong.err.contains("did you mean `other`"), "{}", wrong.err);
+}
+
+#[test]
+fn a_store_that_does_not_exist_is_no_empty_store() {
+    let lab = Lab::tiny();
+    for command in [&["ls"][..], &["ledger"], &["verify"], &["diff", "a", "b"], &["show", "tiny/x"]] {
+        let answer = lab.call(command);
+        assert!(answer.status == 1 && answer.err.contains("there is no store"), "{command:?}: {}", answer.err);
+    }
+    assert_eq!(lab.call(&["plan", "config.toml"]).status, 0);
+    assert_eq!(lab.call(&["doctor"]).status, 0);
+    assert!(!lab.path("artifacts").exists(), "looking makes no store");
+}
+
+/// A deployment that names its store is not found empty from another folder.
+#[test]
+fn a_config_names_its_store() {
+    let lab = Lab::with(
+        "config.toml",
+        format!("[privacy]\nstore = \"kept\"\n{}", TINY.replace("name = \"tiny\"\ntrials = 2\n", "")),
+    );
+    let run = Command::new(env!("CARGO_BIN_EXE_veilgraph"))
+        .args(["run", "config.toml", "--until", "privatize"])
+        .current_dir(lab.path("."))
+        .env_remove("VEILGRAPH_STORE")
+        .output()
+        .expect("runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(lab.path("kept/layout").is_file() && !lab.path("artifacts").exists());
+    // The lab names `artifacts` on the command line.
+    let elsewhere = lab.call(&["run", "config.toml"]);
+    assert!(elsewhere.status == 2 && elsewhere.err.contains("keeps its store in"), "{}", elsewhere.err);
+    assert!(!lab.path("artifacts").exists());
+    lab.write("same.toml", "extends = \"config.toml\"\n[privacy]\nstore = \"artifacts\"\n");
+    assert_eq!(lab.call(&["plan", "same.toml"]).status, 0, "the same folder may be named");
+}
+
+#[test]
+fn gc_spares_what_is_young_and_what_a_run_uses() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.json(&["--set", "privatize.links.epsilon=3"]);
+    let young = lab.call(&["gc"]).out;
+    assert!(young.contains("0 unused entries") && young.contains("younger than 14 days"), "{young}");
+    assert!(lab.ran(&[]).is_empty(), "the first run is still whole");
+    // While a run goes on, nothing is removed, whatever is asked.
+    let long = ["run", "config.toml", "--set", "train.epochs=2000000", "--set", "name=long"];
+    let mut run = lab.command(&long).stderr(std::process::Stdio::null()).spawn().expect("started");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let answer = loop {
+        let answer = lab.call(&["gc", "--older-than", "0", "--dry-run"]);
+        if answer.err.contains("a run uses this store") || Instant::now() > deadline {
+            break answer;
+        }
+    };
+    assert!(answer.status == 1 && answer.err.contains("nothing was removed"), "{}{}", answer.out, answer.err);
+    assert_eq!(lab.call(&["gc", "--all"]).status, 1);
+    // Another terminal sees how far it is.
+    let watched = loop {
+        let watched = lab.call(&["watch", "--once"]).out;
+        if watched.contains("long: ") || Instant::now() > deadline {
+            break watched;
+        }
+    };
+    assert!(watched.contains("stage runs after") && watched.contains("; "), "{watched}");
+    // Whoever interrupts a run learns that it goes on later.
+    let id = run.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("sent").success());
+    assert_eq!(run.wait().expect("ended").code(), Some(130));
+    assert_eq!(lab.call(&["watch"]).out, "no run uses this store\n");
+    assert!(lab.call(&["gc", "--older-than", "0"]).out.contains("removed"));
+}
+
+#[test]
+fn ls_and_show_speak_of_the_same_names() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let listed = lab.call(&["ls", "tiny/construct"]).out;
+    let name = listed.split('|').map(str::trim).find(|cell| cell.starts_with("tiny/construct/")).expect("a name");
+    assert!(!listed.contains("tiny/train"), "{listed}");
+    assert_eq!(lab.call(&["show", &format!("{name}/graph")]).status, 0, "{name}");
+    let folder = lab.call(&["show", "tiny/construct"]);
+    assert!(folder.status == 0 && folder.out.contains("tiny/construct/trial-0/graph"), "{}{}", folder.out, folder.err);
+    let near = lab.call(&["show", "tiny/construct/trial-0/grph"]);
+    assert!(near.status == 1 && near.err.contains("did you mean `tiny/construct/trial-0/graph`"), "{}", near.err);
+    assert_eq!(lab.call(&["ls", "nothing"]).status, 1);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let lab = Lab::new();
+    assert_eq!(lab.call(&["man", "--to", "man"]).status, 0);
+    for page in ["veilgraph.1", "veilgraph-run.1", "veilgraph-init.1"] {
+        let text = fs::read_to_string(lab.path(&format!("man/{page}"))).expect(page);
+        assert!(text.contains("Example") && text.contains(".TH"), "{page}: {text}");
+    }
+    assert_eq!(lab.call(&["man", "--to", "man"]).status, 1, "nothing is replaced");
+}
