@@ -105,6 +105,6 @@ def test_a_model_classifies_the_nodes_of_its_graphs(config: dict[str, object], s
     assert frame["node"].to_list() == list(range(150))
     assert frame["name"].dtype == pl.String
     own = small.artifact(f"{label_of(small, 'train')}/predictions").collect()
-    assert frame["class"].to_list() == own.sort("node")["class"].to_list()
+    assert frame["class"].cast(pl.Int64).to_list() == own.sort("node")["class"].to_list()
     with pytest.raises(FileNotFoundError, match="no such artifact"):
         veilgraph.predict("small/train/nothing", config, store=small.store)

@@ -34,7 +34,9 @@ def name_and_store(
     return table["name"], store_path(config.parent / own if store is None and own is not None else store)
 
 
-def find(name: PathLike, store: PathLike | None = None, suffix: str = ".parquet") -> Path:
+def find(
+    name: PathLike, store: PathLike | None = None, suffix: str = ".parquet", parts: tuple[str, ...] = _PARTS
+) -> Path:
     """Return the file of an artifact: a path, or a readable name below the `runs/` of any part of a store.
 
     Raises:
@@ -44,7 +46,7 @@ def find(name: PathLike, store: PathLike | None = None, suffix: str = ".parquet"
     if Path(name).is_file():
         return Path(name)
     root = store_path(store)
-    runs = [root / part / "runs" for part in _PARTS]
+    runs = [root / part / "runs" for part in parts]
     for folder in runs:
         for path in (folder / name, folder / f"{os.fspath(name)}{suffix}"):
             if path.is_file():

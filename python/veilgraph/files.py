@@ -59,7 +59,8 @@ def write_files(
     """
     pairs, n = edge_array(edges, n)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    # The files hold true links.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     column = _name_column(names, n)
     pl.DataFrame({"source": column[pairs[:, 0]], "target": column[pairs[:, 1]]}).write_csv(folder / "edges.csv")
     column.to_frame().write_csv(folder / "nodes.csv")

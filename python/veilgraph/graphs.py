@@ -162,8 +162,9 @@ def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
 
 def _of_ingest(experiment: str, table: str, store: PathLike | None) -> Path | None:
     """Return the file of a table about the nodes of an experiment, or nothing where the store has none."""
+    # Where features or labels are private, the true ones lie with their owner, and no server has them.
     try:
-        return find(f"{experiment}/ingest/all/{table}", store)
+        return find(f"{experiment}/ingest/all/{table}", store, parts=("simulation", "server", "auditor", ""))
     except FileNotFoundError:
         return None
 

@@ -67,6 +67,9 @@ def randomize(
         ...     reports.noisy_links
 
     """
+    for field in ("mechanism", "epsilon", "degree_fraction"):
+        if f"privatize.links.{field}" in (settings or {}):
+            raise ValueError(f"{field} is an argument of its own; leave it out of `settings`")
     links: dict[str, object] = {"mechanism": mechanism, "epsilon": epsilon}
     if degree_fraction is not None:
         links["degree_fraction"] = degree_fraction

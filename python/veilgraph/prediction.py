@@ -33,7 +33,7 @@ def predict(
     ledger gets rows for them.
 
     Args:
-        model: Path of a `model.safetensors`, or its readable name, such as `demo/train/trial-0/model`.
+        model: Path of a `model.safetensors`, or its readable name, such as `demo/train/trial-0`.
         config: The experiment whose graphs are classified; its features must be those of the training.
         number: Position of the model in its grid, from 0 on; by default the one with the lowest validation loss.
         store: As for `run`.
@@ -43,22 +43,31 @@ def predict(
 
     Returns:
         For the label of each graph, such as `epsilon-4,trial-0`, a frame with one row for each node: `node`, `name`,
-        `class`, `probability_0`, `probability_1` and so on.
+        `class` (its name, or its number as text), and `probability_` with the name of each class.
 
     Raises:
         FileNotFoundError: There is no such model.
         VeilgraphError: The config is wrong, or the model does not fit its graphs.
 
     Example:
-        >>> answers = veilgraph.predict("demo/train/trial-0/model", "configs/demo.toml")
+        >>> answers = veilgraph.predict("demo/train/trial-0", "configs/demo.toml")
         >>> {label: frame["class"].mode() for label, frame in answers.items()}
 
     """
     with config_file(config) as path, TemporaryDirectory(prefix="veilgraph-") as folder:
         to = Path(folder) / "predictions"
         options = run_options(store, data_dir, published, set, number=number, to=str(to))
-        file_of_model = find(model, name_and_store(path, store, set)[1], ".safetensors")
+        file_of_model = _file_of(model, name_and_store(path, store, set)[1])
         call(["predict", str(file_of_model), str(path), *options])
-        # Names of nodes may look like numbers and still be names.
+        # Names of nodes and classes may look like numbers and still be names.
+        names = {"name": pl.String, "class": pl.String}
         files = sorted(to.glob("*.csv"))
-        return {file.stem: pl.read_csv(file, schema_overrides={"name": pl.String}) for file in files}
+        return {file.stem: pl.read_csv(file, schema_overrides=names) for file in files}
+
+
+def _file_of(model: PathLike, store: PathLike | None) -> Path:
+    """Return the file of a model that is named by its run, by itself, or by its path."""
+    try:
+        return find(model, store, ".safetensors")
+    except FileNotFoundError:
+        return find(Path(model) / "model", store, ".safetensors")

@@ -94,6 +94,33 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
     assert!(again.status == 1 && again.err.contains("graph.toml: exists already"), "{}", again.err);
 }
 
+/// One file under two spellings: the class must not become a feature. Private labels give no class a name.
+#[test]
+fn a_class_is_no_feature_and_its_name_stays_private() {
+    let lab = Lab::new();
+    own_files(&lab);
+    let people: String = (0..90).map(|p| format!("p{p},{},{},{}\n", p % 2, p % 5, ["flu", "rare"][p % 2])).collect();
+    lab.write("people.csv", format!("node,a,b,class\n{people}"));
+    let config = |features: &str, privatize: &str| {
+        format!(
+            "[ingest]\nedges = \"edges.csv\"\nfeatures = \"{features}\"\nlabels = \"people.csv\"\n\
+             [privatize.links]\nepsilon = 4\n{privatize}"
+        )
+    };
+    for (name, features) in [("one", "people.csv"), ("two", "./people.csv")] {
+        lab.write(&format!("{name}.toml"), config(features, ""));
+        let answer = lab.call(&["run", &format!("{name}.toml"), "--until", "ingest"]);
+        assert!(answer.status == 0 && answer.err.contains("90 nodes, 2 features, 2 classes"), "{name}: {}", answer.err);
+    }
+    let public = lab.call(&["show", "one/ingest/all/nodes"]).out;
+    assert!(public.contains("class_names") && public.contains("rare"), "{public}");
+    let private = "[privatize.labels]\nmechanism = \"randomized-response\"\nepsilon = 1\n";
+    lab.write("private.toml", config("people.csv", private));
+    assert_eq!(lab.call(&["run", "private.toml", "--until", "ingest"]).status, 0);
+    let nodes = lab.call(&["show", "private/ingest/all/nodes"]).out;
+    assert!(nodes.contains("n_classes") && !nodes.contains("rare"), "{nodes}");
+}
+
 /// A graph without features trains on something in their place, and says so; without `init`, it says why it does not.
 #[test]
 fn a_graph_without_features_says_what_it_trains_on() {
@@ -194,8 +221,18 @@ fn a_config_names_its_store() {
     assert!(lab.path("kept/layout").is_file() && !lab.path("artifacts").exists());
     // The lab names `artifacts` on the command line.
     let elsewhere = lab.call(&["run", "config.toml"]);
-    assert!(elsewhere.status == 2 && elsewhere.err.contains("keeps its store in"), "{}", elsewhere.err);
+    assert!(elsewhere.status == 2 && elsewhere.err.contains("the store of this config is"), "{}", elsewhere.err);
     assert!(!lab.path("artifacts").exists());
+    // Two configs of one command are held against one ledger, and a file that is extended means its own folder.
+    lab.write("plain.toml", TINY);
+    let both = lab.call(&["plan", "plain.toml", "config.toml"]);
+    assert!(both.status == 2 && both.err.contains("the store of this config is"), "{}", both.err);
+    lab.write("deep/inner.toml", "extends = \"../config.toml\"\n");
+    let inner: toml::Table = lab.call(&["config", "deep/inner.toml"]).out.parse().expect("TOML");
+    let store = inner["privacy"]["store"].as_str().expect("a path");
+    assert_eq!(std::path::Path::new(store).canonicalize().ok(), lab.path("kept").canonicalize().ok());
+    let moved = lab.call(&["plan", "config.toml", "--set", "privacy.store=artifacts"]);
+    assert!(moved.status == 2 && moved.err.contains("in its file"), "{}", moved.err);
     lab.write("same.toml", "extends = \"config.toml\"\n[privacy]\nstore = \"artifacts\"\n");
     assert_eq!(lab.call(&["plan", "same.toml"]).status, 0, "the same folder may be named");
 }
@@ -209,9 +246,10 @@ fn gc_spares_what_is_young_and_what_a_run_uses() {
     assert!(young.contains("0 unused entries") && young.contains("younger than 14 days"), "{young}");
     assert!(lab.ran(&[]).is_empty(), "the first run is still whole");
     // While a run goes on, nothing is removed, whatever is asked.
-    let long = ["run", "config.toml", "--set", "train.epochs=2000000", "--set", "name=long"];
+    let long =
+        ["run", "config.toml", "--set", "train.epochs=2000000", "--set", "name=long", "--checkpoint-seconds", "1"];
     let mut run = lab.command(&long).stderr(std::process::Stdio::null()).spawn().expect("started");
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     let answer = loop {
         let answer = lab.call(&["gc", "--older-than", "0", "--dry-run"]);
         if answer.err.contains("a run uses this store") || Instant::now() > deadline {
@@ -220,6 +258,10 @@ fn gc_spares_what_is_young_and_what_a_run_uses() {
     };
     assert!(answer.status == 1 && answer.err.contains("nothing was removed"), "{}{}", answer.out, answer.err);
     assert_eq!(lab.call(&["gc", "--all"]).status, 1);
+    let checkpoints = lab.path("artifacts/simulation/checkpoints");
+    while !checkpoints.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
     // Another terminal sees how far it is.
     let watched = loop {
         let watched = lab.call(&["watch", "--once"]).out;
@@ -233,6 +275,9 @@ fn gc_spares_what_is_young_and_what_a_run_uses() {
     assert!(Command::new("kill").args(["-INT", &id]).status().expect("sent").success());
     assert_eq!(run.wait().expect("ended").code(), Some(130));
     assert_eq!(lab.call(&["watch"]).out, "no run uses this store\n");
+    // What lets it go on stays, however little else is unused.
+    assert_eq!(lab.call(&["gc"]).status, 0);
+    assert!(fs::read_dir(&checkpoints).expect("checkpoints").next().is_some(), "a young checkpoint stays");
     assert!(lab.call(&["gc", "--older-than", "0"]).out.contains("removed"));
 }
 

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// List the entries of the store by the names of the runs that use them; `show` takes these names.
     Ls {
-        /// Only entries whose name begins so, e.g. `demo` or `demo/train`.
+        /// Only an experiment, e.g. `demo`, or entries whose name begins so, e.g. `demo/train`.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
         /// Print JSON.
@@ -73,7 +73,7 @@ pub(crate) enum Command {
         #[arg(long)]
         all: bool,
         /// The age in days from which an unused entry is removed; younger ones let an earlier or interrupted run go on.
-        #[arg(long, value_name = "DAYS", default_value_t = 14.0)]
+        #[arg(long, value_name = "DAYS", default_value_t = 14.0, value_parser = days)]
         older_than: f64,
     },
     /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
@@ -208,4 +208,10 @@ pub(crate) enum Command {
         #[arg(long)]
         to: PathBuf,
     },
+}
+
+/// A number of days, 0 or more.
+fn days(text: &str) -> Result<f64, String> {
+    let days = text.parse().ok().filter(|days: &f64| (0.0..=1e6).contains(days));
+    days.ok_or_else(|| "give a number of days, from 0 to a million".to_owned())
 }

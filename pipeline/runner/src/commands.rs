@@ -88,24 +88,32 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
+/// The folder of the artifacts where nobody names another one.
+const DEFAULT_STORE: &str = "artifacts";
+
 /// The folder of the artifacts: that of the command line, else that which a config names, else `artifacts`.
 fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
     let given = cli.store.as_deref();
     let run = match &cli.command {
-        Command::Run(run) | Command::Plan(run) | Command::Report { run, .. } | Command::Export { run, .. } => Some(run),
+        Command::Run(run)
+        | Command::Plan(run)
+        | Command::Report { run, .. }
+        | Command::Export { run, .. }
+        | Command::Predict { run, .. } => Some(run),
         Command::Table(arguments) => Some(&arguments.run),
-        Command::Predict { run, .. } => Some(run),
         _ => None,
     };
     let mut named: Option<PathBuf> = None;
     // A server and an auditor keep stores of their own.
     for path in run.filter(|run| run.side == SideChoice::All).map_or(&[][..], |run| &run.configs) {
         let config = Config::load(path, run.map_or(&[][..], |run| &run.sets))?;
-        let Some(store) = &config.privacy.store else { continue };
-        let store = config.folder().join(store);
+        let store = match &config.privacy.store {
+            Some(store) => config.folder().join(store),
+            None => given.unwrap_or(Path::new(DEFAULT_STORE)).to_owned(),
+        };
         if let Some(other) = named.as_deref().or(given).filter(|other| !is_same_folder(other, &store)) {
             let problem = format!(
-                "the config keeps its store in {}, and {} is asked for; a budget counts what one store knows, so remove \
+                "the store of this config is {}, and {} is asked for; a budget counts what one store knows, so remove \
                  --store (VEILGRAPH_STORE), or name one of the configs at a time",
                 store.display(),
                 other.display()
@@ -114,7 +122,7 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
         }
         named = Some(store);
     }
-    Ok(named.or(given.map(Path::to_owned)).unwrap_or_else(|| PathBuf::from("artifacts")))
+    Ok(named.or(given.map(Path::to_owned)).unwrap_or_else(|| PathBuf::from(DEFAULT_STORE)))
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {

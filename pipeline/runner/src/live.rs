@@ -42,7 +42,7 @@ impl LiveFile {
         let folder = folder(store);
         create_private_folder(&folder).ok()?;
         let path = folder.join(format!("{}.json", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path).ok()?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).ok()?;
         file.try_lock().ok()?;
         Some(Self { file, path, written: None })
     }

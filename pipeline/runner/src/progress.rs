@@ -87,7 +87,7 @@ impl Display {
                 total: self.total,
                 current: current(),
                 seconds: self.start.elapsed().as_secs(),
-                seconds_left: remaining.time().map(|time| time.as_secs()),
+                seconds_left: remaining.time().map(|time| time.as_secs()).filter(|seconds| *seconds > 0),
             }
         });
     }

@@ -150,28 +150,6 @@ impl Store {
         Draft::begin(self.clone(), recipe, folder, lock)
     }
 
-    /// Removes drafts and checkpoints that killed processes left. Only folders that are named like a task are touched.
-    ///
-    /// # Errors
-    /// When the file system refuses.
-    pub fn remove_leftovers(&self) -> Result<(), StoreError> {
-        let checkpoints = Part::ALL.iter().map(|part| self.part(*part).join("checkpoints"));
-        let all = checkpoints.chain([self.root.join("tmp"), self.root.join("checkpoints")]);
-        for all in all.filter(|folder| !folder.is_symlink()) {
-            for name in names(&all)? {
-                let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
-                // A release that was drawn and not yet published is found there by the next run.
-                let is_release = all.join(&name).join(Part::Owner.name()).join(MANIFEST).is_file();
-                if is_of_task && !is_release && all.join(&name).is_dir() {
-                    files::remove_folder(&all.join(&name))?;
-                }
-            }
-            // A folder that holds something else stays.
-            let _ = fs::remove_dir(&all);
-        }
-        Ok(())
-    }
-
     /// Removes an entry, its manifest first.
     ///
     /// # Errors
@@ -279,7 +257,7 @@ impl Entry {
 }
 
 /// Names in a folder, sorted; none if it does not exist.
-fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
     let wrong = |error| StoreError::io("list", folder, error);
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -9,6 +9,7 @@ mod entry;
 mod error;
 mod files;
 mod layout;
+mod leftovers;
 mod lock;
 mod manifest;
 mod memory;

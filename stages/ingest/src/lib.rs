@@ -105,7 +105,8 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let unlabelled = classes.iter().filter(|class| class.is_none()).count();
     tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
     let nodes_from_links = params.takes_nodes_from_links();
-    let class_names = graph.class_names;
+    // A name says that somebody has the class, which private labels must not.
+    let class_names = if params.withhold_labels { Vec::new() } else { graph.class_names };
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))

@@ -20,6 +20,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let file = params.archive.clone().unwrap_or_default();
     let bytes = files.bytes(&file)?;
     let wrong = |problem: String| Error::new(&file, "", problem, "docs/config.md lists the keys of an archive");
+    refuse_nested_headers(bytes.as_ref()).map_err(wrong)?;
     let mut archive =
         NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(format!("not an npz archive ({error})")))?;
     let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
@@ -75,8 +76,51 @@ pub(crate) fn array_of_archive<R: Read + std::io::Seek>(
     numbers(array)
 }
 
+/// Reads a text of an archive, such as the name of a form; none where there is no such text.
+pub(crate) fn text_of_archive<R: Read + std::io::Seek>(archive: &mut NpzArchive<R>, key: &str) -> Option<String> {
+    // A word has few letters; no more are read.
+    const LONGEST: u64 = 64;
+    let array = archive.by_name(key).ok()??;
+    let npyz::DType::Plain(kind) = array.dtype() else { return None };
+    if array.shape().iter().product::<u64>() != 1 || kind.size_field() > LONGEST {
+        return None;
+    }
+    if kind.to_string().contains('U') {
+        array.into_vec::<String>().ok()?.pop()
+    } else {
+        String::from_utf8(array.into_vec::<Vec<u8>>().ok()?.pop()?).ok()
+    }
+}
+
+/// Refuses headers of arrays whose brackets are nested deeply, since the time that the reader takes doubles with each level.
+/// Headers in compressed members of an archive are not seen.
+pub(crate) fn refuse_nested_headers(bytes: &[u8]) -> Result<(), String> {
+    const MARK: &[u8] = b"\x93NUMPY";
+    const LONGEST_HEADER: usize = 1 << 16;
+    const DEEPEST: i32 = 6;
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(MARK.len()).position(|window| window == MARK) {
+        rest = &rest[at + MARK.len()..];
+        let mut depth = 0;
+        // Version and length stand before the header.
+        for byte in rest.iter().skip(4).take(LONGEST_HEADER).take_while(|&&byte| byte != b'\n') {
+            match byte {
+                b'{' | b'[' | b'(' => depth += 1,
+                b'}' | b']' | b')' if depth <= 1 => break,
+                b'}' | b']' | b')' => depth -= 1,
+                _ => {}
+            }
+            if depth > DEEPEST {
+                return Err("the header of an array is no list of its properties".into());
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Reads an array that stands alone: its shape, and its numbers row by row.
 pub(crate) fn plain_array(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
+    refuse_nested_headers(bytes)?;
     let array = npyz::NpyFile::new(bytes).map_err(|error| error.to_string())?;
     let shape: Vec<usize> = array.shape().iter().map(|&size| size as usize).collect();
     let is_by_column = array.order() != npyz::Order::C;
@@ -100,22 +144,26 @@ fn numbers<R: Read>(array: npyz::NpyFile<R>) -> Result<Vec<f64>, String> {
     }
     macro_rules! read {
         ($number:ty) => {
-            array.into_vec::<$number>().map(|values| values.into_iter().map(|value| value as f64).collect())
+            array.into_vec::<$number>().map(|values| values.into_iter().map(f64::from).collect())
         };
     }
     let read: std::io::Result<Vec<f64>> = match kind.to_string().trim_start_matches(['<', '|', '=']) {
-        "b1" => array.into_vec::<bool>().map(|values| values.into_iter().map(f64::from).collect()),
+        "b1" => read!(bool),
         "i1" => read!(i8),
         "i2" => read!(i16),
         "i4" => read!(i32),
-        "i8" => read!(i64),
+        "i8" => array.into_vec::<i64>().map(|values| values.into_iter().map(|value| value as f64).collect()),
         "u1" => read!(u8),
         "u2" => read!(u16),
         "u4" => read!(u32),
-        "u8" => read!(u64),
+        "u8" => array.into_vec::<u64>().map(|values| values.into_iter().map(|value| value as f64).collect()),
         "f4" => read!(f32),
         "f8" => read!(f64),
-        other => return Err(format!("its type `{other}` is not read")),
+        other => {
+            return Err(format!(
+                "its type `{other}` is not read; convert it, for example with `array.astype(\"float32\")`"
+            ));
+        }
     };
     read.map_err(|error| error.to_string())
 }

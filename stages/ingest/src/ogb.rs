@@ -30,9 +30,10 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         let problem = format!("{} graphs", counts.len());
         return Err(Error::new(of_nodes, "", problem, "give a dataset of one graph, such as ogbn-arxiv"));
     };
-    let inside = |file: &'static str, line: usize, node: u64| match node < n_nodes {
-        true => Ok(node as u32),
-        false => Err(Error::new(file, place(line), format!("node {node} of {n_nodes}"), REMEDY)),
+    let inside = |file: &'static str, line: usize, node: u64| {
+        let is_inside = node < n_nodes;
+        let wrong = || Error::new(file, place(line), format!("node {node} of {n_nodes}"), REMEDY);
+        is_inside.then_some(node as u32).ok_or_else(wrong)
     };
     let mut pairs = Vec::new();
     each_row(files, of_links, |line, fields| {

@@ -216,8 +216,7 @@ impl Params {
 
     /// The file that lists all nodes: `nodes`, or a file of links that names the nodes without links as well.
     pub(crate) fn file_of_nodes(&self) -> Option<&String> {
-        let lists_nodes =
-            |file: &&String| arrays::is_sparse(file) || file.trim_end_matches(".gz").ends_with(".graphml");
+        let lists_nodes = |file: &&String| arrays::is_sparse(file) || arrays::ends_in(file, ".graphml");
         self.nodes.as_ref().or_else(|| self.edges.as_ref().filter(lists_nodes))
     }
 

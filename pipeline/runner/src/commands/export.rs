@@ -92,6 +92,6 @@ fn write(name: &str, tasks: &[Task], done: &[Done], releases: &[&Release], to: &
     record.write(&server, name)?;
     let wrong = || format!("{}: cannot write the cost", to.display());
     std::fs::write(to.join("cost.json"), serde_json::to_vec_pretty(releases)?).with_context(wrong)?;
-    server.remove_leftovers()?;
+    server.remove_leftovers(std::time::Duration::ZERO)?;
     Ok(files)
 }

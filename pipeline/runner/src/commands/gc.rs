@@ -41,8 +41,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     for record in RunRecord::all_of(store)?.into_iter().filter(|_| !rule.all) {
         used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
     }
-    let least_age = Duration::try_from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
-    let least_age = least_age.context("--older-than: give a number of days, 0 or more")?;
+    let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
     let (mut removed, mut young) = (Sum::default(), Sum::default());
     for entry in store.entries(&STAGES)? {
         let recipe = &entry.manifest.recipe;
@@ -64,7 +63,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
         }
     }
     if !rule.dry_run {
-        remove_what_runs_left(store, rule.all, young.entries == 0)?;
+        remove_what_runs_left(store, rule.all, least_age)?;
     }
     let which = if rule.all { "" } else { "unused " };
     output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
@@ -79,11 +78,9 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     Ok(())
 }
 
-/// Removes drafts, checkpoints and names that killed runs left. Checkpoints stay as long as entries of their age do.
-fn remove_what_runs_left(store: &Store, all: bool, takes_the_young: bool) -> anyhow::Result<()> {
-    if all || takes_the_young {
-        store.remove_leftovers()?;
-    }
+/// Removes drafts, checkpoints and names that killed runs left. Drafts and checkpoints stay as long as entries do.
+fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyhow::Result<()> {
+    store.remove_leftovers(least_age)?;
     let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
     for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
         runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;

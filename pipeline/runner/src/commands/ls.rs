@@ -18,7 +18,11 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     let names = names(store)?;
     let unnamed = Vec::new();
     let names_of = |stage: &str, key: &str| names.get(&(stage.to_owned(), key.to_owned())).unwrap_or(&unnamed);
-    let begins = |name: &String| wanted.iter().any(|wanted| name.starts_with(wanted.trim_end_matches('/')));
+    // The name of an experiment is whole; that of a run may be begun.
+    let is_meant = |name: &str, wanted: &str| {
+        if wanted.contains('/') { name.starts_with(wanted) } else { name.split('/').next() == Some(wanted) }
+    };
+    let begins = |name: &String| wanted.iter().any(|wanted| is_meant(name, wanted));
     let mut entries = store.entries(&STAGES)?;
     entries.retain(|entry| {
         let names = names_of(&entry.manifest.recipe.stage, &entry.manifest.key);

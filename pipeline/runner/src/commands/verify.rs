@@ -12,6 +12,7 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
     if remove {
         refuse_foreign(store)?;
     }
+    let _running = if remove { Some(store.lock_for_run()?) } else { None };
     let ledger = Ledger::open(store)?;
     let (mut files, mut elsewhere, mut damaged) = (0, 0, Vec::new());
     for (stage, key) in store.keys(&STAGES)? {

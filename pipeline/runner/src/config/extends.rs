@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use toml::Table;
+use toml::{Table, Value};
 
 use super::overlay::{merge, overlay};
 use super::source::{Source, typed};
@@ -29,13 +29,25 @@ pub(super) fn resolved(path: &Path, text: String, sets: &[String]) -> Result<(Ta
     let own: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
     let mut table = with_extended(own, &source, &mut Vec::new())?;
     for set in sets {
-        if set.trim_start().starts_with("extends=") {
-            let problem = "a config names what it extends in its file; lay single values over it with --set";
+        let field = set.split('=').next().unwrap_or_default().trim();
+        if ["extends", "privacy.store"].contains(&field) {
+            let problem = "a config says what it extends, and where its store is, in its file";
             return Err(ConfigError(format!("--set {set}: {problem}")));
         }
         source.overlaid.push(overlay(&mut table, set)?);
     }
     Ok((table, source))
+}
+
+/// Lets the path of the store begin in the folder of the file that names it: configs that extend the file share one ledger.
+fn begin_store_here(table: &mut Table, file: &Path) {
+    let store = table.get_mut("privacy").and_then(Value::as_table_mut).and_then(|privacy| privacy.get_mut("store"));
+    if let Some(store) = store
+        && let Some(path) = store.as_str()
+        && let Ok(whole) = std::path::absolute(file.parent().unwrap_or(Path::new(".")).join(path))
+    {
+        *store = whole.display().to_string().into();
+    }
 }
 
 /// The tables of the files that `own` extends, from the first to the last, and `own` laid over them. `above` holds the
@@ -60,6 +72,7 @@ fn with_extended(mut own: Table, source: &Source, above: &mut Vec<PathBuf>) -> R
         let mut extended: Table = toml::from_str(&inner.text).map_err(|error| inner.syntax(&error))?;
         // The name of an experiment is its own.
         extended.remove("name");
+        begin_store_here(&mut extended, &inner.path);
         merge(&mut table, with_extended(extended, &inner, above)?);
     }
     above.pop();

@@ -5,18 +5,23 @@ use std::io::Cursor;
 use npyz::npz::NpzArchive;
 
 use crate::error::Error;
-use crate::npz::{array_of_archive, plain_array};
+use crate::npz::{array_of_archive, plain_array, refuse_nested_headers, text_of_archive};
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files};
 
 /// Whether a file is an array or an archive of arrays.
 pub(crate) fn is_array(file: &str) -> bool {
-    is_sparse(file) || file.trim_end_matches(".gz").ends_with(".npy")
+    is_sparse(file) || ends_in(file, ".npy")
 }
 
 /// Whether a file is a sparse matrix, which says how many nodes there are.
 pub(crate) fn is_sparse(file: &str) -> bool {
-    file.trim_end_matches(".gz").ends_with(".npz")
+    ends_in(file, ".npz")
+}
+
+/// Whether the name of a file ends so, with `.gz` behind it or without, in small or capital letters.
+pub(crate) fn ends_in(file: &str, end: &str) -> bool {
+    file.trim_end_matches(".gz").to_lowercase().ends_with(end)
 }
 
 /// A matrix or a list of links by node numbers.
@@ -56,6 +61,10 @@ fn pairs(files: &Files, file: &str) -> Result<NumberedLinks, Error> {
     }
     let node = |at: usize| values[at] as u32;
     let pairs = match (n_rows, n_columns) {
+        (2, 2) => {
+            let problem = "links in an array of shape [2, 2], which could be meant either way";
+            return Err(Error::new(file, "", problem, "write two links as text, or add the file of all links"));
+        }
         (_, 2) => (0..n_rows).map(|link| (node(2 * link), node(2 * link + 1))).collect(),
         (2, _) => (0..n_columns).map(|link| (node(link), node(n_columns + link))).collect(),
         _ => return Err(Error::new(file, "", format!("links in an array of shape {shape:?}"), REMEDY)),
@@ -66,6 +75,11 @@ fn pairs(files: &Files, file: &str) -> Result<NumberedLinks, Error> {
 /// Reads features: a sparse matrix, or an array of shape `[nodes, features]`.
 pub(super) fn features(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     let (width, rows) = if is_sparse(file) { sparse(files, file)? } else { dense(files, file)? };
+    let repeats = |row: &Vec<(u32, f32)>| row.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    if let Some(row) = rows.iter().position(repeats) {
+        let place = format!("row {}: ", row + 1);
+        return Err(Error::new(file, place, "a column stands twice", "add them up: `matrix.sum_duplicates()`"));
+    }
     let strange = |row: &Vec<(u32, f32)>| row.iter().any(|(_, value)| !value.is_finite());
     if let Some(row) = rows.iter().position(strange) {
         let place = format!("row {}: ", row + 1);
@@ -118,6 +132,7 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     let remedy = "write it with `scipy.sparse.save_npz` as rows, columns or coordinates; an archive of adjacency, \
                   features and labels goes into `archive`";
     let wrong = |problem: String| Error::new(file, "", format!("not a sparse matrix ({problem})"), remedy);
+    refuse_nested_headers(bytes.as_ref()).map_err(wrong)?;
     let mut archive = NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(error.to_string()))?;
     let keys: Vec<String> = archive.array_names().map(str::to_owned).collect();
     let mut array =
@@ -128,12 +143,18 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     };
     let (n_rows, n_columns) = (n_rows as usize, n_columns as usize);
     let values = array("data")?;
+    let format = text_of_archive(&mut archive, "format");
+    if let Some(other) = format.as_deref().filter(|format| !["csr", "csc", "coo"].contains(format)) {
+        return Err(wrong(format!("its form is `{other}`; turn it into rows with `matrix.tocsr()`")));
+    }
+    let mut array =
+        |key: &str| array_of_archive(&mut archive, key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let (rows, columns) = if keys.iter().any(|key| key == "row") {
         (array("row")?, array("col")?)
     } else {
         let (offsets, inner) = (array("indptr")?, array("indices")?);
         // Compressed columns have an offset for each column.
-        let is_by_column = offsets.len() != n_rows + 1;
+        let is_by_column = format.as_deref() == Some("csc") || offsets.len() != n_rows.saturating_add(1);
         let n_outer = if is_by_column { n_columns } else { n_rows };
         let compressed = rows_of(n_outer, &offsets, &inner, &values).map_err(wrong)?;
         if !is_by_column {
@@ -162,13 +183,14 @@ fn gathered(
     columns: &[f64],
     values: &[f64],
 ) -> Result<FeatureRows, String> {
+    // A matrix of few bytes may declare any number of rows.
+    const MOST_ROWS_OF_SMALL_FILES: usize = 1 << 20;
+    const MOST_ROWS_PER_ENTRY: usize = 64;
     if rows.len() != values.len() || columns.len() != values.len() {
         return Err(format!("{} rows and {} columns for {} values", rows.len(), columns.len(), values.len()));
     }
-    // A matrix of few bytes may declare any number of rows.
-    const MOST_ROWS: usize = 1 << 28;
-    if n_rows > MOST_ROWS {
-        return Err(format!("it declares {n_rows} rows"));
+    if n_rows > MOST_ROWS_OF_SMALL_FILES.max(values.len().saturating_mul(MOST_ROWS_PER_ENTRY)) {
+        return Err(format!("it declares {n_rows} rows for {} entries", values.len()));
     }
     let mut gathered: Vec<Vec<(u32, f32)>> = vec![Vec::new(); n_rows];
     for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
@@ -180,9 +202,6 @@ fn gathered(
     }
     for row in &mut gathered {
         row.sort_unstable_by_key(|&(column, _)| column);
-        if let Some(pair) = row.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(format!("column {} stands twice in a row", pair[0].0));
-        }
     }
     Ok((n_columns, gathered))
 }

@@ -45,9 +45,14 @@ pub(super) fn is_usual_name(column: &str) -> bool {
     names.into_iter().any(|&name| name == column)
 }
 
-/// Whether a column has no name, or the one that pandas makes up for such a column.
+/// Whether a column has no name, or one that pandas makes up for such a column.
 pub(super) fn is_unnamed(column: &str) -> bool {
-    column.is_empty() || column.to_lowercase().starts_with("unnamed:")
+    column.is_empty() || column.to_lowercase().starts_with("unnamed:") || is_index(column)
+}
+
+/// Whether a column is the index of a data frame in a Parquet or Arrow file.
+fn is_index(column: &str) -> bool {
+    column.starts_with("__index_level_")
 }
 
 /// The columns of the two ends of a link.
@@ -68,6 +73,11 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
             "name the columns to read with `source_column` and `target_column`",
         )),
     }
+}
+
+/// The column of a features table that the parameters call that of the classes.
+pub(super) fn class(table: &Table, params: &Params) -> Option<usize> {
+    params.label_column.as_deref().and_then(|name| table.position(name))
 }
 
 /// The columns of node and class.
@@ -173,6 +183,13 @@ pub(super) fn title(table: &Table, at: usize) -> String {
 
 /// Programs write row numbers into a first column without a name; read as nodes, they give another graph.
 fn refuse_unnamed(table: &Table, other_remedy: &str) -> Result<(), Error> {
+    if table.header.iter().flatten().any(|name| is_index(name)) {
+        let problem = "a column is the index of a data frame, which is row numbers or names without a title";
+        let remedy = format!(
+            "write the table without it (`df.to_parquet(..., index=False)`), or `df.reset_index()` first; {other_remedy}"
+        );
+        return Err(table.error_in_header(problem, remedy));
+    }
     let first = table.header.as_ref().and_then(|header| header.first());
     if first.is_some_and(|name| is_unnamed(name)) {
         return Err(table.error_in_header(

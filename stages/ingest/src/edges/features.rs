@@ -58,7 +58,17 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
         }
         FeatureColumns::Dense { node } => {
             // A table may hold features and classes of the nodes; a class is no feature.
-            let is_of_labels = params.labels.as_deref() == Some(file);
+            // Paths may name one file in several ways, so the bytes are compared.
+            let is_of_labels = match &params.labels {
+                Some(labels) => labels == file || files.bytes(labels)? == files.bytes(file)?,
+                None => false,
+            };
+            if let (false, Some(_), Some(class)) = (is_of_labels, &params.labels, columns::class(&table, params)) {
+                let problem =
+                    format!("{} looks like the classes, and would be read as a feature", columns::title(&table, class));
+                let remedy = "leave the column out of the features, or name the same file in `labels`";
+                return Err(table.error_in_header(problem, remedy));
+            }
             let class = is_of_labels.then(|| columns::of_labels(&table, params)).transpose()?.map(|[_, class]| class);
             let n_others = table.width().saturating_sub(1 + usize::from(class.is_some()));
             let (n_rows, node_title) = (table.rows.len(), columns::title(&table, node));

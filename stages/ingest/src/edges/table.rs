@@ -1,7 +1,8 @@
 //! Tables: rows of equally many fields, with or without column names, whatever kind of file they come from.
 
-mod columnar;
+mod arrow;
 mod graphml;
+mod parquet;
 mod text;
 
 use crate::error::Error;
@@ -62,15 +63,19 @@ impl Table {
     /// decide.
     pub(super) fn read(files: &Files, file: &str, header: Option<bool>, subject: Subject) -> Result<Self, Error> {
         let named_columns = |(names, rows): (Vec<String>, Vec<Row>)| {
-            if rows.is_empty() {
+            if let Some((row, fields)) = rows.iter().find(|(_, fields)| fields.len() != names.len()) {
+                let problem = format!("{} fields for {} columns", fields.len(), names.len());
+                return Err(Error::new(file, place(file, *row), problem, "write the file again"));
+            }
+            if names.is_empty() || rows.is_empty() {
                 return Err(Error::new(file, "", "the table has no row", "give at least one"));
             }
             Ok(Self { file: file.to_owned(), header: Some(names), first_line: 0, rows })
         };
         match Kind::of(file) {
             Kind::Text => text::read(files, file, header),
-            Kind::Parquet => columnar::parquet(files, file).and_then(named_columns),
-            Kind::Arrow => columnar::arrow(files, file).and_then(named_columns),
+            Kind::Parquet => parquet::read(files, file).and_then(named_columns),
+            Kind::Arrow => arrow::read(files, file).and_then(named_columns),
             Kind::GraphMl => graphml::read(files, file, subject).and_then(named_columns),
         }
     }

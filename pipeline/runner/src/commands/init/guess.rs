@@ -100,7 +100,8 @@ fn whole_dataset(place: &Path) -> anyhow::Result<Option<Source>> {
         names
     };
     if place.join("raw/num-node-list.csv.gz").is_file() {
-        let scheme = names(&place.join("split")).into_iter().next();
+        let is_scheme = |name: &String| place.join("split").join(name).join("train.csv.gz").is_file();
+        let scheme = names(&place.join("split")).into_iter().find(is_scheme);
         return Ok(Some(Source::Ogb { folder: place.to_owned(), scheme }));
     }
     // PyTorch Geometric keeps the files of Planetoid in a folder `raw`.
@@ -128,7 +129,9 @@ fn is_archive(file: &Path) -> bool {
 /// What a file is for.
 fn role(file: &Path, arguments: &InitArguments) -> anyhow::Result<&'static str> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let by_word = WORDS.iter().find(|(_, words)| words.iter().any(|word| name.contains(word))).map(|(role, _)| *role);
+    let parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_meant = |words: &&[&str]| words.iter().any(|word| parts.iter().any(|part| part.starts_with(word)));
+    let by_word = WORDS.iter().find(|(_, words)| is_meant(words)).map(|(role, _)| *role);
     let is_only = arguments.files.len() == 1 && arguments.edges.is_none();
     let is_graph = name.trim_end_matches(".gz").ends_with(".graphml");
     match by_word {

@@ -22,7 +22,7 @@ pub(super) fn config(ingest: &Table, found: &Found) -> String {
                 .to_owned(),
         );
     }
-    lines.extend(["".to_owned(), "[ingest]".to_owned()]);
+    lines.push("\n[ingest]".to_owned());
     lines.extend(ingest.iter().map(|(field, value)| format!("{field} = {}", inline(value))));
     if has_classes && !ingest.contains_key("split") {
         lines.push("split = { train = 0.5, validation = 0.25, test = 0.25 }".to_owned());

@@ -89,8 +89,8 @@ fn wrong_arrays_are_refused_with_their_place() {
     };
     let links = |bytes| with("e.npy", bytes, links).map(|_| ());
     words(links(npy(&[3, 3], vec![0_i64; 9])), "an array of shape [3, 3]");
-    words(links(npy(&[2, 2], vec![0.5_f64, 1.0, 2.0, 3.0])), "e.npy: row 1: 0.5 is no node number");
-    words(links(npy(&[2, 2], vec![0_i64, 1, -2, 3])), "e.npy: row 2: -2 is no node number");
+    words(links(npy(&[3, 2], vec![0.5_f64, 1.0, 2.0, 3.0, 4.0, 5.0])), "e.npy: row 1: 0.5 is no node number");
+    words(links(npy(&[3, 2], vec![0_i64, 1, -2, 3, 4, 5])), "e.npy: row 2: -2 is no node number");
     words(links(b"no array".to_vec()), "e.npy: not an array of numbers");
     let classes = |bytes| with("l.npy", bytes, classes).map(|_| ());
     words(classes(npy(&[2, 2], vec![0_i64; 4])), "labels in an array of shape [2, 2]");
@@ -103,6 +103,9 @@ fn wrong_arrays_are_refused_with_their_place() {
     words(matrix(&path, [2, 3]), "a matrix of 2 rows and 3 columns is no adjacency");
     words(matrix(&path, [1, 1]), "entry (0, 1) lies outside 1 rows and 1 columns");
     words(matrix(&path, [i64::MAX, i64::MAX]), "it declares");
-    words(matrix(&[("row", vec![0, 0]), ("col", vec![1, 1]), ("data", vec![1, 1])], [2, 2]), "column 1 stands twice");
+    let twice = [("row", vec![0, 0]), ("col", vec![1, 1]), ("data", vec![1, 1])];
+    assert_eq!(matrix(&twice, [2, 2]), Ok(()), "a repeated link is one");
+    words(with("f.npz", npz(&twice, [2, 2]), super::features).map(|_| ()), "f.npz: row 1: a column stands twice");
+    words(links(npy(&[2, 2], vec![0_i64, 1, 2, 3])), "either way");
     words(matrix(&[("row", vec![0])], [2, 2]), "key `data`: it is missing");
 }

@@ -32,6 +32,16 @@ pub(super) fn read(files: &Files, file: &str, subject: Subject) -> Result<(Vec<S
     let (Some(graph), None) = (graphs.next(), graphs.next()) else {
         return Err(Error::new(file, "", "the file has none or several graphs", "write one graph into it"));
     };
+    for (name, problem) in [("graph", "a graph inside a node"), ("hyperedge", "links of more than two nodes")] {
+        if graph.descendants().skip(1).any(|inside| inside.has_tag_name_of(name)) {
+            return Err(Error::new(
+                file,
+                "",
+                format!("the file has {problem}"),
+                "write nodes and links of two nodes alone",
+            ));
+        }
+    }
     let (element, ends): (_, &[&str]) = match subject {
         Subject::Links => ("edge", &["source", "target"]),
         Subject::Nodes => ("node", &["id"]),
@@ -74,7 +84,9 @@ impl<'a> Attributes<'a> {
         let mut values = self.defaults.clone();
         for data in item.children().filter(|child| child.has_tag_name_of("data")) {
             if let Some(&column) = data.attribute("key").and_then(|key| self.columns.get(key)) {
-                values[column] = data.text().unwrap_or_default().trim().to_owned();
+                // A remark may stand inside the text.
+                let texts = data.descendants().filter(Node::is_text).filter_map(|inside| inside.text());
+                texts.collect::<String>().trim().clone_into(&mut values[column]);
             }
         }
         values

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use ::parquet::arrow::ArrowWriter;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, types};
-use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use veilgraph_contract::RawFile;
 
@@ -50,11 +50,8 @@ fn columns_of_every_kind_become_text() {
         let table = read(file, &bytes, Subject::Links).expect(file);
         assert_eq!(table.header.as_deref().expect("names"), ["target", "source", "weight", "kind"], "{file}");
         let rows: Vec<Vec<&str>> = table.rows.iter().map(|(_, row)| row.iter().map(String::as_str).collect()).collect();
-        // A whole number in a column of fractions may be written with or without its point.
-        let weight = rows[1][2];
-        assert!(weight == "2" || weight == "2.0", "{file}: {weight}");
         assert_eq!(rows[0], ["bob", "7", "0.5", "x"], "{file}");
-        assert_eq!(rows[1], ["cy", "-1", weight, ""], "{file}");
+        assert_eq!(rows[1], ["cy", "-1", "2", ""], "{file}");
         assert_eq!(rows[2], ["", "12", "", "y"], "{file}");
         assert_eq!(table.rows.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3], "{file}");
         assert_eq!(place(file, 3), "row 3: ");
@@ -83,7 +80,7 @@ const GRAPHML: &str = r#"<?xml version="1.0" encoding="utf-8"?>
   <key id="d1" for="edge" attr.name="weight" attr.type="long"/>
   <key id="d0" for="node" attr.name="club" attr.type="string"><default>none</default></key>
   <graph edgedefault="undirected">
-    <node id="a &amp; b"><data key="d0">Mr. Hi</data></node>
+    <node id="a &amp; b"><data key="d0">Mr.<!-- his name --> Hi</data></node>
     <node id="cy"/>
     <edge source="a &amp; b" target="cy"><data key="d1">4</data></edge>
     <edge source="cy" target="cy"/>
@@ -109,6 +106,8 @@ fn what_is_no_graphml_is_refused() {
         ("<gexf></gexf>", "it begins with <gexf>"),
         ("<graphml></graphml>", "none or several graphs"),
         ("<graphml><graph/><graph/></graphml>", "none or several graphs"),
+        ("<graphml><graph><node id=\"1\"><graph/></node></graph></graphml>", "a graph inside a node"),
+        ("<graphml><graph><hyperedge/></graph></graphml>", "links of more than two nodes"),
         ("<graphml><graph><edge source=\"1\"/></graph></graphml>", "row 1: <edge> has no `target`"),
         ("source,target\n1,2\n", "not GraphML ("),
     ] {

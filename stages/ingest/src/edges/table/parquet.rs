@@ -1,0 +1,83 @@
+//! Parquet files.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
+use super::Row;
+use crate::error::Error;
+use crate::raw::Files;
+
+const REMEDY: &str = "write it again, with columns of text or numbers (Polars: `write_parquet` or `write_ipc`)";
+
+/// The names of the columns and the rows of a Parquet file.
+pub(super) fn read(files: &Files, file: &str) -> Result<(Vec<String>, Vec<Row>), Error> {
+    let bytes = Bytes::from(files.bytes(file)?.into_owned());
+    let n_bytes = bytes.len();
+    guarded(file, "Parquet", || {
+        let reader = SerializedFileReader::new(bytes).map_err(|error| error.to_string())?;
+        let schema = reader.metadata().file_metadata().schema_descr().root_schema().clone();
+        let columns = schema.get_fields();
+        if let Some(nested) = columns.iter().find(|column| !column.is_primitive()) {
+            return Err(nested_column(nested.name()));
+        }
+        let names = columns.iter().map(|column| column.name().to_owned()).collect();
+        let n_rows = reader.metadata().file_metadata().num_rows();
+        refuse_bomb(usize::try_from(n_rows).unwrap_or(usize::MAX), n_bytes)?;
+        let mut rows = Vec::new();
+        for (at, row) in reader.get_row_iter(None).map_err(|error| error.to_string())?.enumerate() {
+            refuse_bomb(at, n_bytes)?;
+            let row = row.map_err(|error| error.to_string())?;
+            let fields: Result<Vec<String>, String> = row.get_column_iter().map(|(_, field)| plain(field)).collect();
+            rows.push((at as u64 + 1, fields?));
+        }
+        Ok((names, rows))
+    })
+}
+
+/// The text of a field; what is absent is empty.
+fn plain(field: &Field) -> Result<String, String> {
+    Ok(match field {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        // Some programs do not say that their bytes are text.
+        Field::Bytes(bytes) => {
+            std::str::from_utf8(bytes.data()).map_err(|_| "a column holds bytes that are no text")?.to_owned()
+        }
+        // As the reader of Arrow files writes them.
+        Field::Float(number) => number.to_string(),
+        Field::Double(number) => number.to_string(),
+        other => other.to_string(),
+    })
+}
+
+/// Refuses a file of few bytes that declares so many rows that they would fill the memory.
+pub(super) fn refuse_bomb(n_rows: usize, n_bytes: usize) -> Result<(), String> {
+    const MOST_ROWS_OF_SMALL_FILES: usize = 1 << 22;
+    const MOST_ROWS_PER_BYTE: usize = 64;
+    if n_rows > MOST_ROWS_OF_SMALL_FILES.max(n_bytes.saturating_mul(MOST_ROWS_PER_BYTE)) {
+        return Err(format!("it declares {n_rows} rows in {n_bytes} bytes"));
+    }
+    Ok(())
+}
+
+fn nested_column(name: &str) -> String {
+    format!("column `{name}` holds lists or groups")
+}
+
+/// What `read` makes of a file. The readers of these formats may panic on damaged bytes, which is no reason to end
+/// without a message.
+pub(super) fn guarded<T>(file: &str, format: &str, read: impl FnOnce() -> Result<T, String>) -> Result<T, Error> {
+    let read = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".to_owned()));
+    let disabled = |problem: &str| problem.contains("Disabled feature");
+    let read = read.map_err(|problem| {
+        if disabled(&problem) {
+            "its compression is not read; write it with `compression=\"zstd\"`".to_owned()
+        } else {
+            problem
+        }
+    });
+    read.map_err(|problem| Error::new(file, "", format!("not a table of {format} ({problem})"), REMEDY))
+}
