@@ -76,8 +76,10 @@ def test_a_store_is_given_or_named_by_the_config_or_usual(tmp_path: Path, monkey
     path.write_text("[privatize.links]\nepsilon = 1.0\n", encoding="utf-8")
     monkeypatch.setenv("VEILGRAPH_STORE", "usual")
     assert name_and_store(path) == ("x", Path("usual"))
-    assert name_and_store(path, overlay={"privacy.store": "own"}) == ("x", tmp_path / "own")
     assert name_and_store(path, "given") == ("x", Path("given"))
+    monkeypatch.delenv("VEILGRAPH_STORE")
+    path.write_text('[privacy]\nstore = "own"\n[privatize.links]\nepsilon = 1.0\n', encoding="utf-8")
+    assert name_and_store(path) == ("x", tmp_path / "own")
 
 
 def test_relative_paths_of_a_dict_begin_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
