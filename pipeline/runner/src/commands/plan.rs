@@ -30,7 +30,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
         let display = Display::of_plan(&tasks, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
         if !arguments.json {
-            count(&tasks, &done).iter().for_each(|line| output::line(line));
+            output::line(&count(&tasks, &done));
             tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
         }
         if arguments.json {
@@ -42,7 +42,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
 }
 
 /// How many stage runs there are of each kind.
-fn count(tasks: &[Task], done: &[Done]) -> Vec<String> {
+fn count(tasks: &[Task], done: &[Done]) -> String {
     let mut stages: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut fresh, mut sure, mut perhaps) = (0, 0, 0);
     for (task, done) in tasks.iter().zip(done) {
@@ -59,10 +59,10 @@ fn count(tasks: &[Task], done: &[Done]) -> Vec<String> {
     let of_stages: Vec<String> =
         STAGES.iter().filter_map(|stage| stages.get(stage).map(|count| format!("{stage} {count}"))).collect();
     let of_stages = if of_stages.is_empty() { String::new() } else { format!(": {}", of_stages.join(", ")) };
-    vec![format!(
+    format!(
         "in all: {fresh} stage runs are fresh, {sure} would run, and {perhaps} after them unless their inputs stay as they \
          are{of_stages}"
-    )]
+    )
 }
 
 /// Says where `run` would refuse to release, as far as that is known before data are read.

@@ -134,7 +134,11 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     let wrong = |problem: String| Error::new(file, "", format!("not a sparse matrix ({problem})"), remedy);
     refuse_nested_headers(bytes.as_ref()).map_err(wrong)?;
     let mut archive = NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(error.to_string()))?;
-    let keys: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    let is_by_coordinates = archive.array_names().any(|key| key == "row");
+    let format = text_of_archive(&mut archive, "format");
+    if let Some(other) = format.as_deref().filter(|format| !["csr", "csc", "coo"].contains(format)) {
+        return Err(wrong(format!("its form is `{other}`; turn it into rows with `matrix.tocsr()`")));
+    }
     let mut array =
         |key: &str| array_of_archive(&mut archive, key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let shape = array("shape")?;
@@ -143,13 +147,7 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     };
     let (n_rows, n_columns) = (n_rows as usize, n_columns as usize);
     let values = array("data")?;
-    let format = text_of_archive(&mut archive, "format");
-    if let Some(other) = format.as_deref().filter(|format| !["csr", "csc", "coo"].contains(format)) {
-        return Err(wrong(format!("its form is `{other}`; turn it into rows with `matrix.tocsr()`")));
-    }
-    let mut array =
-        |key: &str| array_of_archive(&mut archive, key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
-    let (rows, columns) = if keys.iter().any(|key| key == "row") {
+    let (rows, columns) = if is_by_coordinates {
         (array("row")?, array("col")?)
     } else {
         let (offsets, inner) = (array("indptr")?, array("indices")?);
