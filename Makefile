@@ -105,6 +105,7 @@ bench: build              ## Time the algorithms and whole runs (those on real g
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+	python3 docs/benchmarks/speed.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published choice of Blink on Cora (needs DATA_DIR)
 	cargo build --release --locked --features cuda
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda --all-pairs

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use polars::prelude::{DataType, LazyFrame, PlRefPath, ScanArgsParquet};
+use polars::prelude::DataType;
+use polars_io::SerReader;
+use polars_io::parquet::read::ParquetReader;
 use serde_json::Value;
 
 use crate::support::{Lab, TINY, data_dir, rows};
@@ -311,9 +313,7 @@ fn linkteller_finds_on_cora_what_was_measured_independently() {
 
 /// Two columns of whole numbers and a third, of an artifact below the readable names of a run.
 fn table(path: &Path, columns: [&str; 3]) -> Vec<(u32, u32, f64)> {
-    let text = PlRefPath::new(path.to_str().expect("a path"));
-    let frame =
-        LazyFrame::scan_parquet(text, ScanArgsParquet::default()).and_then(LazyFrame::collect).expect("a table");
+    let frame = ParquetReader::new(fs::File::open(path).expect("a file")).finish().expect("a table");
     let [first, second, third] = columns.map(|name| {
         let column = frame.column(name).and_then(|column| column.cast(&DataType::Float64)).expect("a column");
         column.f64().expect("numbers").into_no_null_iter().collect::<Vec<f64>>()

@@ -21,6 +21,16 @@ fn show_prints_schema_metadata_rows_and_answers_sql() {
     let answer =
         lab.call(&["show", path, "--sql", "SELECT COUNT(*) AS links, MAX(weight) <= 1 AS bounded FROM artifact"]);
     assert!(answer.status == 0 && answer.out.contains("true"), "{}{}", answer.out, answer.err);
+    // Rows from the middle, some columns, a condition on another column, and groups.
+    for (query, shape) in [
+        ("SELECT target FROM artifact LIMIT 3 OFFSET 2", "shape: (3, 1)"),
+        ("SELECT * FROM artifact LIMIT 2", "shape: (2, 3)"),
+        ("SELECT source FROM artifact WHERE weight > 2 LIMIT 5", "shape: (0, 1)"),
+        ("SELECT source, COUNT(*) AS links FROM artifact GROUP BY source ORDER BY links DESC LIMIT 4", "shape: (4, 2)"),
+    ] {
+        let answer = lab.call(&["show", path, "--sql", query]);
+        assert!(answer.status == 0 && answer.out.contains(shape), "{query}: {}{}", answer.out, answer.err);
+    }
     let wrong = lab.call(&["show", path, "--sql", "SELECT nonsense FROM artifact"]);
     assert!(wrong.status == 1 && wrong.err.contains("the table is called `artifact`"), "{}", wrong.err);
 }

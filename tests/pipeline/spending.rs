@@ -186,15 +186,16 @@ fn a_ledger_that_does_not_end_as_its_last_charge_left_it_is_refused() {
 /// A crash in the middle of a charge leaves the end of the ledger and some of the rows: the charge is completed.
 #[test]
 fn a_charge_that_a_crash_cut_short_is_completed() {
-    let lab = deployment("");
+    let lab = deployment("population = \"Zürich\"");
     assert_eq!(run(&lab, &[]).status, 0);
     let path = lab.path("artifacts/owner/ledger.jsonl");
     let text = fs::read_to_string(&path).expect("there");
     // The end that a charge notes before it appends its rows.
     let end = serde_json::json!({"length": 0, "digest": blake3::hash(b"").to_hex().to_string(), "pending": text});
     fs::write(lab.path("artifacts/owner/ledger.head"), end.to_string()).expect("written");
-    for kept in [0, 10, text.find('\n').expect("a line") + 1, text.len() / 2, text.len() - 1] {
-        fs::write(&path, &text[..kept]).expect("written");
+    let in_a_letter = text.find('ü').expect("a letter of two bytes") + 1;
+    for kept in [0, 10, in_a_letter, text.find('\n').expect("a line") + 1, text.len() / 2, text.len() - 1] {
+        fs::write(&path, &text.as_bytes()[..kept]).expect("written");
         assert_eq!(ledger(&lab).len(), 4, "{kept} bytes were written");
         assert_eq!(run(&lab, &[]).status, 0);
     }

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 
 /// This sparse matrix is stored in compressed rows; the columns of each row ascend.
@@ -135,9 +136,19 @@ impl SparseMatrix {
     /// Panics when `x` has another length.
     #[must_use]
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
+        /// One thread takes this many rows at a time. The rows of a smaller graph are left to the thread that asks, since
+        /// models train side by side.
+        const ROWS_PER_TASK: usize = 1 << 14;
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
-        Arch::new().dispatch(Multiply { matrix: self, x, width, product: &mut product });
+        if self.n_rows() <= ROWS_PER_TASK {
+            Arch::new().dispatch(Multiply { matrix: self, x, width, first: 0, product: &mut product });
+        } else {
+            let parts = product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate();
+            parts.for_each(|(task, product)| {
+                Arch::new().dispatch(Multiply { matrix: self, x, width, first: task * ROWS_PER_TASK, product });
+            });
+        }
         product
     }
 }
@@ -149,6 +160,8 @@ struct Multiply<'a> {
     matrix: &'a SparseMatrix,
     x: &'a [f32],
     width: usize,
+    /// The first row of this part of the product.
+    first: usize,
     product: &'a mut [f32],
 }
 
@@ -176,7 +189,7 @@ impl Multiply<'_> {
     /// Computes the columns `start..start + LANES` of the product; the sums of a row stay in registers.
     #[inline(always)]
     fn columns<const LANES: usize>(&mut self, start: usize) {
-        for (row, out) in self.product.chunks_exact_mut(self.width).enumerate() {
+        for (row, out) in (self.first..).zip(self.product.chunks_exact_mut(self.width)) {
             let (columns, values) = self.matrix.row(row);
             let mut sums = [0.0; LANES];
             for (&column, &value) in columns.iter().zip(values) {

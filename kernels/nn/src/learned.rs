@@ -23,13 +23,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veilgraph_graph::WeightedGraph;
+use veilgraph_graph::{SparseMatrix, Sums, WeightedGraph, dense_adjoint_product, dense_product};
 
 use crate::adam::Corrections;
-use dense::{LinkRow, Step, adjoint_product, distance, product, step_row, transposed};
-use rule::{RowSum, row_sums};
+use dense::{LinkRow, Step, SteppedRow, step_row, transposed};
+use rule::RowSum;
 use tape::{Pass, Tape};
 use veilgraph_operator::Scaling;
+use veilgraph_operator::rows::matrix;
 
 pub(crate) use rule::Rule;
 
@@ -53,9 +54,8 @@ impl Default for LinkLearning {
 
 /// Reported links, from which weights are learned.
 pub struct ReportedLinks {
-    n: usize,
-    /// Row-major `[n, n]`; row: who reported and receives; column: about whom.
-    weights: Vec<f32>,
+    /// `[n, n]`; row: who reported and receives; column: about whom.
+    weights: SparseMatrix,
     learning: LinkLearning,
 }
 
@@ -76,6 +76,8 @@ struct State {
     steps: u32,
     /// Row sums of the weights, `[n]`.
     sums: Vec<RowSum>,
+    /// Frobenius norm of the difference from the reported weights.
+    distance: f64,
     /// Products of the pass under way, if it is recorded.
     tape: Option<Tape>,
 }
@@ -84,29 +86,41 @@ impl ReportedLinks {
     /// The links of `graph`, each seen by the node that reported it.
     #[must_use]
     pub fn new(graph: &WeightedGraph, learning: LinkLearning) -> Self {
-        let n = graph.n_nodes;
-        let mut weights = vec![0.0; n * n];
+        let mut rows = vec![Vec::new(); graph.n_nodes];
         for (source, target, weight) in graph.links() {
-            weights[source as usize * n + target as usize] = weight;
+            rows[source as usize].push((target, weight));
         }
-        Self { n, weights, learning }
+        rows.iter_mut().for_each(|row| row.sort_unstable_by_key(|&(target, _)| target));
+        Self { weights: matrix(graph.n_nodes, rows), learning }
     }
 
     /// Number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
-        self.n
+        self.weights.n_rows()
+    }
+
+    /// All weights, row-major `[n, n]`.
+    fn dense(&self) -> Vec<f32> {
+        let n = self.n_nodes();
+        let mut dense = vec![0.0; n * n];
+        for node in 0..n {
+            let (columns, values) = self.weights.row(node);
+            columns.iter().zip(values).for_each(|(&column, &value)| dense[node * n + column as usize] = value);
+        }
+        dense
     }
 }
 
 impl LearnedMap {
     /// The map before anything is learned: its weights are those that were reported.
     pub(crate) fn new(reported: Arc<ReportedLinks>, rule: Rule) -> Self {
-        let entries = reported.weights.len();
-        let weights = reported.weights.clone();
-        let sums = row_sums(&weights, reported.n, rule);
-        let (first, second) = (vec![0.0; entries], vec![0.0; entries]);
-        Self { reported, rule, state: Mutex::new(State { weights, first, second, steps: 0, sums, tape: None }) }
+        let weights = reported.dense();
+        let sum = |node: usize| rule.row_sum(reported.weights.row(node).1.iter().sum());
+        let sums = (0..reported.n_nodes()).map(sum).collect();
+        let (first, second) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
+        let state = State { weights, first, second, steps: 0, sums, distance: 0.0, tape: None };
+        Self { reported, rule, state: Mutex::new(state) }
     }
 
     /// `M x`, or `Mᵀ x` for the adjoint; kept on the tape, if there is one.
@@ -116,7 +130,11 @@ impl LearnedMap {
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let mut state = self.lock();
         let output = self.rule.scaling(&state.sums).apply(x, width, adjoint, |x| {
-            if adjoint { adjoint_product(&state.weights, x, width) } else { product(&state.weights, x, width) }
+            if adjoint {
+                dense_adjoint_product(&state.weights, x, width)
+            } else {
+                dense_product(&state.weights, x, width, Sums::Single)
+            }
         });
         if let Some(tape) = &mut state.tape {
             let pass = Pass { input: x.to_vec(), output: output.clone(), width };
@@ -138,7 +156,7 @@ impl LearnedMap {
     pub(crate) fn learn(&self) {
         let mut state = self.lock();
         let Some(tape) = state.tape.take() else { return };
-        let n = self.reported.n;
+        let n = self.reported.n_nodes();
         let Scaling { left, right, .. } = self.rule.scaling(&state.sums);
         let by_sum = tape.gradient_by_sums(&state.sums, self.rule);
         let gradients = tape.gradients(n);
@@ -148,34 +166,35 @@ impl LearnedMap {
         let inputs = transposed(&inputs.values, inputs.width);
         let State { weights, first, second, .. } = &mut *state;
         let rows = (weights.par_chunks_mut(n), first.par_chunks_mut(n), second.par_chunks_mut(n));
-        rows.into_par_iter().enumerate().for_each(|(node, (weights, first, second))| {
+        let stepped = rows.into_par_iter().enumerate().map(|(node, (weights, first, second))| {
             let row = LinkRow {
                 node,
                 weights,
                 first,
                 second,
-                reported: &self.reported.weights[node * n..(node + 1) * n],
+                reported: self.reported.weights.row(node),
                 gradient: gradients.row(node),
                 inputs: &inputs,
                 left: left[node],
                 right: &right,
                 by_sum: by_sum[node],
             };
-            step_row(row, step);
+            step_row(row, step)
         });
-        state.sums = row_sums(&state.weights, n, self.rule);
+        let stepped: Vec<SteppedRow> = stepped.collect();
+        state.sums = stepped.iter().map(|row| self.rule.row_sum(row.sum)).collect();
+        state.distance = stepped.iter().map(|row| row.squared_distance).sum::<f64>().sqrt();
     }
 
     /// What the step with number `state.steps` has in common for all weights.
     fn next_step(&self, state: &State) -> Step {
         let LinkLearning { learning_rate, deviation, sparsity } = self.reported.learning;
-        let distance = distance(&state.weights, &self.reported.weights, self.reported.n);
         let Corrections { to_rate, to_second } = Corrections::at(state.steps);
         Step {
             learning_rate: learning_rate as f32 * to_rate,
             to_second,
             // The Frobenius norm has no gradient where it is zero, which is where learning starts.
-            deviation: if distance > 0.0 { (deviation / distance) as f32 } else { 0.0 },
+            deviation: if state.distance > 0.0 { (deviation / state.distance) as f32 } else { 0.0 },
             sparsity: sparsity as f32,
         }
     }
@@ -188,14 +207,14 @@ impl LearnedMap {
 impl fmt::Debug for LearnedMap {
     /// Names the map; its entries are too many to print.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "learned links of {} nodes", self.reported.n)
+        write!(formatter, "learned links of {} nodes", self.reported.n_nodes())
     }
 }
 
 impl fmt::Debug for ReportedLinks {
     /// Names the links; they are too many to print.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "reported links of {} nodes", self.n)
+        write!(formatter, "reported links of {} nodes", self.n_nodes())
     }
 }
 

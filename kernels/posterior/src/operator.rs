@@ -20,8 +20,8 @@ use crate::model::Posterior;
 pub enum SoftOperator<T: Real = f32> {
     /// Where few pairs are known, `P` is a smooth part of low rank that is corrected at the known pairs.
     LowRank(LowRank<T>),
-    /// Where many pairs are claimed, the entries of `P` are formed from planes of bits whenever they are needed and are
-    /// never kept; the similar pairs are corrected.
+    /// Where many pairs are claimed, the entries of `P` are formed from planes of bits; the similar pairs are corrected. In
+    /// large graphs the entries are formed whenever they are needed, and never kept.
     OnTheFly(OnTheFly<T>),
 }
 
@@ -45,7 +45,13 @@ impl<T: Real> SoftOperator<T> {
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_known_at_most();
         let bytes = corrections * (size_of::<u32>() + size_of::<T>());
-        bytes > MOST_BYTES || T::CORRECTION_COST * corrections as f64 > T::ENTRY_COST * entries as f64
+        bytes > MOST_BYTES
+            || T::CORRECTION_COST * corrections as f64 > Self::entry_cost(posterior.n_nodes()) * entries as f64
+    }
+
+    /// Returns what an entry that follows from claims costs, in nanoseconds.
+    fn entry_cost(n_nodes: usize) -> f64 {
+        T::KEPT_ENTRY_COST.filter(|_| OnTheFly::<T>::are_kept(n_nodes)).unwrap_or(T::ENTRY_COST)
     }
 
     /// Returns the number of nodes.
@@ -64,7 +70,7 @@ impl<T: Real> SoftOperator<T> {
         let n = self.n_nodes() as f64;
         match self {
             Self::LowRank(operator) => operator.n_terms() as f64,
-            Self::OnTheFly(_) => T::ENTRY_COST / T::CORRECTION_COST * n * n,
+            Self::OnTheFly(_) => Self::entry_cost(self.n_nodes()) / T::CORRECTION_COST * n * n,
         }
     }
 

@@ -40,7 +40,7 @@ fn bin_thresholds(counts: &[u64], scores: &[f64], limits: BinLimits) -> Vec<f64>
     /// A bin and all later ones may hold this many times as many pairs as the next bin and all later ones.
     const RATIO: f64 = 1.6;
     let mut cells_by_score: Vec<usize> = (0..counts.len()).filter(|&cell| counts[cell] > 0).collect();
-    cells_by_score.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    cells_by_score.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     let bounds = (0..i32::from(limits.most_bins)).map(|bin| (limits.most_pairs as f64 / RATIO.powi(bin)) as u64);
     let bounds: Vec<u64> = bounds.take_while(|&bound| bound >= limits.least_pairs.max(1) as u64).collect();
     let mut thresholds: Vec<f64> = Vec::new();

@@ -22,8 +22,9 @@ pub(crate) use budgets::Budgets;
 use charge::spent;
 pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
+use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
-use journal::Journal;
+use journal::{Journal, Position};
 
 /// The stage whose entries hold releases.
 const RELEASING_STAGE: &str = "privatize";
@@ -38,15 +39,13 @@ pub(crate) struct Ledger {
 /// What was read of the file.
 #[derive(Default)]
 struct ReadSoFar {
-    /// Bytes of whole lines.
-    length: usize,
-    /// Number of lines.
-    lines: usize,
+    end: Position,
     /// Hash of the last line.
     last: String,
     rows: Vec<LedgerRow>,
-    /// Number of rows of each entry.
-    entries: BTreeMap<String, usize>,
+    /// The rows of each entry, by their place.
+    entries: BTreeMap<String, Vec<usize>>,
+    deployed: Deployed,
     /// Populations that this process has charged.
     charged: BTreeSet<String>,
 }
@@ -68,16 +67,16 @@ impl Ledger {
     pub(crate) fn charge(&self, charge: &Charge, allowance: &Allowance) -> anyhow::Result<()> {
         let mut state = self.state();
         let mut locked = self.journal.lock()?;
-        let text = locked.read()?;
+        let text = locked.read(&state.end)?;
         self.take_in(&mut state, &text)?;
-        if state.entries.get(charge.entry).is_some_and(|rows| *rows >= charge.releases.len()) {
+        let charged = state.entries.get(charge.entry).map_or(0, Vec::len);
+        if charged >= charge.releases.len() {
             return Ok(());
         }
         allowance.check(charge, &state.rows)?;
         let mut lines = String::new();
         let mut previous = state.last.clone();
         // Of a seeded release some rows may be there: earlier versions did not complete a charge that a crash cut short.
-        let charged = state.entries.get(charge.entry).copied().unwrap_or(0);
         for row in charge.rows().skip(charged) {
             let row = LedgerRow { previous, ..row };
             let line = serde_json::to_string(&row)?;
@@ -85,9 +84,9 @@ impl Ledger {
             lines += &line;
             lines.push('\n');
         }
-        locked.charge(&text, &lines)?;
+        locked.charge(&state.end, &lines)?;
         state.charged.insert(charge.population.to_owned());
-        self.take_in(&mut state, &(text + &lines))
+        self.take_in(&mut state, &lines)
     }
 
     /// All rows.
@@ -97,7 +96,7 @@ impl Ledger {
 
     /// Whether a release of so many rows was charged for the entry `entry`.
     pub(crate) fn has(&self, entry: &str, rows: usize) -> bool {
-        self.state().entries.get(entry).is_some_and(|found| *found >= rows)
+        self.state().entries.get(entry).is_some_and(|found| found.len() >= rows)
     }
 
     /// Whether this process has charged nothing about these nodes yet.
@@ -124,17 +123,16 @@ impl Ledger {
     /// Reads what was added to the file.
     pub(crate) fn catch_up(&self) -> anyhow::Result<()> {
         let mut state = self.state();
-        self.take_in(&mut state, &self.journal.read()?)
+        let new = self.journal.read(&state.end)?;
+        self.take_in(&mut state, &new)
     }
 
-    /// Takes in what `text`, the whole ledger, has more than what was read before.
-    fn take_in(&self, state: &mut ReadSoFar, text: &str) -> anyhow::Result<()> {
+    /// Takes in the text that follows what was read before.
+    fn take_in(&self, state: &mut ReadSoFar, new: &str) -> anyhow::Result<()> {
         let path = self.journal.path().display().to_string();
-        let new = text.get(state.length..).with_context(|| {
-            format!("{path}: the privacy ledger was shortened while this program ran; restore it from a copy")
-        })?;
+        let mut entries = BTreeSet::new();
         for line in new.lines() {
-            let number = state.lines + 1;
+            let number = state.rows.len() + 1;
             let broken = |problem: &str| {
                 format!(
                     "{path} line {number}: {problem}; restore the privacy ledger from a copy, it must never be edited"
@@ -143,11 +141,15 @@ impl Ledger {
             let row: LedgerRow = serde_json::from_str(line).with_context(|| broken("not a row of the ledger"))?;
             ensure!(row.previous == state.last, broken("it does not follow the line before it"));
             state.last = hash(line);
-            state.lines = number;
-            *state.entries.entry(row.entry.clone()).or_default() += 1;
+            state.entries.entry(row.entry.clone()).or_default().push(number - 1);
+            entries.insert(row.entry.clone());
             state.rows.push(row);
         }
-        state.length = text.len();
+        state.end = state.end.after(new);
+        for entry in entries {
+            let rows = state.entries[&entry].iter().map(|&at| &state.rows[at]).collect::<Vec<_>>();
+            state.deployed.insert(&rows);
+        }
         Ok(())
     }
 }

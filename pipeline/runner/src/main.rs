@@ -17,6 +17,7 @@ mod published;
 mod registry;
 mod remaining;
 mod runs;
+mod scan;
 mod systems;
 mod task;
 mod watcher;

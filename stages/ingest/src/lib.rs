@@ -1,5 +1,6 @@
 //! Raw files, or a synthetic model, become one canonical graph with features, labels and splits.
 
+mod archive;
 mod edges;
 mod error;
 mod normalize;

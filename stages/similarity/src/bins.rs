@@ -28,23 +28,32 @@ pub(crate) struct BinnedRows {
 }
 
 /// This many cells divide the cosines; cell 0 holds the pairs without a common feature.
-const COSINE_CELLS: usize = 2048;
+pub(crate) const COSINE_CELLS: usize = 2048;
 /// This many cells divide the probabilities of a common class.
-const CLASS_CELLS: usize = 128;
+pub(crate) const CLASS_CELLS: usize = 128;
+/// There are this many cells; the cells of one interval of cosines stand together.
+pub(crate) const CELLS: usize = COSINE_CELLS * CLASS_CELLS;
 
 impl AllPairs {
     /// Lists the most similar pairs, at most `most_pairs`, in at most `most_bins` bins of ascending similarity.
     ///
     /// Cosine and classes decide together which pairs are listed. The listed pairs are divided into bins by both, or by
     /// cosine alone.
+    ///
+    /// In large graphs with sparse features, only the pairs that may be listed are visited. The result is the same.
     pub(crate) fn most_similar(&self, most_pairs: usize, most_bins: u8, bins_by: Measure) -> BinnedRows {
-        let counts = self.cell_counts();
+        /// In smaller graphs all pairs are visited in less time than it takes to choose.
+        const LEAST_NODES: usize = 8192;
         let limits = BinLimits { most_pairs, least_pairs: self.n_nodes / 4, most_bins };
+        let found = if self.n_nodes >= LEAST_NODES { self.by_search(limits, bins_by) } else { None };
+        found.unwrap_or_else(|| self.by_scan(limits, bins_by))
+    }
+
+    /// Visits all pairs, twice.
+    pub(crate) fn by_scan(&self, limits: BinLimits, bins_by: Measure) -> BinnedRows {
+        let counts = self.cell_counts();
         let by_score = bins_of_cells(&counts, &cell_scores(&counts), limits);
-        let CellBins { bin_of_cell, n_bins } = match bins_by {
-            Measure::Score => by_score,
-            Measure::Cosine => bins_by_cosine(&counts, &by_score, limits),
-        };
+        let CellBins { bin_of_cell, n_bins } = bins_by.of_listed(&counts, by_score, limits);
         let row = |scratch: &mut Scratch, node: usize| {
             let pairs = (node as u32 + 1..).zip(self.cells(node, scratch).map(|cell| bin_of_cell[cell]));
             pairs.filter(|&(_, bin)| bin > 0).collect()
@@ -58,7 +67,7 @@ impl AllPairs {
     /// # Shapes
     /// Returns `[COSINE_CELLS, CLASS_CELLS]`, row-major.
     fn cell_counts(&self) -> Vec<u64> {
-        let empty = || vec![0_u64; COSINE_CELLS * CLASS_CELLS];
+        let empty = || vec![0_u64; CELLS];
         (0..self.n_nodes)
             .into_par_iter()
             .fold(
@@ -83,12 +92,32 @@ impl AllPairs {
         if let Some(classes) = &self.classes {
             classes.same_class_with_later(node, same_class);
         }
-        cosines.iter().zip(&*same_class).map(|(&cosine, &same_class)| {
-            let cosine_cell = (cosine * (COSINE_CELLS - 1) as f32).ceil() as usize;
-            let class_cell = (same_class * CLASS_CELLS as f32) as usize;
-            cosine_cell.min(COSINE_CELLS - 1) * CLASS_CELLS + class_cell.min(CLASS_CELLS - 1)
-        })
+        cosines.iter().zip(&*same_class).map(|(&cosine, &same_class)| cell(cosine, same_class))
     }
+}
+
+impl Measure {
+    /// Divides the listed pairs into their final bins.
+    ///
+    /// # Shapes
+    /// `counts`: `[COSINE_CELLS, CLASS_CELLS]`, row-major.
+    pub(crate) fn of_listed(self, counts: &[u64], by_score: CellBins, limits: BinLimits) -> CellBins {
+        match self {
+            Self::Score => by_score,
+            Self::Cosine => bins_by_cosine(counts, &by_score, limits),
+        }
+    }
+}
+
+/// Returns the cell of a pair with this cosine and this probability of a common class.
+pub(crate) fn cell(cosine: f32, same_class: f32) -> usize {
+    let class_cell = (same_class * CLASS_CELLS as f32) as usize;
+    cosine_cell(cosine) * CLASS_CELLS + class_cell.min(CLASS_CELLS - 1)
+}
+
+/// Returns the interval of a cosine.
+pub(crate) fn cosine_cell(cosine: f32) -> usize {
+    ((cosine * (COSINE_CELLS - 1) as f32).ceil() as usize).min(COSINE_CELLS - 1)
 }
 
 /// Keeps memory for the similarities of one node with all later ones.
@@ -124,7 +153,7 @@ fn bins_by_cosine(counts: &[u64], listed: &CellBins, limits: BinLimits) -> CellB
 ///
 /// # Shapes
 /// `counts`: `[COSINE_CELLS, CLASS_CELLS]`, row-major. Returns the same shape.
-fn cell_scores(counts: &[u64]) -> Vec<f64> {
+pub(crate) fn cell_scores(counts: &[u64]) -> Vec<f64> {
     let total = counts.iter().sum::<u64>() as f64;
     let mut scores = vec![0.0; counts.len()];
     let mut rank = 0;

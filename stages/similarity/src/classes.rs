@@ -12,6 +12,8 @@ use crate::compared::HeldFeatures;
 pub(crate) struct Classes {
     /// The shape is `[n_classes][n_nodes]`, so that one class is added to many nodes at once.
     by_class: Vec<Vec<f32>>,
+    /// The same as `[n_nodes, n_classes]`, row-major, for one pair at a time.
+    by_node: Vec<f32>,
 }
 
 impl Classes {
@@ -21,7 +23,7 @@ impl Classes {
     /// `probabilities`: `[n_nodes, n_classes]`, row-major.
     pub(crate) fn new(n_classes: usize, probabilities: &[f32]) -> Self {
         let column = |class: usize| probabilities.iter().skip(class).step_by(n_classes).copied().collect();
-        Self { by_class: (0..n_classes).map(column).collect() }
+        Self { by_class: (0..n_classes).map(column).collect(), by_node: probabilities.to_vec() }
     }
 
     /// Predicts the classes of all nodes where there are labels of at least two; warns where that fails.
@@ -78,6 +80,12 @@ impl Classes {
         let (loss, probabilities) = best.unwrap_or_default();
         tracing::debug!(loss, "classes predicted from features");
         Ok(Self::new(labels.n_classes(), &probabilities))
+    }
+
+    /// Returns the probability that two nodes are of one class: `Σ_c P(c | a) P(c | b)`.
+    pub(crate) fn same_class(&self, a: usize, b: usize) -> f32 {
+        let row = |node: usize| &self.by_node[node * self.by_class.len()..][..self.by_class.len()];
+        row(a).iter().zip(row(b)).fold(0.0, |sum, (a, b)| sum + a * b)
     }
 
     /// Writes the probability that `node` and a later node are of one class: `Σ_c P(c | node) P(c | later node)`.

@@ -5,6 +5,7 @@ use veilgraph_graph::{EstimatedFeatures, Features};
 use veilgraph_nn::InputFeatures;
 
 use crate::cosine::Directions;
+use crate::cosine_join::n_common;
 
 /// Holds the features that the server has of the nodes.
 pub(crate) enum HeldFeatures {
@@ -38,11 +39,24 @@ impl HeldFeatures {
     /// Returns the features as vectors of length 1.
     ///
     /// # Errors
-    /// Fails when an entry is not finite.
+    /// Fails when an entry is not finite, and when there are so many nodes with dense features that to compare all of them
+    /// would take hours.
     pub(crate) fn directions(&self) -> Result<Directions, Invalid> {
-        match self {
-            Self::Public(features) => Ok(Directions::new(features)),
-            Self::Estimated(features) => Directions::of_estimates(&features.values),
+        /// So many products take about an hour on two cores.
+        const MOST_PRODUCTS: f64 = 1e13;
+        let directions = match self {
+            Self::Public(features) => Directions::new(features),
+            Self::Estimated(features) => Directions::of_estimates(&features.values)?,
+        };
+        let n_products = n_common(directions.by_feature());
+        if !directions.are_positive() && n_products > MOST_PRODUCTS {
+            return Err(Invalid(format!(
+                "the features of {} nodes are dense, so that every pair has some in common: to compare all pairs takes \
+                 {n_products:.0e} products, more than an hour; give sparse features, fewer of them, or none of what compares \
+                 nodes (`[estimate] prior = \"beta-model\"`)",
+                directions.by_node().n_rows()
+            )));
         }
+        Ok(directions)
     }
 }

@@ -99,6 +99,37 @@ impl Directions {
         Ok(Self { by_feature: by_node.transposed(), by_node })
     }
 
+    /// Returns the vectors of all nodes, `[n_nodes, n_features]`.
+    pub(crate) fn by_node(&self) -> &SparseMatrix {
+        &self.by_node
+    }
+
+    /// Returns the vectors by feature, `[n_features, n_nodes]`.
+    pub(crate) fn by_feature(&self) -> &SparseMatrix {
+        &self.by_feature
+    }
+
+    /// Returns how many nodes have a feature.
+    pub(crate) fn n_nodes_with(&self, feature: u32) -> usize {
+        self.by_feature.row(feature as usize).0.len()
+    }
+
+    /// Returns the cosine of a node with the node that has these weights.
+    ///
+    /// Products are added in the order of the features, as everywhere, so that the sum is the same to the last bit.
+    ///
+    /// # Shapes
+    /// `weights`: `[n_features]`.
+    pub(crate) fn cosine_with(&self, weights: &[f32], node: usize) -> f32 {
+        let (features, own) = self.by_node.row(node);
+        features.iter().zip(own).fold(0.0, |sum, (&at, weight)| sum + weights[at as usize] * weight)
+    }
+
+    /// Returns whether no cosine is negative because no weight is.
+    pub(crate) fn are_positive(&self) -> bool {
+        self.by_node.ends()[0] >= 0.0
+    }
+
     /// Returns whether any feature of any node weighs more than nothing; if none does, all cosines are 0.
     pub(crate) fn has_weighted_features(&self) -> bool {
         self.by_node.n_entries() > 0

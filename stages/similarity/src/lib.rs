@@ -5,7 +5,9 @@ mod class_beliefs;
 mod classes;
 mod compared;
 mod cosine;
+mod cosine_join;
 mod neighbours;
+mod search;
 mod similar_graph;
 
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,16 @@ pub enum Error {
     /// The share of listed pairs is not in `(0, 1]`.
     #[error("share must be a number in (0, 1], not {0}")]
     Share(f64),
+    /// So few pairs may be listed that no bin of them is made.
+    #[error(
+        "`most_pairs` and `share` let {most_pairs} pairs be listed, and a bin needs {needed}, a quarter of the nodes; raise them"
+    )]
+    TooFewPairs {
+        /// So many pairs may be listed.
+        most_pairs: usize,
+        /// So many pairs are asked for at least.
+        needed: usize,
+    },
     /// No node would be linked to another.
     #[error("neighbours must be at least 1")]
     Neighbours,
@@ -99,6 +111,12 @@ impl Stage for Similarity {
             return Err(Error::Share(params.share));
         }
         let n_nodes = nodes.splits.len();
+        let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
+        let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
+        // Of three nodes a fifth of all pairs is none.
+        if n_nodes > 3 && most_pairs < n_nodes / 4 {
+            return Err(Error::TooFewPairs { most_pairs, needed: n_nodes / 4 });
+        }
         let labels = labels.or(noisy_labels.map(|noisy| noisy.labels));
         let features = HeldFeatures::new(public, estimated)?;
         let directions = features.directions()?;
@@ -107,8 +125,6 @@ impl Stage for Similarity {
             return Ok((SimilarPairs::none(n_nodes),));
         }
         let classes = Classes::predicted(&nodes, &features, labels.filter(|_| params.classes), rng, progress);
-        let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
-        let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);
         let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(
             most_pairs,
             MOST_BINS,

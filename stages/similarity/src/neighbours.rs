@@ -7,25 +7,128 @@ use crate::cosine::Directions;
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
-///
-/// # Complexity
-/// It takes one pass over all pairs.
 pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usize) -> WeightedGraph {
-    let nearest = |cosines: &mut Vec<f32>, node: usize| -> Vec<(u32, u32, f32)> {
-        directions.cosines_from(node, 0, cosines);
-        cosines[node] = 0.0;
-        let mut others: Vec<u32> = (0..n_nodes as u32).filter(|&other| cosines[other as usize] > 0.0).collect();
-        let by_cosine = |a: &u32, b: &u32| cosines[*b as usize].total_cmp(&cosines[*a as usize]).then_with(|| a.cmp(b));
-        if others.len() > k && k > 0 {
-            others.select_nth_unstable_by(k - 1, by_cosine);
-        }
-        others.truncate(k);
+    let (are_positive, k) = (directions.are_positive(), k.min(n_nodes));
+    let nearest = |scratch: &mut Scratch, node: usize| -> Vec<(u32, u32, f32)> {
+        let others = if are_positive {
+            nearest_by_rare_features(directions, node, k, scratch)
+        } else {
+            directions.cosines_from(node, 0, &mut scratch.sums);
+            scratch.sums[node] = 0.0;
+            largest(k, (0..).zip(scratch.sums.iter().copied()))
+        };
         let node = node as u32;
-        others.into_iter().map(|other| (node.min(other), node.max(other), 1.0)).collect()
+        others.into_iter().map(|(other, _)| (node.min(other), node.max(other), 1.0)).collect()
     };
-    let rows: Vec<Vec<(u32, u32, f32)>> = (0..n_nodes).into_par_iter().map_init(Vec::new, nearest).collect();
+    let rows: Vec<Vec<(u32, u32, f32)>> = (0..n_nodes).into_par_iter().map_init(Scratch::default, nearest).collect();
     let mut links = rows.concat();
     links.sort_unstable_by_key(|&(i, j, _)| (i, j));
     links.dedup_by_key(|&mut (i, j, _)| (i, j));
     WeightedGraph::undirected(Construction::Hard, n_nodes, links)
 }
+
+/// Keeps memory for the search from one node.
+#[derive(Default)]
+struct Scratch {
+    /// One number for each node; where weights are positive, it is 0 outside of a search.
+    sums: Vec<f32>,
+    met: Vec<u32>,
+    /// The weight of every feature at the node; 0 outside of a search.
+    weights: Vec<f32>,
+}
+
+/// Returns the `k` other nodes with the largest cosines, with their cosines; all weights must be positive.
+///
+/// The node's features are taken up from the rarest on, and every node that has one of them is met. A node that was not met
+/// has a cosine of at most the length of the features that are left. Once this is less than the `k`-th largest cosine, no
+/// such node is among the nearest, and the cosines of the others are worked out where they may be large enough.
+///
+/// # Source
+/// Turtle, Flood (1995), Query evaluation: strategies and optimizations, for partial sums with a bound on the rest.
+fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scratch: &mut Scratch) -> Vec<(u32, f32)> {
+    /// The rest is made this much shorter than it must be, so that few nodes may be nearest.
+    const SHORTER: f32 = 0.7;
+    /// Sums in single precision may be too low by this much.
+    const ROUNDING: f32 = 1e-5;
+    let Scratch { sums, met, weights } = scratch;
+    sums.resize(directions.by_node().n_rows(), 0.0);
+    weights.resize(directions.by_node().n_columns(), 0.0);
+    let (features, own) = directions.by_node().row(node);
+    features.iter().zip(own).for_each(|(&feature, &weight)| weights[feature as usize] = weight);
+    let mut rare_first: Vec<u32> = features.to_vec();
+    rare_first.sort_by_key(|&feature| (directions.n_nodes_with(feature), feature));
+    let rests = lengths_of_rests(rare_first.iter().map(|&feature| weights[feature as usize]));
+    let mut taken = 0;
+    let mut wanted_rest = 0.5_f32;
+    let nearest = loop {
+        while taken < rare_first.len() && rests[taken] >= wanted_rest {
+            let feature = rare_first[taken];
+            let weight = weights[feature as usize];
+            let (others, other_weights) = directions.by_feature().row(feature as usize);
+            for (&other, &other_weight) in others.iter().zip(other_weights) {
+                let sum = &mut sums[other as usize];
+                if *sum == 0.0 {
+                    met.push(other);
+                }
+                *sum += weight * other_weight;
+            }
+            taken += 1;
+        }
+        let rest = rests[taken];
+        let candidates = met.iter().filter(|&&other| other as usize != node);
+        let cosine = |other: u32| directions.cosine_with(weights, other as usize);
+        let first = largest(k, candidates.clone().map(|&other| (other, sums[other as usize])));
+        let least = first.iter().map(|&(other, _)| cosine(other)).fold(f32::INFINITY, f32::min);
+        let least = if first.len() < k { 0.0 } else { least };
+        if rest + ROUNDING < least || taken == rare_first.len() {
+            let may_be = candidates.filter(|&&other| sums[other as usize] + rest + ROUNDING >= least);
+            let mut may_be: Vec<u32> = may_be.copied().collect();
+            may_be.sort_unstable();
+            may_be.dedup();
+            break largest(k, may_be.into_iter().map(|other| (other, cosine(other))));
+        }
+        wanted_rest = (SHORTER * least).max(0.5 * wanted_rest);
+    };
+    met.drain(..).for_each(|other| sums[other as usize] = 0.0);
+    features.iter().for_each(|&feature| weights[feature as usize] = 0.0);
+    nearest
+}
+
+/// Returns the lengths of what is left of a vector after its first entries, from all of it to nothing, `[entries + 1]`.
+fn lengths_of_rests(entries: impl DoubleEndedIterator<Item = f32>) -> Vec<f32> {
+    let mut squares = vec![0.0_f64];
+    let mut square = 0.0;
+    for entry in entries.rev() {
+        square += f64::from(entry).powi(2);
+        squares.push(square);
+    }
+    squares.into_iter().rev().map(|square| square.sqrt() as f32).collect()
+}
+
+/// Returns the `k` pairs with the largest positive values; of equal values, the first ones count.
+fn largest(k: usize, values: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
+    const KEPT: usize = 256;
+    let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
+    let mut kept: Vec<(u32, f32)> = Vec::with_capacity(k + KEPT);
+    let mut least = 0.0;
+    let shorten = |kept: &mut Vec<(u32, f32)>| {
+        if kept.len() > k && k > 0 {
+            kept.select_nth_unstable_by(k - 1, by_value);
+        }
+        kept.truncate(k);
+        kept.last().map_or(0.0, |_| kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min))
+    };
+    for (other, value) in values {
+        if value > least {
+            kept.push((other, value));
+            if kept.len() == k + KEPT {
+                least = shorten(&mut kept);
+            }
+        }
+    }
+    shorten(&mut kept);
+    kept
+}
+
+#[cfg(test)]
+mod tests;

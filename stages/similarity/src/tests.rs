@@ -133,6 +133,28 @@ fn impossible_shares_are_refused() {
     }
 }
 
+#[test]
+fn so_few_pairs_that_no_bin_is_made_are_refused() {
+    for params in [Params { most_pairs: 14, ..Params::default() }, Params { share: 0.001, ..Params::default() }] {
+        let error = run(inputs().1, None, &params).expect_err("too few").to_string();
+        assert!(error.contains("a bin needs 15") && error.contains("raise them"), "{error}");
+    }
+    assert!(run(inputs().1, None, &Params { most_pairs: 15, ..Params::default() }).is_ok());
+}
+
+/// Four million nodes with two dense features have 1.6e13 products.
+#[test]
+fn too_many_nodes_with_dense_features_are_refused() {
+    let dense = |n_nodes: usize| {
+        let values = (0..2 * n_nodes).map(|at| (at % 7) as f32).collect();
+        let values = FeatureMatrix::Dense(DenseMatrix::new(n_nodes, 2, values).expect("finite"));
+        compared::HeldFeatures::Estimated(EstimatedFeatures::unpropagated(values)).directions()
+    };
+    assert!(dense(1_000).is_ok());
+    let refused = dense(4_000_000).err().expect("too many").to_string();
+    assert!(refused.contains("4000000 nodes are dense") && refused.contains("prior = \"beta-model\""), "{refused}");
+}
+
 /// Embeddings have every feature at every node, so that how many nodes have a feature tells nothing: their values do.
 #[test]
 fn embeddings_are_compared_by_their_values() {

@@ -1,122 +1,15 @@
-//! Products with a dense square matrix, and a step of Adam on its entries.
+//! A step of Adam on the entries of a dense square matrix.
 //!
-//! Every row (or column) is computed by one thread, so results do not depend on the number of threads.
+//! Every row is computed by one thread, so results do not depend on the number of threads.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use crate::adam::{ADAM_EPSILON, BETAS};
-use veilgraph_operator::lanes::for_lanes;
 
-/// Rows that are multiplied at once. With so few, their sums stay in registers.
-const ROWS: usize = 4;
-/// Columns that are summed at once. With so few, their sums stay in the fastest cache.
-const COLUMNS: usize = 256;
 /// Entries of a row that are stepped at once.
 const BLOCK: usize = 64;
-
-/// `A x`.
-///
-/// # Shapes
-/// `matrix`: `A`, row-major `[n, n]`. `x` and the result: row-major `[n, width]`.
-pub(super) fn product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f32> {
-    let n = x.len() / width;
-    let mut out = vec![0.0; x.len()];
-    out.par_chunks_mut(ROWS * width).zip(matrix.par_chunks(ROWS * n)).for_each(|(out, matrix)| {
-        Arch::new().dispatch(Rows { matrix, x, width, out });
-    });
-    out
-}
-
-/// Up to [`ROWS`] rows of `A x`.
-struct Rows<'a> {
-    /// These rows of `A`.
-    matrix: &'a [f32],
-    x: &'a [f32],
-    width: usize,
-    out: &'a mut [f32],
-}
-
-impl WithSimd for Rows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { matrix, x, width, out } = self;
-        for_lanes!(width, LANES => rows::<LANES>(matrix, x, width, out));
-    }
-}
-
-/// Writes rows of `A x` to `out`, with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
-#[inline(always)]
-fn rows<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, out: &mut [f32]) {
-    let n = x.len() / width;
-    if LANES > 0 && matrix.len() == ROWS * n {
-        let mut sums = [[0.0; LANES]; ROWS];
-        // Zipping tells the compiler that all rows have one length, so that it checks no index in the loop.
-        let [a, b, c, d] = [0, 1, 2, 3].map(|row| &matrix[row * n..(row + 1) * n]);
-        for ((((x, a), b), c), d) in x.chunks_exact(LANES).zip(a).zip(b).zip(c).zip(d) {
-            for lane in 0..LANES {
-                sums[0][lane] += a * x[lane];
-                sums[1][lane] += b * x[lane];
-                sums[2][lane] += c * x[lane];
-                sums[3][lane] += d * x[lane];
-            }
-        }
-        out.chunks_exact_mut(LANES).zip(sums).for_each(|(out, sums)| out.copy_from_slice(&sums));
-        return;
-    }
-    for (row, out) in matrix.chunks_exact(n).zip(out.chunks_exact_mut(width)) {
-        for (x, a) in x.chunks_exact(width).zip(row) {
-            out.iter_mut().zip(x).for_each(|(out, x)| *out += a * x);
-        }
-    }
-}
-
-/// `Aᵀ x`; shapes as in [`product`].
-pub(super) fn adjoint_product(matrix: &[f32], x: &[f32], width: usize) -> Vec<f32> {
-    let n = x.len() / width;
-    let mut out = vec![0.0; x.len()];
-    out.par_chunks_mut(COLUMNS * width).enumerate().for_each(|(chunk, out)| {
-        Arch::new().dispatch(Columns { matrix, x, width, n, first: chunk * COLUMNS, out });
-    });
-    out
-}
-
-/// Up to [`COLUMNS`] rows of `Aᵀ x`, which are columns of `A`.
-struct Columns<'a> {
-    matrix: &'a [f32],
-    x: &'a [f32],
-    width: usize,
-    n: usize,
-    /// The first of these columns.
-    first: usize,
-    out: &'a mut [f32],
-}
-
-impl WithSimd for Columns<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { matrix, x, width, n, first, out } = self;
-        for_lanes!(width, LANES => columns::<LANES>(matrix, x, width, n, first, out));
-    }
-}
-
-/// Adds columns of `A`, times `x`, to `out`, which is zero; `LANES` as in [`rows`].
-#[inline(always)]
-fn columns<const LANES: usize>(matrix: &[f32], x: &[f32], width: usize, n: usize, first: usize, out: &mut [f32]) {
-    let width = if LANES == 0 { width } else { LANES };
-    let last = first + out.len() / width;
-    for (row, x) in matrix.chunks_exact(n).zip(x.chunks_exact(width)) {
-        for (out, a) in out.chunks_exact_mut(width).zip(&row[first..last]) {
-            out.iter_mut().zip(x).for_each(|(out, x)| *out += a * x);
-        }
-    }
-}
 
 /// `x`, row-major `[n, width]`, as row-major `[width, n]`.
 pub(super) fn transposed(x: &[f32], width: usize) -> Vec<f32> {
@@ -124,13 +17,12 @@ pub(super) fn transposed(x: &[f32], width: usize) -> Vec<f32> {
     (0..width).flat_map(|column| (0..n).map(move |row| x[row * width + column])).collect()
 }
 
-/// Frobenius norm of the difference of two matrices, row-major `[n, n]`.
-///
-/// Rows are summed on many threads, but their sums are added in order, so that the number of threads changes no bit.
-pub(super) fn distance(a: &[f32], b: &[f32], n: usize) -> f64 {
-    let row = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
-    let rows: Vec<f64> = a.par_chunks(n).zip(b.par_chunks(n)).map(row).collect();
-    rows.iter().sum::<f64>().sqrt()
+/// What a row of weights is after a step.
+pub(super) struct SteppedRow {
+    /// The sum of the weights.
+    pub sum: f32,
+    /// The sum of the squares of their differences from the reported ones.
+    pub squared_distance: f64,
 }
 
 /// What all rows of a step have in common.
@@ -154,7 +46,8 @@ pub(super) struct LinkRow<'a> {
     pub weights: &'a mut [f32],
     pub first: &'a mut [f32],
     pub second: &'a mut [f32],
-    pub reported: &'a [f32],
+    /// The reported weights, by their columns in ascending order.
+    pub reported: (&'a [u32], &'a [f32]),
     /// Gradients of the loss by what the node received, `[lanes of all layers]`.
     pub gradient: &'a [f32],
     /// What every node sent, `[lanes of all layers, n]`.
@@ -170,33 +63,101 @@ pub(super) struct LinkRow<'a> {
 struct StepRow<'a>(LinkRow<'a>, Step);
 
 impl WithSimd for StepRow<'_> {
-    type Output = ();
+    type Output = SteppedRow;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, _: S) -> SteppedRow {
         let Self(row, step) = self;
         let n = row.weights.len();
+        let mut totals = RowTotals { sums: [0.0; LANES], squares: [0.0; LANES] };
+        let (columns, values) = row.reported;
+        let mut n_passed = 0;
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);
+            let mut reported = [0.0; BLOCK];
+            while n_passed < columns.len() && (columns[n_passed] as usize) < start + size {
+                reported[columns[n_passed] as usize - start] = values[n_passed];
+                n_passed += 1;
+            }
             let mut by_map = [0.0; BLOCK];
             for (&g, y) in row.gradient.iter().zip(row.inputs.chunks_exact(n)) {
-                by_map.iter_mut().zip(&y[start..start + size]).for_each(|(sum, y)| *sum += g * y);
+                // Where the number of sums is known to the compiler, they stay in registers.
+                match y[start..].first_chunk::<BLOCK>() {
+                    Some(y) => by_map.iter_mut().zip(y).for_each(|(sum, y)| *sum += g * y),
+                    None => by_map.iter_mut().zip(&y[start..]).for_each(|(sum, y)| *sum += g * y),
+                }
             }
-            for (at, by_map) in (start..start + size).zip(by_map) {
-                let (weight, reported) = (row.weights[at], row.reported[at]);
-                let sign = if weight == 0.0 { 0.0 } else { weight.signum() };
-                let gradient = row.left * row.right[at] * by_map
-                    + row.by_sum
-                    + step.deviation * (weight - reported)
-                    + step.sparsity * sign;
-                let first = BETAS[0] * row.first[at] + (1.0 - BETAS[0]) * gradient;
-                let second = BETAS[1] * row.second[at] + (1.0 - BETAS[1]) * gradient * gradient;
-                (row.first[at], row.second[at]) = (first, second);
-                row.weights[at] = weight - step.learning_rate * first / (second.sqrt() * step.to_second + ADAM_EPSILON);
+            let at = start..start + size;
+            let mut block = Block {
+                weights: &mut row.weights[at.clone()],
+                first: &mut row.first[at.clone()],
+                second: &mut row.second[at.clone()],
+                right: &row.right[at.clone()],
+                reported: &reported[..size],
+                by_map: &by_map[..size],
+                left: row.left,
+                by_sum: row.by_sum,
+            };
+            block.step(step);
+            // A node has no link to itself: the network reads the node's own features by a weight of their own.
+            if at.contains(&row.node) {
+                row.weights[row.node] = 0.0;
+            }
+            totals.add(&row.weights[at], &reported[..size]);
+        }
+        SteppedRow { sum: totals.sums.iter().sum(), squared_distance: totals.squares.iter().sum() }
+    }
+}
+
+/// So many sums of a row are formed side by side; which weight goes into which does not depend on the processor.
+const LANES: usize = 16;
+
+/// Sums over the weights of a row.
+struct RowTotals {
+    sums: [f32; LANES],
+    squares: [f64; LANES],
+}
+
+impl RowTotals {
+    #[inline(always)]
+    fn add(&mut self, weights: &[f32], reported: &[f32]) {
+        for (weights, reported) in weights.chunks(LANES).zip(reported.chunks(LANES)) {
+            let sums = self.sums.iter_mut().zip(&mut self.squares);
+            for ((sum, square), (weight, reported)) in sums.zip(weights.iter().zip(reported)) {
+                *sum += weight;
+                let difference = f64::from(weight - reported);
+                *square += difference * difference;
             }
         }
-        // A node has no link to itself: the network reads the node's own features by a weight of their own.
-        row.weights[row.node] = 0.0;
+    }
+}
+
+/// Some weights of a row, with what their gradients are made of; all are as many.
+struct Block<'a> {
+    weights: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+    right: &'a [f32],
+    reported: &'a [f32],
+    by_map: &'a [f32],
+    left: f32,
+    by_sum: f32,
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn step(&mut self, step: Step) {
+        let moments = self.first.iter_mut().zip(&mut *self.second);
+        let given = self.right.iter().zip(self.reported).zip(self.by_map);
+        for ((weight, (first, second)), ((right, reported), by_map)) in self.weights.iter_mut().zip(moments).zip(given)
+        {
+            let sign = if *weight == 0.0 { 0.0 } else { weight.signum() };
+            let gradient =
+                self.left * right * by_map + self.by_sum + step.deviation * (*weight - reported) + step.sparsity * sign;
+            *first = BETAS[0] * *first + (1.0 - BETAS[0]) * gradient;
+            *second = BETAS[1] * *second + (1.0 - BETAS[1]) * gradient * gradient;
+            *weight -= step.learning_rate * *first / (second.sqrt() * step.to_second + ADAM_EPSILON);
+        }
     }
 }
 
@@ -207,6 +168,6 @@ impl WithSimd for StepRow<'_> {
 ///
 /// # Source
 /// Kingma, Ba (2015), algorithm 1; the penalties are those of Lin, Li, Wang (2022), Solitude.
-pub(super) fn step_row(row: LinkRow, step: Step) {
-    Arch::new().dispatch(StepRow(row, step));
+pub(super) fn step_row(row: LinkRow, step: Step) -> SteppedRow {
+    Arch::new().dispatch(StepRow(row, step))
 }

@@ -1,7 +1,5 @@
 //! How learned weights become one step of aggregation: each row, divided by its sum.
 
-use rayon::prelude::*;
-
 use veilgraph_operator::Scaling;
 
 /// How weights `A` become one step of aggregation `M`.
@@ -23,6 +21,12 @@ pub(super) struct RowSum {
 }
 
 impl Rule {
+    /// What a row with this sum of weights is divided by; with the loop that [`Rule::Symmetric`] adds to every node.
+    pub(super) fn row_sum(self, weights: f32) -> RowSum {
+        let sum = if self == Self::Symmetric { 1.0 + weights } else { weights };
+        RowSum { sum: sum.max(1.0), is_free: sum > 1.0 }
+    }
+
     /// The diagonal matrices around the weights, for these row sums, `[n]`.
     pub(super) fn scaling(self, sums: &[RowSum]) -> Scaling {
         match self {
@@ -36,14 +40,4 @@ impl Rule {
             }
         }
     }
-}
-
-/// Row sums of `weights`, row-major `[n, n]`; with the loop that [`Rule::Symmetric`] adds to every node.
-pub(super) fn row_sums(weights: &[f32], n: usize, rule: Rule) -> Vec<RowSum> {
-    let own = if rule == Rule::Symmetric { 1.0 } else { 0.0 };
-    let sum = |row: &[f32]| {
-        let sum = own + row.iter().sum::<f32>();
-        RowSum { sum: sum.max(1.0), is_free: sum > 1.0 }
-    };
-    weights.par_chunks(n).map(sum).collect()
 }

@@ -2,11 +2,14 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
 use super::real::{Real, WORD};
 use crate::claims::ClaimPlanes;
 
 /// Represents the matrix `P_ij = 1 / (1 + e^{-β_i} e^{-β_j} e^{-l})` with a diagonal of 0, where `l` are the log odds
-/// that the claims of the pair add. Its entries are formed when they are needed.
+/// that the claims of the pair add. Its entries are formed when they are needed, or once for all ([`Self::all`]).
 pub(super) struct ClaimEntries<T> {
     /// `e^{-β_i}`, `[n_nodes]`.
     exp_minus_beta: Vec<T>,
@@ -42,5 +45,38 @@ impl<T: Real> ClaimEntries<T> {
             entries[node % WORD] = T::default();
         }
         entries
+    }
+}
+
+impl<T: Real> ClaimEntries<T> {
+    /// Returns all entries.
+    ///
+    /// # Shapes
+    /// Returns `[n_nodes, n_nodes]`, row-major.
+    pub(super) fn all(&self) -> Vec<T> {
+        let n_nodes = self.n_nodes();
+        let mut entries = vec![T::default(); n_nodes * n_nodes];
+        let arch = Arch::new();
+        let rows = entries.par_chunks_exact_mut(n_nodes.max(1)).enumerate();
+        rows.for_each(|(node, out)| arch.dispatch(WriteRow { claims: self, node, out }));
+        entries
+    }
+}
+
+/// Writes the entries of row `node` to `out`, `[n_nodes]`.
+struct WriteRow<'a, T: Real> {
+    claims: &'a ClaimEntries<T>,
+    node: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for WriteRow<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (word, out) in self.out.chunks_mut(WORD).enumerate() {
+            out.copy_from_slice(&self.claims.entries(self.node, word)[..out.len()]);
+        }
     }
 }

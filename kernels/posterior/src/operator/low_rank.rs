@@ -80,15 +80,26 @@ impl<T: Real> LowRank<T> {
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[chebyshev nodes, width]`, row-major, over all pieces.
     fn moments(&self, x: &[T], width: usize) -> Vec<T> {
+        /// The rows of so many nodes are added by one thread; their sums are added in order, so that the number of threads
+        /// changes no bit.
+        const NODES: usize = 256;
         let n_chebyshev = self.smooth.core.len().isqrt();
         // The sums are in double precision, because thousands of rows add up here.
-        let mut gathered = vec![0.0_f64; n_chebyshev * width];
-        for (node, values) in x.chunks_exact(width.max(1)).enumerate() {
-            for (k, weight) in self.smooth.factor_row(node) {
-                for (sum, &value) in gathered[k * width..(k + 1) * width].iter_mut().zip(values) {
-                    *sum += (weight * value).to_f64();
+        let of_nodes = |(chunk, rows): (usize, &[T])| {
+            let mut sums = vec![0.0_f64; n_chebyshev * width];
+            for (node, values) in (chunk * NODES..).zip(rows.chunks_exact(width.max(1))) {
+                for (k, weight) in self.smooth.factor_row(node) {
+                    for (sum, &value) in sums[k * width..(k + 1) * width].iter_mut().zip(values) {
+                        *sum += (weight * value).to_f64();
+                    }
                 }
             }
+            sums
+        };
+        let parts: Vec<Vec<f64>> = x.par_chunks((NODES * width).max(1)).enumerate().map(of_nodes).collect();
+        let mut gathered = vec![0.0_f64; n_chebyshev * width];
+        for part in parts {
+            gathered.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         let mut moments = vec![T::default(); n_chebyshev * width];
         for k in 0..n_chebyshev {

@@ -1,5 +1,5 @@
 //! This module applies the soft graph where many pairs are claimed: entries of `P` are formed from two bits and two
-//! numbers, used, and forgotten.
+//! numbers. They are kept where all of them fit into memory; in larger graphs they are used and forgotten.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
@@ -17,6 +17,8 @@ use crate::model::Posterior;
 /// Represents `P` as entries that follow from the claims, plus corrections at the similar pairs.
 pub struct OnTheFly<T> {
     claims: ClaimEntries<T>,
+    /// All entries that follow from the claims, row-major `[n_nodes, n_nodes]`, if they are few enough.
+    kept: Option<Vec<T>>,
     /// Similarity changes the entries that follow from the claims by these numbers.
     similar: Corrections<T>,
 }
@@ -35,7 +37,14 @@ impl<T: Real> OnTheFly<T> {
         let n_nodes = posterior.n_nodes();
         let logit = |claims| posterior.evidence_logit(Known { claims, bin: 0 });
         let similar = Corrections::new(n_nodes, || (0..n_nodes as u32).flat_map(row));
-        Self { similar, claims: ClaimEntries::new(posterior.beta(), [0, 1, 2].map(logit), planes) }
+        let claims = ClaimEntries::new(posterior.beta(), [0, 1, 2].map(logit), planes);
+        Self { similar, kept: Self::are_kept(n_nodes).then(|| claims.all()), claims }
+    }
+
+    /// Returns whether all entries of a graph with so many nodes are kept.
+    pub(super) fn are_kept(n_nodes: usize) -> bool {
+        const MOST_BYTES: usize = 1 << 28;
+        T::KEPT_ENTRY_COST.is_some() && n_nodes * n_nodes * size_of::<T>() <= MOST_BYTES
     }
 
     /// Returns the number of nodes.
@@ -48,6 +57,11 @@ impl<T: Real> OnTheFly<T> {
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+        if let Some(entries) = &self.kept {
+            let mut product = T::dense_product(entries, x, width);
+            self.correct(x, width, &mut product);
+            return product;
+        }
         // A few more columns cost less than rows whose width is not known in advance.
         let padded_width = [8, 16].into_iter().find(|&known| width > 1 && width <= known).unwrap_or(width);
         if padded_width == width {
@@ -72,13 +86,24 @@ impl<T: Real> OnTheFly<T> {
         let arch = Arch::new();
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             arch.dispatch(MultiplyRow { claims: &self.claims, node, x, out });
-            if self.similar.n_entries() > 0 {
-                let mut sums: Vec<f64> = out.iter().map(|&sum| sum.to_f64()).collect();
-                self.similar.add_row(node, x, &mut sums, out);
-                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum));
-            }
         });
+        self.correct(x, width, &mut product);
         product
+    }
+
+    /// Adds the corrections at the similar pairs to a product with `x`.
+    ///
+    /// # Shapes
+    /// They are those of [`Self::apply`].
+    fn correct(&self, x: &[T], width: usize, product: &mut [T]) {
+        if self.similar.n_entries() == 0 {
+            return;
+        }
+        product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
+            let mut sums: Vec<f64> = out.iter().map(|&sum| sum.to_f64()).collect();
+            self.similar.add_row(node, x, &mut sums, out);
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum));
+        });
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use veilgraph_graph::Sums;
+
 /// The entries of this many columns are formed at a time, from one word of each plane of claims.
 pub(super) const WORD: usize = 64;
 
@@ -27,6 +29,9 @@ pub trait Real:
     /// Forming one entry on the fly and multiplying it with a row of width 16 takes this many nanoseconds on two cores
     /// (docs/benchmarks/links.md).
     const ENTRY_COST: f64;
+    /// Multiplying one kept entry with a row of width 16 takes this many nanoseconds on two cores; none where entries are not
+    /// kept, because few products are asked for.
+    const KEPT_ENTRY_COST: Option<f64>;
     /// Multiplying one correction with a row of width 16 takes this many nanoseconds on two cores
     /// (docs/benchmarks/links.md).
     const CORRECTION_COST: f64;
@@ -39,12 +44,18 @@ pub trait Real:
     /// (two claims), else the second where the bit of `any` is set (one claim), else the first (no claim). A bit of
     /// `both` may only be set where that of `any` is.
     fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD];
+    /// Returns the product of a matrix of kept entries and `x`.
+    ///
+    /// # Shapes
+    /// `entries`: `[n_nodes, n_nodes]`; `x` and the product: `[n_nodes, width]`; all row-major.
+    fn dense_product(entries: &[Self], x: &[Self], width: usize) -> Vec<Self>;
 }
 
 impl Real for f32 {
     const ONE: Self = 1.0;
     const INTERPOLATION_ERROR: f64 = 1e-8;
     const ENTRY_COST: f64 = 1.2;
+    const KEPT_ENTRY_COST: Option<f64> = Some(0.25);
     const CORRECTION_COST: f64 = 1.8;
 
     fn from_f64(value: f64) -> Self {
@@ -70,12 +81,17 @@ impl Real for f32 {
         }
         selected
     }
+
+    fn dense_product(entries: &[Self], x: &[Self], width: usize) -> Vec<Self> {
+        veilgraph_graph::dense_product(entries, x, width, Sums::ByWord)
+    }
 }
 
 impl Real for f64 {
     const ONE: Self = 1.0;
     const INTERPOLATION_ERROR: f64 = 2e-14;
     const ENTRY_COST: f64 = 1.7;
+    const KEPT_ENTRY_COST: Option<f64> = None;
     const CORRECTION_COST: f64 = 2.5;
 
     fn from_f64(value: f64) -> Self {
@@ -96,5 +112,9 @@ impl Real for f64 {
             *level = Self::from_bits(none & !is_any | one & is_any & !is_both | two & is_both);
         }
         selected
+    }
+
+    fn dense_product(_: &[Self], _: &[Self], _: usize) -> Vec<Self> {
+        unreachable!("entries in double precision are not kept")
     }
 }

@@ -142,7 +142,7 @@ fn scores(store: &Store, entries: &Entries) -> anyhow::Result<Scores> {
 fn print_scores(before: &Scores, after: &Scores, before_name: &str, after_name: &str) {
     let mut table = Table::new();
     let heading = format!("{after_name} − {before_name} (95 %)");
-    table.load_style(presets::ASCII_MARKDOWN).set_header(["run", "score", before_name, after_name, &heading]);
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "score", before_name, after_name, &heading]);
     let (mut n_rows, mut same) = (0, 0);
     for ((label, metric), ours) in after {
         let Some(theirs) = before.get(&(label.clone(), metric.clone())) else { continue };

@@ -15,13 +15,9 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
     let line = |name: &str, text: &str| output::line(&format!("{name:<10} {text}"));
     line("version", env!("CARGO_PKG_VERSION"));
     line("cores", &std::thread::available_parallelism().map_or(0, usize::from).to_string());
-    if let Ok(mut system) = sysinfo::System::new() {
-        system.refresh_memory();
-        line(
-            "memory",
-            &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20),
-        );
-    }
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    line("memory", &format!("{} MiB, {} MiB available", system.total_memory() >> 20, system.available_memory() >> 20));
     for (name, device) in [("cuda", Device::Cuda), ("vulkan", Device::Vulkan)] {
         line(name, &device.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
     }

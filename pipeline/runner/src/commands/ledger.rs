@@ -21,7 +21,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
+    table.load_preset(presets::ASCII_MARKDOWN);
     table.set_header([
         "population",
         "graph",

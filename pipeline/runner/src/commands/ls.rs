@@ -54,7 +54,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     }
     rows.sort();
     let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(["run", "artifacts", "size", "age", "key"]);
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "artifacts", "size", "age", "key"]);
     rows.into_iter().for_each(|row| {
         table.add_row(row);
     });

@@ -229,7 +229,7 @@ pub(crate) fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
 /// What the user allows, else what the machine or its container has.
 pub(crate) fn memory_limit(arguments: &RunArguments) -> MemoryLimit {
     let machine = || {
-        let mut system = sysinfo::System::new().ok()?;
+        let mut system = sysinfo::System::new();
         system.refresh_memory();
         let limits = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
         Some(system.total_memory().min(limits)).filter(|&bytes| bytes > 0)

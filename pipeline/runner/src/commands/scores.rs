@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use polars::prelude::*;
+use polars_io::parquet::write::ParquetWriter;
 use veilgraph_evaluate::{Cell, Metrics, Score};
 
 /// Writes the scores into `folder`; nothing where there are none.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
+use polars::prelude::LazyFrame;
 use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
 
@@ -12,6 +12,7 @@ use crate::cli::ShowArguments;
 use crate::nearest::nearest;
 use crate::output;
 use crate::runs;
+use crate::scan::scan_parquet;
 
 /// Rows that are printed where nothing else is asked for.
 const DEFAULT_HEAD: u32 = 10;
@@ -26,8 +27,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let name = path.display();
     let unreadable = || format!("{name}: not a readable Parquet file; run `veilgraph verify`");
     let metadata = metadata_of(&path).with_context(unreadable)?;
-    let text = path.to_str().with_context(|| format!("{name}: the path is not UTF-8"))?;
-    let frame = LazyFrame::scan_parquet(PlRefPath::new(text), ScanArgsParquet::default()).with_context(unreadable)?;
+    let frame = scan_parquet(&path).with_context(unreadable)?;
     if let Some(query) = &arguments.sql {
         let mut context = SQLContext::new();
         context.register("artifact", frame);

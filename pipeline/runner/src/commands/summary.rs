@@ -223,7 +223,7 @@ pub(crate) fn tables(rows: &[Row]) -> String {
         let mut lines = cells(kind, rows).into_iter();
         let Some(headings) = lines.next() else { continue };
         let mut table = TextTable::new();
-        table.load_style(presets::ASCII_MARKDOWN).set_header(headings);
+        table.load_preset(presets::ASCII_MARKDOWN).set_header(headings);
         for line in lines {
             table.add_row(line);
         }

@@ -6,11 +6,35 @@
 //! refused.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
+
+/// How far the ledger was read. What was read once is not read again, so that many charges take time in proportion to their
+/// number; an edit of earlier rows while this program runs is noticed by the next one.
+#[derive(Clone, Default)]
+pub(super) struct Position {
+    /// Bytes of whole lines.
+    length: usize,
+    /// Of these bytes.
+    hasher: blake3::Hasher,
+}
+
+impl Position {
+    /// The position after some more text.
+    pub(super) fn after(&self, text: impl AsRef<[u8]>) -> Self {
+        let text = text.as_ref();
+        let mut hasher = self.hasher.clone();
+        hasher.update(text);
+        Self { length: self.length + text.len(), hasher }
+    }
+
+    fn digest(&self) -> String {
+        self.hasher.finalize().to_hex().to_string()
+    }
+}
 
 /// Where the rows stand.
 pub(super) struct Journal {
@@ -51,18 +75,22 @@ impl Journal {
         if !self.rows.exists() && self.earlier.exists() { &self.earlier } else { &self.rows }
     }
 
-    /// All rows as text, those of a charge that a crash cut short included.
-    pub(super) fn read(&self) -> anyhow::Result<String> {
+    /// The rows after a position as text, those of a charge that a crash cut short included.
+    pub(super) fn read(&self, from: &Position) -> anyhow::Result<String> {
         let path = self.path();
         if !path.exists() {
             let is_gone = self.head.exists();
-            ensure!(!is_gone, "{}: the privacy ledger is gone; restore it from a copy", path.display());
+            ensure!(
+                !is_gone && from.length == 0,
+                "{}: the privacy ledger is gone; restore it from a copy",
+                path.display()
+            );
             return Ok(String::new());
         }
         let unreadable = || format!("{}: cannot read the privacy ledger", path.display());
         let file = File::open(path).with_context(unreadable)?;
         file.lock_shared().with_context(unreadable)?;
-        self.text_of(&file)
+        self.text_of(&file, from)
     }
 
     /// The same for whoever appends next.
@@ -87,14 +115,15 @@ impl Journal {
         file.lock().with_context(|| self.unwritable())?;
         // Another process may have moved it while this one waited.
         if !self.rows.exists() {
-            self.write_head(&self.text_of(&file)?, "")?;
+            let start = Position::default();
+            self.write_head(&start.after(&self.text_of(&file, &start)?), "")?;
             fs::rename(&self.earlier, &self.rows).with_context(|| self.unwritable())?;
         }
         Ok(())
     }
 
-    fn write_head(&self, before: &str, pending: &str) -> anyhow::Result<()> {
-        let head = Head { length: before.len() as u64, digest: digest(before), pending: pending.to_owned() };
+    fn write_head(&self, before: &Position, pending: &str) -> anyhow::Result<()> {
+        let head = Head { length: before.length as u64, digest: before.digest(), pending: pending.to_owned() };
         veilgraph_store::write_private_file(&self.head, &serde_json::to_vec(&head)?).with_context(|| self.unwritable())
     }
 
@@ -106,65 +135,80 @@ impl Journal {
         )
     }
 
-    /// What the file and its head say together.
-    fn text_of(&self, mut file: &File) -> anyhow::Result<String> {
+    /// What the file and its head say together, after a position.
+    fn text_of(&self, mut file: &File, from: &Position) -> anyhow::Result<String> {
         let path = self.path();
-        let mut text = String::new();
-        file.read_to_string(&mut text)
-            .with_context(|| format!("{}: cannot read the privacy ledger", path.display()))?;
+        let unreadable = || format!("{}: cannot read the privacy ledger", path.display());
+        if file.metadata().with_context(unreadable)?.len() < from.length as u64 {
+            return self.text_of_whole(file, from);
+        }
+        // A crash may have cut the last row anywhere, also inside a letter.
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from.length as u64)).with_context(unreadable)?;
+        file.read_to_end(&mut bytes).with_context(unreadable)?;
         if !self.head.exists() {
             // Only an earlier layout has a ledger without a head.
-            let is_earlier = path == self.earlier || text.is_empty();
+            let is_earlier = path == self.earlier || from.length == 0 && bytes.is_empty();
             ensure!(
                 is_earlier,
                 "{}: the end of the privacy ledger is gone; restore it from a copy with the ledger beside it",
                 self.head.display()
             );
-            return Ok(text);
+            return String::from_utf8(bytes).with_context(unreadable);
         }
         let head = fs::read(&self.head).with_context(|| format!("{}: cannot read", self.head.display()))?;
         let head: Head = serde_json::from_slice(&head).with_context(|| {
             format!("{}: damaged; restore the privacy ledger from a copy, it must never be edited", self.head.display())
         })?;
-        let before = text.get(..head.length as usize).filter(|before| digest(before) == head.digest);
-        let is_as_left = before.is_some_and(|before| head.pending.starts_with(&text[before.len()..]));
+        let Some(unread) = (head.length as usize).checked_sub(from.length) else {
+            return self.text_of_whole(file, from);
+        };
+        let before = bytes.get(..unread).filter(|before| from.after(before).digest() == head.digest);
+        let is_as_left = before.is_some_and(|before| head.pending.as_bytes().starts_with(&bytes[before.len()..]));
         ensure!(
             is_as_left,
             "{}: the privacy ledger does not end where its last charge left it, so rows were removed or edited; restore \
              the privacy ledger from a copy, it must never be edited",
             path.display()
         );
-        Ok(text[..head.length as usize].to_owned() + &head.pending)
+        bytes.truncate(unread);
+        Ok(String::from_utf8(bytes).with_context(unreadable)? + &head.pending)
+    }
+
+    /// The same after a position behind the last whole charge: rows of a charge that a crash cut short were read from its
+    /// head. Everything is read again.
+    fn text_of_whole(&self, file: &File, from: &Position) -> anyhow::Result<String> {
+        let whole = self.text_of(file, &Position::default())?;
+        let rest = whole.get(from.length..).with_context(|| {
+            let path = self.path().display();
+            format!("{path}: the privacy ledger was shortened while this program ran; restore it from a copy")
+        })?;
+        Ok(rest.to_owned())
     }
 }
 
 impl Locked<'_> {
-    /// All rows; a charge that a crash cut short is completed.
-    pub(super) fn read(&mut self) -> anyhow::Result<String> {
-        let text = self.journal.text_of(&self.file)?;
-        let length = self.file.metadata().with_context(|| self.journal.unwritable())?.len();
-        let missing = &text[length as usize..];
-        if !missing.is_empty() {
-            self.append(missing)?;
+    /// The rows after a position; a charge that a crash cut short is completed.
+    pub(super) fn read(&mut self, from: &Position) -> anyhow::Result<String> {
+        let text = self.journal.text_of(&self.file, from)?;
+        let written = self.file.metadata().with_context(|| self.journal.unwritable())?.len() as usize;
+        if written < from.length + text.len() {
+            let whole = self.journal.text_of(&self.file, &Position::default())?;
+            self.append(&whole.as_bytes()[written..])?;
         }
         Ok(text)
     }
 
-    /// Appends the rows of a charge after `before`, which is all that [`Self::read`] gave, and waits until they are on
-    /// the disk.
-    pub(super) fn charge(&mut self, before: &str, rows: &str) -> anyhow::Result<()> {
-        self.journal.write_head(before, rows)?;
-        self.append(rows)?;
+    /// Appends the rows of a charge at `end`, up to which [`Self::read`] has read, and waits until they are on the disk.
+    pub(super) fn charge(&mut self, end: &Position, rows: &str) -> anyhow::Result<()> {
+        self.journal.write_head(end, rows)?;
+        self.append(rows.as_bytes())?;
         // From now on a ledger without these rows is one that somebody shortened, and not one that a crash cut short.
-        self.journal.write_head(&(before.to_owned() + rows), "")
+        self.journal.write_head(&end.after(rows), "")
     }
 
-    fn append(&mut self, rows: &str) -> anyhow::Result<()> {
-        let written = self.file.write_all(rows.as_bytes()).and_then(|()| self.file.sync_all());
+    fn append(&mut self, rows: &[u8]) -> anyhow::Result<()> {
+        let written = self.file.write_all(rows).and_then(|()| self.file.sync_all());
         written.with_context(|| self.journal.unwritable())
     }
-}
-
-fn digest(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().to_string()
 }

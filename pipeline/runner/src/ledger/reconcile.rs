@@ -30,7 +30,8 @@ impl Ledger {
             // Nodes keep their own accounts; what they sent is never an owner's release.
             Some(release) if release.collected && manifest.recipe.is_published() => true,
             Some(release) => {
-                let rows: Vec<&LedgerRow> = state.rows.iter().filter(|row| row.entry == release.charged_as).collect();
+                let places = state.entries.get(&release.charged_as).into_iter().flatten();
+                let rows: Vec<&LedgerRow> = places.map(|&place| &state.rows[place]).collect();
                 let function = manifest.recipe.task.clone().unwrap_or_default();
                 let releases: Vec<&Release> = rows.iter().map(|row| &row.release).collect();
                 rows.iter().all(|row| row.population == release.population)

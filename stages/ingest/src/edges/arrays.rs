@@ -1,11 +1,7 @@
 //! Arrays of NumPy and sparse matrices of SciPy, whose nodes are numbered from 0.
 
-use std::io::Cursor;
-
-use npyz::npz::NpzArchive;
-
+use crate::archive::{Archive, plain_array};
 use crate::error::Error;
-use crate::npz::{array_of_archive, plain_array, refuse_nested_headers, text_of_archive};
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files};
 
@@ -132,15 +128,13 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     let remedy = "write it with `scipy.sparse.save_npz` as rows, columns or coordinates; an archive of adjacency, \
                   features and labels goes into `archive`";
     let wrong = |problem: String| Error::new(file, "", format!("not a sparse matrix ({problem})"), remedy);
-    refuse_nested_headers(bytes.as_ref()).map_err(wrong)?;
-    let mut archive = NpzArchive::new(Cursor::new(bytes.as_ref())).map_err(|error| wrong(error.to_string()))?;
-    let is_by_coordinates = archive.array_names().any(|key| key == "row");
-    let format = text_of_archive(&mut archive, "format");
+    let mut archive = Archive::open(bytes.as_ref()).map_err(wrong)?;
+    let is_by_coordinates = archive.keys().iter().any(|key| key == "row");
+    let format = archive.text("format");
     if let Some(other) = format.as_deref().filter(|format| !["csr", "csc", "coo"].contains(format)) {
         return Err(wrong(format!("its form is `{other}`; turn it into rows with `matrix.tocsr()`")));
     }
-    let mut array =
-        |key: &str| array_of_archive(&mut archive, key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
+    let mut array = |key: &str| archive.numbers(key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let shape = array("shape")?;
     let [n_rows, n_columns] = shape[..] else {
         return Err(wrong(format!("`shape` has {} numbers", shape.len())));

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
+use polars::prelude::LazyFrame;
 use veilgraph_exposure::{Law, Observation, Signal};
 use veilgraph_store::{Store, metadata_of};
 
 use crate::commands::show;
+use crate::scan::scan_parquet;
 
 /// What is read off the artifact `link_model` of an earlier release.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +29,7 @@ impl Released {
     pub(super) fn read(store: &Store, artifact: &Path) -> anyhow::Result<Self> {
         let path = show::find(store, artifact)?;
         let name = artifact.display().to_string();
-        let text = path.to_str().with_context(|| format!("{name}: the path is not UTF-8"))?;
-        let degrees = LazyFrame::scan_parquet(PlRefPath::new(text), ScanArgsParquet::default())
+        let degrees = scan_parquet(&path)
             .and_then(LazyFrame::collect)
             .and_then(|frame| frame.column("degree").and_then(|column| column.f64().cloned()))
             .with_context(|| format!("{name}: no artifact `link_model`, which has a column `degree`"))?;

@@ -179,7 +179,7 @@ pub(super) fn table_text(answers: &[Answer]) -> String {
 fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
     let last = head.len() - 1;
     let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(head).add_rows(rows);
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(head).add_rows(rows);
     for column in 1..last {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

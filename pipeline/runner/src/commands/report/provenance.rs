@@ -48,13 +48,11 @@ pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
 /// Processor, cores, memory and system.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let (mut brand, mut memory) = (String::new(), 0);
-    if let Ok(mut system) = sysinfo::System::new() {
-        system.refresh_memory();
-        system.refresh_cpu_all();
-        brand = system.cpus().first().map(|cpu| cpu.brand().to_owned()).unwrap_or_default();
-        memory = system.total_memory() >> 30;
-    }
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    system.refresh_cpu_all();
+    let brand = system.cpus().first().map_or("", |cpu| cpu.brand());
+    let memory = system.total_memory() >> 30;
     format!("{brand}, {cores} cores, {memory} GiB, {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }
 

@@ -1,6 +1,9 @@
+use std::io::{Cursor, Write};
+
 use npyz::WriterBuilder;
-use npyz::npz::NpzWriter;
 use veilgraph_contract::RawFile;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use super::*;
 
@@ -16,21 +19,13 @@ fn npy<T: npyz::AutoSerialize>(shape: &[u64], values: Vec<T>) -> Vec<u8> {
 
 /// A matrix as `scipy.sparse.save_npz` writes it, but for the name of its format, which is not read.
 fn npz(arrays: &[(&str, Vec<i64>)], shape: [i64; 2]) -> Vec<u8> {
-    let mut archive = NpzWriter::new(Cursor::new(Vec::new()));
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let shape = ("shape", shape.to_vec());
     for (name, values) in arrays.iter().chain([&shape]) {
-        let length = values.len() as u64;
-        let mut writer = archive
-            .array(name, Default::default())
-            .expect("an array")
-            .default_dtype()
-            .shape(&[length])
-            .begin_nd()
-            .expect("begun");
-        writer.extend(values.iter().copied()).expect("written");
-        writer.finish().expect("whole");
+        archive.start_file(format!("{name}.npy"), SimpleFileOptions::default()).expect("a member");
+        archive.write_all(&npy(&[values.len() as u64], values.clone())).expect("written");
     }
-    archive.zip_writer().finish().expect("whole").into_inner()
+    archive.finish().expect("whole").into_inner()
 }
 
 fn with<T>(file: &str, bytes: Vec<u8>, read: impl Fn(&Files, &str) -> Result<T, Error>) -> Result<T, String> {

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""What a user waits for, with the reach of each figure beside it: speed.md.
+
+usage: speed.py [--data-dir DIR] [--veilgraph PROGRAM] [--repeat N] [--rows NAME...] [--million] > table.md
+
+Every repetition starts with an empty store. Without --data-dir the rows on Cora are left out; with --million the rows of a
+million nodes are run too (half an hour and 12 GiB). Only the standard library is needed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+PHYSICS = """
+[ingest.synthetic]
+nodes = {nodes}
+mean_degree = 14.4
+classes = 5
+features = 8415
+words = 33.0
+[privatize.links]
+epsilon = {epsilon}
+[estimate]
+method = "best"
+[construct]
+variant = "hybrid"
+[evaluate]
+metrics = ["link-error"]
+"""
+
+SOLITUDE = """
+[ingest]
+dataset = "cora"
+[privatize.links]
+mechanism = "solitude"
+epsilon = 4
+[train]
+model = "gcn"
+"""
+
+SOFT = """
+[ingest]
+dataset = "cora"
+[privatize.links]
+epsilon = {epsilon}
+[construct]
+variant = "soft"
+[train]
+model = "gcn"
+"""
+
+MILLION = """
+[ingest.synthetic]
+nodes = 1000000
+mean_degree = 15.0
+classes = 10
+features = 100
+words = 10.0
+[privatize.links]
+epsilon = 11.1
+[construct]
+variant = "hybrid"
+[train]
+model = "gcn"
+epochs = 100
+"""
+
+RELEASES = """
+trials = {trials}
+[ingest.synthetic]
+nodes = 20
+mean_degree = 4.0
+features = 0
+[privatize.links]
+epsilon = {budgets}
+"""
+
+
+class Runs:
+    """Repeated runs of one config, each in an empty store."""
+
+    def __init__(self, options, config, arguments=(), repeat=None, threads=None):
+        self.seconds, self.peak = [], 0.0
+        for _ in range(repeat or options.repeat):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "config.toml")
+                pathlib.Path(path).write_text(config)
+                store = os.path.join(folder, "store")
+                command = [options.veilgraph, "--quiet", "--store", store, "run", path, "--json", *arguments]
+                command += ["--data-dir", options.data_dir] if options.data_dir and "dataset" in config else []
+                environment = os.environ | ({"RAYON_NUM_THREADS": str(threads)} if threads else {})
+                with open(os.path.join(folder, "out.json"), "w+") as output:
+                    child = subprocess.Popen(command, stdout=output, env=environment)
+                    _, status, usage = os.wait4(child.pid, 0)
+                    if status != 0:
+                        raise SystemExit(f"{' '.join(command)} failed")
+                    output.seek(0)
+                    self.seconds.append(json.load(output)["stages"])
+                self.peak = max(self.peak, usage.ru_maxrss / 1024)
+
+    def stage(self, name):
+        """Median, least and most seconds of a stage, all its tasks together."""
+        took = [sum(row["seconds"] or 0 for row in stages if row["stage"] == name) for stages in self.seconds]
+        return f"{statistics.median(took):.2f} ({min(took):.2f} to {max(took):.2f})"
+
+
+def row(what, found, reach):
+    print(f"| {what} | {found} | {reach} |", flush=True)
+
+
+def best(options):
+    runs = Runs(options, PHYSICS.format(nodes=34_493, epsilon=3))
+    what = "`best`, 34,493 nodes, 248,000 links, 8,415 features, epsilon 3"
+    for stage, reach in [("similarity", 3), ("estimate", 15), ("construct", 3), ("evaluate", 4)]:
+        row(f"{what}: {stage}, s", runs.stage(stage), reach)
+    row(f"{what}: peak MiB", f"{runs.peak:.0f}", 1024)
+
+
+def solitude(options):
+    runs = Runs(options, SOLITUDE, ["--until", "train"], threads=1)
+    row("one Solitude model on Cora, 300 epochs, one core, s", runs.stage("train"), 8)
+
+
+def soft(options):
+    for epsilon in [1, 2, 3, 4]:
+        runs = Runs(options, SOFT.format(epsilon=epsilon), ["--until", "train"])
+        row(f"soft GCN on Cora, epsilon {epsilon}, one model, 300 epochs, s", runs.stage("train"), 1)
+
+
+def releases(options):
+    for trials in [10, 100]:
+        budgets = [round(0.1 * step, 1) for step in range(1, 101)]
+        runs = Runs(options, RELEASES.format(trials=trials, budgets=budgets), ["--until", "privatize"], repeat=1)
+        row(f"{100 * trials:,} releases: privatize, s", runs.stage("privatize"), "linear")
+
+
+def million(options):
+    runs = Runs(options, MILLION, ["--until", "train"], repeat=1)
+    row("a million nodes: ingest, s", runs.stage("ingest"), 3)
+    row("a million nodes, hybrid GCN, 100 epochs: train, s", runs.stage("train"), 300)
+    row("a million nodes: peak MiB", f"{runs.peak:.0f}", 12_288)
+    runs = Runs(options, PHYSICS.format(nodes=1_000_000, epsilon=11.1), ["--until", "similarity"], repeat=1)
+    row("a million nodes, 8,415 features: similarity, s", runs.stage("similarity"), "part of 180")
+    row("a million nodes, 8,415 features: peak MiB", f"{runs.peak:.0f}", 8_192)
+
+
+ROWS = {"best": best, "solitude": solitude, "soft": soft, "releases": releases}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir")
+    parser.add_argument("--veilgraph", default="target/release/veilgraph")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--million", action="store_true")
+    options = parser.parse_args()
+    print("| what | median (least to most) | reach |")
+    print("|---|---:|---:|")
+    for name in options.rows:
+        if options.data_dir or name in ("best", "releases"):
+            ROWS[name](options)
+    if options.million:
+        million(options)
+
+
+if __name__ == "__main__":
+    main()

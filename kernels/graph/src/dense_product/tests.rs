@@ -1,0 +1,36 @@
+use super::*;
+
+/// Whole numbers this small are summed without rounding.
+#[test]
+fn products_are_those_of_the_matrix() {
+    for (n_rows, n_columns, width) in [(1, 1, 1), (9, 9, 4), (70, 130, 16), (301, 67, 7), (3, 200, 40), (130, 5, 23)] {
+        let matrix: Vec<f32> = (0..n_rows * n_columns).map(|k| ((k * 7) % 5) as f32 - 2.0).collect();
+        let x: Vec<f32> = (0..n_columns * width).map(|k| ((k * 3) % 7) as f32 - 3.0).collect();
+        let y: Vec<f32> = (0..n_rows * width).map(|k| ((k * 5) % 9) as f32 - 4.0).collect();
+        for sums in [Sums::Single, Sums::ByWord] {
+            let product = dense_product(&matrix, &x, width, sums);
+            let adjoint = dense_adjoint_product(&matrix, &y, width);
+            for (row, lane) in (0..n_rows).flat_map(|row| (0..width).map(move |lane| (row, lane))) {
+                let term = |column: usize| matrix[row * n_columns + column] * x[column * width + lane];
+                assert_eq!(product[row * width + lane], (0..n_columns).map(term).sum::<f32>(), "{n_rows} x {width}");
+            }
+            for (column, lane) in (0..n_columns).flat_map(|column| (0..width).map(move |lane| (column, lane))) {
+                let term = |row: usize| matrix[row * n_columns + column] * y[row * width + lane];
+                assert_eq!(adjoint[column * width + lane], (0..n_rows).map(term).sum::<f32>(), "{n_rows} x {width}");
+            }
+        }
+    }
+}
+
+/// A million terms of one half, beside a large one: single sums stop growing, and sums by words do not.
+#[test]
+fn sums_by_words_lose_nothing_in_long_rows() {
+    let n = 1 << 20;
+    let mut row = vec![0.5; n];
+    row[0] = 1.6e7;
+    let x = vec![1.0; n];
+    let exact = 1.6e7 + 0.5 * (n as f64 - 1.0);
+    let by_word = f64::from(dense_product(&row, &x, 1, Sums::ByWord)[0]);
+    let single = f64::from(dense_product(&row, &x, 1, Sums::Single)[0]);
+    assert!((by_word - exact).abs() < 2e-6 * exact && (single - exact).abs() > 1e-3 * exact, "{by_word} {single}");
+}

@@ -1,0 +1,75 @@
+use rand::RngExt;
+use veilgraph_contract::StageRng;
+use veilgraph_graph::{Features, SparseMatrix};
+
+use super::*;
+use crate::classes::Classes;
+use crate::cosine::Directions;
+
+pub(crate) const NODES: usize = 700;
+
+/// Nodes with a few of 300 words each, of which the first are frequent, and probabilities of three classes.
+pub(crate) fn pairs(with_classes: bool) -> AllPairs {
+    let mut rng = StageRng::new(3, "search", 0).fast_stream("words", 0);
+    let row = |_| {
+        let words = (0..300_u32).filter(|&word| rng.random::<f64>() < 3.0 / (f64::from(word) + 6.0));
+        words.map(|word| (word, 1.0)).collect()
+    };
+    let mut rows: Vec<Vec<(u32, f32)>> = (0..NODES).map(row).collect();
+    // Some nodes have the words of another one.
+    (50..NODES).step_by(50).for_each(|node| rows[node] = rows[node - 7].clone());
+    let features = Features(SparseMatrix::from_rows(300, rows).expect("valid"));
+    let mut rng = StageRng::new(3, "search", 0).fast_stream("classes", 0);
+    let probabilities: Vec<f32> = (0..NODES)
+        .flat_map(|node| {
+            let rest = 0.5 * rng.random::<f32>();
+            (0..3).map(move |class| if class == node % 3 { 1.0 - rest } else { rest / 2.0 })
+        })
+        .collect();
+    let classes = with_classes.then(|| Classes::new(3, &probabilities));
+    AllPairs { directions: Directions::new(&features), classes, n_nodes: NODES }
+}
+
+#[test]
+fn a_search_lists_what_a_scan_of_all_pairs_lists() {
+    for with_classes in [false, true] {
+        let pairs = pairs(with_classes);
+        for (most_pairs, most_bins) in [(500, 8), (3_000, 24), (20_000, 24)] {
+            for bins_by in [Measure::Score, Measure::Cosine] {
+                let limits = BinLimits { most_pairs, least_pairs: NODES / 4, most_bins };
+                let scanned = pairs.by_scan(limits, bins_by);
+                let searched = pairs.by_search(limits, bins_by).expect("few enough");
+                assert!(scanned.rows.iter().map(Vec::len).sum::<usize>() > most_pairs / 2);
+                assert_eq!(searched.n_bins, scanned.n_bins, "{most_pairs} {bins_by:?}");
+                assert_eq!(searched.rows, scanned.rows, "{most_pairs} {bins_by:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_nearly_all_pairs_are_listed_there_is_nothing_to_search() {
+    let limits = BinLimits { most_pairs: NODES * NODES / 3, least_pairs: 1, most_bins: 4 };
+    assert!(pairs(true).by_search(limits, Measure::Score).is_none());
+}
+
+#[test]
+fn the_join_finds_every_pair_with_a_large_cosine_and_its_cosine() {
+    let directions = pairs(false).directions;
+    for least in [0.05, 0.2, 0.4, 0.6] {
+        let join = CosineJoin::new(&directions, least);
+        let n_plain = n_common(directions.by_feature());
+        assert!(join.n_steps() <= if least > 0.5 { n_plain / 2.0 } else { n_plain }, "{least}");
+        let (mut scratch, mut cosines, mut n_found) = (JoinScratch::default(), Vec::new(), 0);
+        for node in 0..NODES {
+            let mut found = Vec::new();
+            join.search(node, &mut scratch, |other, cosine| found.push((other, cosine)));
+            found.sort_unstable_by_key(|&(other, _)| other);
+            directions.cosines_from(node, node + 1, &mut cosines);
+            let later = (node as u32 + 1..).zip(cosines.iter().copied());
+            assert_eq!(found, later.filter(|&(_, cosine)| cosine >= least).collect::<Vec<_>>(), "{node} {least}");
+            n_found += found.len();
+        }
+        assert!(n_found > 0, "{least}");
+    }
+}
