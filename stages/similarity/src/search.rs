@@ -121,13 +121,12 @@ impl AllPairs {
                     }
                 }
             };
-            match &join {
-                Some(join) => join.search(node, &mut scratch.join, take),
-                None => {
-                    self.directions.cosines_from(node, node + 1, &mut scratch.cosines);
-                    let later = (node as u32 + 1..).zip(&scratch.cosines);
-                    later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
-                }
+            if let Some(join) = &join {
+                join.search(node, &mut scratch.join, take);
+            } else {
+                self.directions.cosines_from(node, node + 1, &mut scratch.cosines);
+                let later = (node as u32 + 1..).zip(&scratch.cosines);
+                later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
             }
             row.sort_unstable();
             found.rows.push(row);
