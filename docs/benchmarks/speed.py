@@ -112,6 +112,13 @@ def row(what, found, reach):
     print(f"| {what} | {found} | {reach} |", flush=True)
 
 
+def pairs(options):
+    alone = PHYSICS.format(nodes=34_493, epsilon=3).replace('method = "best"', 'prior = "beta-model+features"')
+    for classes in ["false", "true"]:
+        runs = Runs(options, alone, ["--until", "similarity", "--set", f"similarity.classes={classes}"])
+        row(f"similar pairs, 34,493 nodes, 8,415 features, classes = {classes}, s", runs.stage("similarity"), 3)
+
+
 def best(options):
     runs = Runs(options, PHYSICS.format(nodes=34_493, epsilon=3))
     what = "`best`, 34,493 nodes, 248,000 links, 8,415 features, epsilon 3"
@@ -148,7 +155,7 @@ def million(options):
     row("a million nodes, 8,415 features: peak MiB", f"{runs.peak:.0f}", 8_192)
 
 
-ROWS = {"best": best, "solitude": solitude, "soft": soft, "releases": releases}
+ROWS = {"pairs": pairs, "best": best, "solitude": solitude, "soft": soft, "releases": releases}
 
 
 def main():
@@ -162,7 +169,7 @@ def main():
     print("| what | median (least to most) | reach |")
     print("|---|---:|---:|")
     for name in options.rows:
-        if options.data_dir or name in ("best", "releases"):
+        if options.data_dir or name in ("pairs", "best", "releases"):
             ROWS[name](options)
     if options.million:
         million(options)
