@@ -30,7 +30,7 @@ struct FoundPairs {
 impl AllPairs {
     /// Lists the most similar pairs; returns nothing where that takes a look at all pairs.
     pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Option<BinnedRows> {
-        /// Ever more pairs than are listed are searched, until the list is proved.
+        /// So many times as many pairs as may be listed are searched for; the next number counts where that proves nothing.
         const MARGINS: [f64; 3] = [1.3, 2.5, 8.0];
         if !self.directions.are_positive() {
             return None;
@@ -97,9 +97,10 @@ impl AllPairs {
     fn found(&self, reach: &Reach) -> FoundPairs {
         // The search without heads adds a product for every common feature of every pair, and then looks at the sums of all
         // pairs. These two numbers say which of both ways is taken, and so decide the time alone.
-        /// To read an entry of the join takes so many times as long as to add a product: about, measured on Zipf's words.
+        /// To read an entry of the join is taken to last so many times as long as to add a product, since it may meet a node
+        /// for the first time; it is a guess.
         const JOIN_STEP: f64 = 3.0;
-        /// To look at the sum of a pair takes this part of the time to add a product.
+        /// To look at the sum of a pair is taken to last this part of the time to add a product.
         const LOOK: f64 = 0.2;
         /// Products in single precision may be too low by this much.
         const ROUNDING: f32 = 1e-6;
