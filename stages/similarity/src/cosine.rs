@@ -154,6 +154,22 @@ impl Directions {
     }
 }
 
+/// Adds a weight times those of others to their sums, and lists the others whose sums were 0.
+pub(crate) fn add_to_sums(
+    weight: f32,
+    (others, other_weights): (&[u32], &[f32]),
+    sums: &mut [f32],
+    met: &mut Vec<u32>,
+) {
+    for (&other, &other_weight) in others.iter().zip(other_weights) {
+        let sum = &mut sums[other as usize];
+        if *sum == 0.0 {
+            met.push(other);
+        }
+        *sum += weight * other_weight;
+    }
+}
+
 /// The same entries, divided by the root of the sum of their squares.
 fn of_length_1(mut entries: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
     let length = entries.iter().map(|&(_, value)| f64::from(value).powi(2)).sum::<f64>().sqrt();

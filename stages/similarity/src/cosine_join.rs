@@ -2,7 +2,7 @@
 
 use veilgraph_graph::SparseMatrix;
 
-use crate::cosine::Directions;
+use crate::cosine::{Directions, add_to_sums};
 
 /// Finds, for one node after the other, the later nodes whose cosine with it is at least a bound.
 ///
@@ -78,13 +78,7 @@ impl<'a> CosineJoin<'a> {
         for (&feature, &weight) in features.iter().zip(own) {
             let (others, other_weights) = self.nodes_by_feature.row(feature as usize);
             let later = others.partition_point(|&other| other as usize <= node);
-            for (&other, &other_weight) in others[later..].iter().zip(&other_weights[later..]) {
-                let sum = &mut sums[other as usize];
-                if *sum == 0.0 {
-                    met.push(other);
-                }
-                *sum += weight * other_weight;
-            }
+            add_to_sums(weight, (&others[later..], &other_weights[later..]), sums, met);
         }
         let (features, own) = by_node.row(node);
         features.iter().zip(own).for_each(|(&feature, &weight)| weights[feature as usize] = weight);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use veilgraph_graph::{Construction, WeightedGraph};
 
-use crate::cosine::Directions;
+use crate::cosine::{Directions, add_to_sums};
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
@@ -64,14 +64,7 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
         while taken < rare_first.len() && rests[taken] >= wanted_rest {
             let feature = rare_first[taken];
             let weight = weights[feature as usize];
-            let (others, other_weights) = directions.by_feature().row(feature as usize);
-            for (&other, &other_weight) in others.iter().zip(other_weights) {
-                let sum = &mut sums[other as usize];
-                if *sum == 0.0 {
-                    met.push(other);
-                }
-                *sum += weight * other_weight;
-            }
+            add_to_sums(weight, directions.by_feature().row(feature as usize), sums, met);
             taken += 1;
         }
         let rest = rests[taken];
