@@ -2,7 +2,9 @@
 
 mod advise;
 mod claims;
+mod elsewhere;
 mod examples;
+mod exec;
 mod init;
 mod run;
 mod show;
@@ -15,7 +17,9 @@ use clap_complete::Shell;
 
 pub(crate) use advise::AdviseArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use elsewhere::{CacheArguments, ElsewhereArguments, ExecutorChoice};
 pub(crate) use examples::with_examples;
+pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use run::{Accepted, DeviceChoice, RunArguments};
 pub(crate) use show::ShowArguments;
@@ -42,7 +46,16 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Run experiments, one after the other; what is fresh is not run again.
-    Run(RunArguments),
+    Run {
+        /// The experiments.
+        #[command(flatten)]
+        run: RunArguments,
+        /// Other machines.
+        #[command(flatten)]
+        elsewhere: ElsewhereArguments,
+    },
+    /// Run one task of a plan that `run` made on another machine (`run --executor` calls this on its workers).
+    Exec(ExecArguments),
     /// Say what `run` would do and why, and what it would spend.
     Plan(RunArguments),
     /// Say which epsilon a graph can afford, from public knowledge alone; no private data are read.

@@ -10,6 +10,7 @@ mod confirm;
 mod costs;
 mod diff;
 mod doctor;
+mod exec;
 mod export;
 mod fetch;
 mod gc;
@@ -50,7 +51,8 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let store = Store::open(place_of_store(&cli)?)?;
     refuse_absent_store(&store, &cli.command)?;
     match cli.command {
-        Command::Run(arguments) => run::run(&store, &arguments, cli.quiet),
+        Command::Run { run, elsewhere } => run::run(&store, &run, &elsewhere, cli.quiet),
+        Command::Exec(arguments) => exec::exec(&store, &arguments),
         Command::Plan(arguments) => plan::plan(&store, &arguments),
         Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
         Command::Table(arguments) => table::table(&store, &arguments),
@@ -95,7 +97,7 @@ const DEFAULT_STORE: &str = "artifacts";
 fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
     let given = cli.store.as_deref();
     let run = match &cli.command {
-        Command::Run(run)
+        Command::Run { run, .. }
         | Command::Plan(run)
         | Command::Report { run, .. }
         | Command::Export { run, .. }

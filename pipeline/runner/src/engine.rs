@@ -4,6 +4,7 @@ mod budget;
 mod elsewhere;
 mod recipe;
 mod release;
+mod remote;
 mod schedule;
 
 use std::collections::BTreeMap;
@@ -11,19 +12,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
+use veilgraph_contract::StageRng;
+use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store};
 
 use crate::config::Config;
+use crate::executor::Elsewhere;
+use crate::host::host;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
+use crate::order::may_leave;
+use crate::perform::Performance;
 use crate::progress::Display;
-use crate::registry;
 use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
-use crate::watcher::TaskWatcher;
 use crate::why;
 pub(crate) use budget::outstanding_releases;
 pub(crate) use recipe::{DEPLOYED, recipe_of_release};
+use remote::Sent;
 use schedule::Schedule;
 
 /// Which part of the pipeline this machine runs.
@@ -59,28 +63,49 @@ pub(crate) struct Engine<'a> {
     pub allowance: Allowance,
     /// Only say what would run.
     pub is_plan: bool,
+    /// What there is beside this machine.
+    pub elsewhere: &'a Elsewhere,
     pub display: &'a Display,
 }
 
 /// The ends of tasks, by task; a task that has not ended has none.
 type Ends = [OnceLock<Done>];
 
-/// What the workers share.
+/// What the threads share.
 struct Shared {
     schedule: Schedule,
+    /// Tasks that other machines run, by the key of their entry: several, where several have the same inputs.
+    sent: BTreeMap<String, Vec<Sent>>,
     failed: Option<anyhow::Error>,
+}
+
+/// A run of all tasks, as its threads see it.
+struct Going<'a> {
+    shared: &'a Mutex<Shared>,
+    changed: &'a Condvar,
+    ends: &'a Ends,
+}
+
+/// How far this machine brought a task.
+enum Brought {
+    /// To its end.
+    Done(Done),
+    /// To where another machine goes on.
+    ToBeSent { key: String, why: Vec<String> },
 }
 
 impl Engine<'_> {
     /// Brings every task to its end, at most `jobs` at a time.
     pub(crate) fn run(&self, jobs: usize) -> anyhow::Result<Vec<Done>> {
-        let shared = Mutex::new(Shared { schedule: Schedule::of(self.tasks), failed: None });
+        let schedule = Schedule::of(self.tasks);
+        let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });
         let ends: Vec<OnceLock<Done>> = self.tasks.iter().map(|_| OnceLock::new()).collect();
-        let changed = Condvar::new();
+        let going = Going { shared: &shared, changed: &Condvar::new(), ends: &ends };
         std::thread::scope(|scope| {
             for _ in 0..jobs.max(1) {
-                scope.spawn(|| self.work(&shared, &changed, &ends));
+                scope.spawn(|| self.work(&going));
             }
+            scope.spawn(|| self.listen(&going));
         });
         let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         match shared.failed {
@@ -95,58 +120,67 @@ impl Engine<'_> {
 
     /// Takes the first task in the order of the plan whose inputs are there, until none is left. A slow task keeps
     /// nobody from those that do not read from it.
-    fn work(&self, shared: &Mutex<Shared>, changed: &Condvar, ends: &Ends) {
-        let lock = || -> MutexGuard<Shared> { shared.lock().unwrap_or_else(PoisonError::into_inner) };
-        let mut state = lock();
+    fn work(&self, going: &Going) {
+        let mut state = going.lock();
         loop {
-            if state.failed.is_some() || state.schedule.is_done() {
+            if state.is_over() {
                 return;
             }
             let Some(index) = state.schedule.take() else {
-                state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = going.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             drop(state);
             let task = &self.tasks[index];
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.bring(task, ends)));
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.bring(task, going.ends)));
             // A task that dies must not leave the others waiting for it.
             let result = result.unwrap_or_else(|_| Err(anyhow::anyhow!("it panicked; please report this")));
-            let result = result.with_context(|| format!("stage {} ({})", task.stage, task.label()));
-            state = lock();
             match result {
-                Ok(done) => {
-                    self.display.finished(task, &done.status);
-                    let _ = ends[index].set(done);
-                    state.schedule.finish(index);
-                }
-                Err(error) => {
-                    state.failed.get_or_insert(error);
-                }
+                Ok(Brought::Done(done)) => self.end(index, Ok(done), going),
+                Ok(Brought::ToBeSent { key, why }) => self.send(index, &key, why, going),
+                Err(error) => self.end(index, Err(error), going),
             }
-            changed.notify_all();
+            state = going.lock();
         }
     }
 
-    /// Brings one task to its end.
-    fn bring(&self, task: &Task, ends: &Ends) -> anyhow::Result<Done> {
+    /// Says how a task ended, and lets those that waited for it go on.
+    fn end(&self, index: usize, end: anyhow::Result<Done>, going: &Going) {
+        let task = &self.tasks[index];
+        let mut state = going.lock();
+        match end.with_context(|| format!("stage {} ({})", task.stage, task.label())) {
+            Ok(done) => {
+                self.display.finished(task, &done.status);
+                let _ = going.ends[index].set(done);
+                state.schedule.finish(index);
+            }
+            Err(error) => {
+                state.failed.get_or_insert(error);
+            }
+        }
+        going.changed.notify_all();
+    }
+
+    /// Brings one task to its end, or to where another machine goes on.
+    fn bring(&self, task: &Task, ends: &Ends) -> anyhow::Result<Brought> {
         let is_elsewhere = match self.side {
             SideChoice::All => false,
             SideChoice::Server => task.side != "server",
             SideChoice::Auditor => task.side == "server" || !task.releases.is_empty(),
         };
         if is_elsewhere {
-            return self.recorded(task);
+            return self.recorded(task).map(Brought::Done);
         }
         let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else {
-            return Ok(Done { status: Status::MayRun, entry: None });
+            return Ok(Done { status: Status::MayRun, entry: None }.into());
         };
         if self.is_deployed(task) {
-            return self.bring_release(task, &slots);
+            return self.bring_release(task, &slots).map(Brought::Done);
         }
         let recipe = self.recipe(task, &slots)?;
         let found = self.store.sound(task.stage, &recipe.key())?;
         if let Found::Whole(entry) = found {
-            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
+            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
         let before = self.record.key(task, task.label());
         let before = before.and_then(|key| self.store.find(task.stage, key).ok().flatten());
@@ -155,19 +189,32 @@ impl Engine<'_> {
             _ => why::reasons(before.as_ref().map(|entry| &entry.manifest.recipe), &recipe),
         };
         if self.is_plan {
-            return Ok(Done { status: Status::WouldRun { why }, entry: None });
+            return Ok(Done { status: Status::WouldRun { why }, entry: None }.into());
+        }
+        if may_leave(task) {
+            if let Some(entry) = self.fetch(task, &recipe.key())? {
+                return Ok(Done { status: Status::Fetched, entry: Some(entry) }.into());
+            }
+            if self.elsewhere.executor.is_some() {
+                self.order(task, &recipe, &slots)?;
+                return Ok(Brought::ToBeSent { key: recipe.key(), why });
+            }
         }
         let lock = self.store.lock(&recipe, || self.tell_of_waiting(task))?;
         // Another process may have made it while we waited.
         if let Found::Whole(entry) = self.store.sound(task.stage, &recipe.key())? {
-            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) });
+            return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
         let start = Instant::now();
         self.charge(task, &recipe, ends)?;
         let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
         let release = release_record(task, 1, &recipe.key());
         let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
-        Ok(Done { status: Status::Ran { why, took: start.elapsed() }, entry: Some(Arc::new(entry)) })
+        if may_leave(task) {
+            self.elsewhere.share(&entry)?;
+        }
+        let status = Status::Ran { why, took: start.elapsed(), host: host().to_owned() };
+        Ok(Done { status, entry: Some(Arc::new(entry)) }.into())
     }
 
     /// Runs the function of a task and publishes its entry.
@@ -180,20 +227,25 @@ impl Engine<'_> {
         release: Option<ReleaseRecord>,
         lock: KeyLock,
     ) -> anyhow::Result<Entry> {
-        let watcher = TaskWatcher::new(self.display, task, self.store.checkpoints(&recipe), self.checkpoint_interval);
         let key = recipe.key();
-        let mut draft = self.store.draft(recipe, lock)?;
-        draft.set_release(release);
-        let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
-        let function = registry::find(task.stage, task.function)?;
-        function.run(&task.params, slots, rng, &Progress::new(&watcher), &mut saver)?;
-        let draft = draft.complete()?;
-        // Somebody may see the release from the moment on in which it is published. Where publishing fails, nobody has.
-        let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
-        let published = marked.and_then(|()| Ok(draft.publish()?));
-        let entry = published.inspect_err(|_| unmark_drawn(self.store, &key))?;
-        watcher.finish();
-        Ok(entry)
+        let performance = Performance {
+            store: self.store,
+            recipe,
+            label: task.label(),
+            params: &task.params,
+            slots,
+            rng,
+            release,
+            memory: self.memory,
+            checkpoint_interval: self.checkpoint_interval,
+            show: &|done, total| self.display.step(task, done, total),
+        };
+        performance.run(lock, |draft| {
+            // Somebody may see the release from the moment on in which it is published. Where publishing fails, nobody has.
+            let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
+            let published = marked.and_then(|()| Ok(draft.publish()?));
+            published.inspect_err(|_| unmark_drawn(self.store, &key))
+        })
     }
 
     /// Two runs at once do the work once; the second one says why nothing seems to happen.
@@ -231,6 +283,25 @@ impl Engine<'_> {
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
+    }
+}
+
+impl Going<'_> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// Whether nothing more is to be done.
+    fn is_over(&self) -> bool {
+        self.failed.is_some() || self.schedule.is_done()
+    }
+}
+
+impl From<Done> for Brought {
+    fn from(done: Done) -> Self {
+        Self::Done(done)
     }
 }
 

@@ -9,6 +9,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use veilgraph_store::Store;
 
+use crate::host::host;
 use crate::live::{LiveFile, LiveState};
 use crate::remaining::Remaining;
 use crate::task::{STAGES, Status, Task};
@@ -117,7 +118,12 @@ impl Display {
                 *self.fresh.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
                 return;
             }
-            Status::Ran { why, took } => format!("ran ({:.2} s): {}", took.as_secs_f64(), why.join(", ")),
+            Status::Ran { why, took, host: machine } => {
+                let place = if machine == host() { String::new() } else { format!(" on {machine}") };
+                format!("ran ({:.2} s{place}): {}", took.as_secs_f64(), why.join(", "))
+            }
+            Status::Fetched => "taken from the cache".to_owned(),
+            Status::Queued { why } => format!("waits for Slurm: {}", why.join(", ")),
             Status::WouldRun { why } => format!("would run: {}", why.join(", ")),
             Status::MayRun => {
                 *self.perhaps.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;

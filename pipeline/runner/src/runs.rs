@@ -75,10 +75,10 @@ pub(crate) fn publish(
 ) -> anyhow::Result<()> {
     let mut parts: BTreeMap<Part, Names> = BTreeMap::new();
     for (task, done) in tasks.iter().zip(done) {
-        if let Status::Ran { why, took } = &done.status {
+        if let Status::Ran { why, took, host } = &done.status {
             let line = serde_json::json!({
                 "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(),
-                "why": why,
+                "why": why, "host": host,
             });
             // How long private data took says something about them.
             let part = match task.side {

@@ -83,8 +83,12 @@ pub(crate) enum Handle {
 pub(crate) enum Status {
     /// Its entry was there.
     Fresh,
-    /// It ran.
-    Ran { why: Vec<String>, took: Duration },
+    /// It ran, on the machine of this name.
+    Ran { why: Vec<String>, took: Duration, host: String },
+    /// Its entry was taken from a cache that machines share.
+    Fetched,
+    /// It waits for a job of the batch system, which a script asks for.
+    Queued { why: Vec<String> },
     /// It would run (a plan).
     WouldRun { why: Vec<String> },
     /// It would run unless what runs before it writes the same bytes again (a plan).

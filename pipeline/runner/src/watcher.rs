@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use veilgraph_contract::Watcher;
 use veilgraph_store::Checkpoints;
 
-use crate::progress::Display;
-use crate::task::Task;
+/// Shows that a task is so many steps far, of so many.
+pub(crate) type ShowSteps<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// Watches one task.
 pub(crate) struct TaskWatcher<'a> {
-    display: &'a Display,
-    task: &'a Task,
+    /// Stage and label, for messages.
+    name: String,
+    show: ShowSteps<'a>,
     /// None for a task that sees private data: its state must not lie in a public folder.
     checkpoints: Option<Checkpoints>,
     interval: Duration,
@@ -23,10 +24,14 @@ pub(crate) struct TaskWatcher<'a> {
 }
 
 impl<'a> TaskWatcher<'a> {
-    /// Watches `task`, which may save each of its states every `interval`.
-    pub(crate) fn new(display: &'a Display, task: &'a Task, checkpoints: Checkpoints, interval: Duration) -> Self {
-        let checkpoints = (task.side == "server").then_some(checkpoints);
-        Self { display, task, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
+    /// Watches the task `name`, which may save each of its states every `interval`, where it may keep any.
+    pub(crate) fn new(
+        name: String,
+        show: ShowSteps<'a>,
+        checkpoints: Option<Checkpoints>,
+        interval: Duration,
+    ) -> Self {
+        Self { name, show, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
     }
 
     /// The task is done: nothing needs to be kept.
@@ -40,12 +45,12 @@ impl<'a> TaskWatcher<'a> {
 
 impl Watcher for TaskWatcher<'_> {
     fn report(&self, done: u64, total: u64) {
-        self.display.step(self.task, done, total);
+        (self.show)(done, total);
     }
 
     fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.checkpoints.as_ref()?.load(name)?;
-        tracing::info!("{} {}: {name} goes on from its checkpoint", self.task.stage, self.task.label());
+        tracing::info!("{}: {name} goes on from its checkpoint", self.name);
         Some(state)
     }
 

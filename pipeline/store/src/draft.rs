@@ -82,11 +82,26 @@ impl Draft {
 
     /// Takes over a file of another entry with its record.
     pub(crate) fn adopt(&mut self, name: &str, output: &OutputRecord, bytes: &[u8]) -> Result<(), StoreError> {
-        let folder = self.folder.join(Part::of_zone(&self.recipe, &output.zone).name());
+        let folder = self.folder_of(Part::of_zone(&self.recipe, &output.zone));
         files::create_folder(&folder, true)?;
         files::write_synced(&folder.join(&output.file), bytes, false)?;
-        self.outputs.insert(name.to_owned(), output.clone());
+        self.record(name, output);
         Ok(())
+    }
+
+    /// Where files of a part stand until they are published.
+    pub(crate) fn folder_of(&self, part: Part) -> PathBuf {
+        self.folder.join(part.name())
+    }
+
+    /// What the entry is made from.
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Says which file holds the artifact `name`.
+    pub(crate) fn record(&mut self, name: &str, output: &OutputRecord) {
+        self.outputs.insert(name.to_owned(), output.clone());
     }
 
     /// Adds the file that `write` fills.

@@ -192,6 +192,13 @@ impl Entry {
         self.manifest.outputs.values().all(|output| self.path(output).is_file())
     }
 
+    /// Whether every file that a server may see is there.
+    #[must_use]
+    pub fn has_public_files(&self) -> bool {
+        let public = self.manifest.outputs.values().filter(|output| output.is_public());
+        public.map(|output| self.path(output)).all(|path| path.is_file())
+    }
+
     /// Reads an artifact after checking its digest.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod publish;
 mod recover;
 mod secret;
 mod table;
+mod take_over;
 
 pub use checkpoints::Checkpoints;
 pub use draft::{CompleteDraft, Draft, Rehearsal, StoreSaver};

@@ -106,6 +106,14 @@ pub struct Manifest {
     pub checksum: String,
 }
 
+impl OutputRecord {
+    /// Whether a server may see the file.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.zone == "server" || self.zone == "public"
+    }
+}
+
 impl Manifest {
     /// A digest of everything that an artifact of this entry says: of its table, and of the file beside the table where
     /// there is one. Whatever reads the artifact is keyed by it.
@@ -121,7 +129,8 @@ impl Manifest {
     }
 
     /// The file: the same content gives the same bytes, and any other bytes are damage.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
         let json = |manifest: &Self| {
             serde_json::to_vec_pretty(manifest)
                 .unwrap_or_else(|error| unreachable!("a manifest is plain data: {error}"))

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::draft::Draft;
 use crate::entry::{Entry, Store};
 use crate::error::StoreError;
-use crate::manifest::OutputRecord;
 
 impl Entry {
     /// Puts the public files of this entry into a server's store, and returns the entry there. The manifest beside them
@@ -16,8 +15,7 @@ impl Entry {
     /// # Errors
     /// When a file is damaged, or the file system refuses.
     pub fn publish_to(&self, server: &Store, params: Value) -> Result<Entry, StoreError> {
-        let is_public = |output: &&OutputRecord| output.zone == "server" || output.zone == "public";
-        let public = || self.manifest.outputs.iter().filter(|(_, output)| is_public(output));
+        let public = || self.manifest.outputs.iter().filter(|(_, output)| output.is_public());
         let digests = public().map(|(name, output)| format!("{name}:{}", output.digest)).collect();
         let recipe = self.manifest.recipe.published(params, digests);
         let lock = server.lock(&recipe, || {})?;

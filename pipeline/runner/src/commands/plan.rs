@@ -49,7 +49,7 @@ fn count(tasks: &[Task], done: &[Done]) -> String {
         match done.status {
             Status::WouldRun { .. } => sure += 1,
             Status::MayRun => perhaps += 1,
-            Status::Fresh | Status::Ran { .. } => fresh += 1,
+            Status::Fresh | Status::Fetched | Status::Ran { .. } | Status::Queued { .. } => fresh += 1,
             Status::Elsewhere => {}
         }
         if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) {

@@ -29,7 +29,7 @@ pub(crate) fn predict(
     let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     arguments.until = Some("construct".to_owned());
-    let memory = run::memory_limit(&arguments);
+    let memory = run::memory_limit(arguments.memory_limit);
     let (config, tasks) = run::prepare_one(&arguments)?;
     let mechanisms = config.values_anywhere("privatize.features", "mechanism");
     let are_as_given =

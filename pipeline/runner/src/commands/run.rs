@@ -5,17 +5,19 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use serde_json::{Value, json};
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, MemoryLimit, Store};
 use veilgraph_train::Device;
 
-use crate::cli::{DeviceChoice, RunArguments};
+use crate::cli::{DeviceChoice, ElsewhereArguments, ExecutorChoice, RunArguments};
 use crate::commands::costs::in_words;
 use crate::commands::{checks, scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
+use crate::executor::Elsewhere;
 use crate::ledger::{Allowance, Ledger};
 use crate::output;
 use crate::plan::Options;
@@ -26,17 +28,28 @@ use crate::systems;
 use crate::task::{Done, Status, Task};
 
 /// Runs what is not fresh, then prints the scores.
-pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyhow::Result<()> {
+pub(crate) fn run(
+    store: &Store,
+    arguments: &RunArguments,
+    other: &ElsewhereArguments,
+    quiet: bool,
+) -> anyhow::Result<()> {
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
-    let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), jobs(arguments, false), quiet);
+    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(config, arguments, other))?;
+    let elsewhere = Elsewhere::open(store, other)?;
+    let width = elsewhere.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));
+    let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
     let mut outcomes = Vec::new();
     tell_of_interruptions();
     // Until the entries have names, `gc` would take them for unused.
     let _running = store.lock_for_run()?;
     for (config, tasks) in &experiments {
-        let done = bring(store, config, tasks, arguments, false, &display)?;
+        let done = bring_with(store, config, tasks, arguments, &elsewhere, false, &display)?;
+        if done.iter().any(|done| matches!(done.status, Status::Queued { .. })) {
+            continue;
+        }
         let metrics = read_metrics(&done)?;
         let rows = summary::rows(&metrics, config.trials)?;
         runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
@@ -57,7 +70,23 @@ pub(crate) fn run(store: &Store, arguments: &RunArguments, quiet: bool) -> anyho
         }
         outcomes.extend(checked);
     }
+    if let Some(executor) = &elsewhere.executor
+        && let Some(next) = executor.finish()?
+    {
+        output::line(&next);
+    }
     checks::ensure_passed(&outcomes)
+}
+
+/// Refuses other machines to a deployment whose private data are here.
+fn refuse_to_send_away(config: &Config, arguments: &RunArguments, other: &ElsewhereArguments) -> anyhow::Result<()> {
+    let is_asked_for = other.executor != ExecutorChoice::Local || other.cache.cache.is_some();
+    anyhow::ensure!(
+        !is_asked_for || !config.is_deployment() || arguments.side == SideChoice::Server,
+        "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part          (`veilgraph export`), and give --executor and --cache there, with --side server",
+        config.name
+    );
+    Ok(())
 }
 
 /// Whoever stops a run learns that nothing is lost.
@@ -124,12 +153,25 @@ fn prepare(
     Ok((config, tasks))
 }
 
-/// Brings all tasks to their end (or only says how).
+/// Brings all tasks to their end on this machine (or only says how).
 pub(crate) fn bring(
     store: &Store,
     config: &Config,
     tasks: &[Task],
     arguments: &RunArguments,
+    is_plan: bool,
+    display: &Display,
+) -> anyhow::Result<Vec<Done>> {
+    bring_with(store, config, tasks, arguments, &Elsewhere::default(), is_plan, display)
+}
+
+/// Brings all tasks to their end, with the help of other machines.
+fn bring_with(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    arguments: &RunArguments,
+    elsewhere: &Elsewhere,
     is_plan: bool,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
@@ -141,7 +183,7 @@ pub(crate) fn bring(
     if arguments.side == SideChoice::All {
         ledger.reconcile()?;
     }
-    let memory = memory_limit(arguments);
+    let memory = memory_limit(arguments.memory_limit);
     let side = arguments.side;
     let allowance = Allowance {
         budgets: config.privacy.budget.clone(),
@@ -162,6 +204,7 @@ pub(crate) fn bring(
         checkpoint_interval,
         allowance,
         is_plan,
+        elsewhere,
         display,
     };
     let done = engine.run(jobs(arguments, is_plan));
@@ -227,14 +270,14 @@ pub(crate) fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
 }
 
 /// What the user allows, else what the machine or its container has.
-pub(crate) fn memory_limit(arguments: &RunArguments) -> MemoryLimit {
+pub(crate) fn memory_limit(allowed: Option<ByteSize>) -> MemoryLimit {
     let machine = || {
         let mut system = sysinfo::System::new();
         system.refresh_memory();
         let limits = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
         Some(system.total_memory().min(limits)).filter(|&bytes| bytes > 0)
     };
-    MemoryLimit(arguments.memory_limit.map(|size| size.as_u64()).or_else(machine).unwrap_or(u64::MAX))
+    MemoryLimit(allowed.map(|size| size.as_u64()).or_else(machine).unwrap_or(u64::MAX))
 }
 
 /// Scores of every evaluation of a run, in its order.
@@ -246,12 +289,18 @@ pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
 
 pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
     let rows = tasks.iter().zip(done).map(|(task, done)| {
-        let (status, why, seconds) = match &done.status {
-            Status::Fresh => ("fresh", Vec::new(), None),
-            Status::Ran { why, took } => ("ran", why.clone(), Some(took.as_secs_f64())),
-            Status::WouldRun { why } => ("would run", why.clone(), None),
-            Status::MayRun => ("may run", vec!["its inputs may change".to_owned()], None),
-            Status::Elsewhere => ("elsewhere", Vec::new(), None),
+        let (status, why) = match &done.status {
+            Status::Fresh => ("fresh", Vec::new()),
+            Status::Fetched => ("fetched", Vec::new()),
+            Status::Ran { why, .. } => ("ran", why.clone()),
+            Status::Queued { why } => ("queued", why.clone()),
+            Status::WouldRun { why } => ("would run", why.clone()),
+            Status::MayRun => ("may run", vec!["its inputs may change".to_owned()]),
+            Status::Elsewhere => ("elsewhere", Vec::new()),
+        };
+        let (seconds, host) = match &done.status {
+            Status::Ran { took, host, .. } => (Some(took.as_secs_f64()), Some(host)),
+            _ => (None, None),
         };
         let outputs: BTreeMap<&str, Value> = done
             .entry
@@ -267,7 +316,7 @@ pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
         json!({
             "stage": task.stage, "function": task.function, "label": task.label(), "also": &task.labels[1..],
             "trial": task.trial, "key": key,
-            "status": status, "why": why, "seconds": seconds, "outputs": outputs,
+            "status": status, "why": why, "seconds": seconds, "host": host, "outputs": outputs,
         })
     });
     rows.collect()

@@ -9,6 +9,7 @@ use veilgraph_store::Found;
 
 use super::recipe::absent;
 use super::{Engine, recipe_of_release, release_record};
+use crate::host::host;
 use crate::ledger::{Charge, EarlierRelease, was_drawn};
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
@@ -85,7 +86,8 @@ impl Engine<'_> {
         let rng = StageRng::from_os(&entropy);
         let release = release_record(task, number, &key);
         let entry = self.make(task, recipe, slots, &rng, release, lock)?;
-        Ok(Done { status: Status::Ran { why: vec![why], took: start.elapsed() }, entry: Some(Arc::new(entry)) })
+        let status = Status::Ran { why: vec![why], took: start.elapsed(), host: host().to_owned() };
+        Ok(Done { status, entry: Some(Arc::new(entry)) })
     }
 
     /// Looks the release up in the ledger.

@@ -1,0 +1,51 @@
+//! Entries of a cache: put after their files, and compared with their digests when they are taken.
+
+use std::path::Path;
+
+use veilgraph_store::{Entry, OutputRecord, Store};
+
+use crate::error::CacheError;
+use crate::objects::Cache;
+
+impl Cache {
+    /// Puts what a server may see of an entry: its files first, each under its digest, then its manifest.
+    ///
+    /// # Errors
+    /// When a file is not what the manifest says, or the cache refuses; then the entry is not seen.
+    pub fn put_entry(&self, entry: &Entry) -> Result<(), CacheError> {
+        let name = name(&entry.manifest.recipe.stage, &entry.manifest.key);
+        if self.is_read_only() || self.has(&name)? {
+            return Ok(());
+        }
+        for output in entry.manifest.outputs.values().filter(|output| output.is_public()) {
+            let file = entry.check(output)?;
+            self.create_file(&file_name(output), file, &entry.path(output))?;
+        }
+        self.create(&name, entry.manifest.to_bytes())
+    }
+
+    /// Takes an entry over into `store`, with every file compared with its digest; none if the cache has no such entry.
+    ///
+    /// # Errors
+    /// When the cache refuses, or holds something else under that name.
+    pub fn take_entry(&self, store: &Store, stage: &str, key: &str) -> Result<Option<Entry>, CacheError> {
+        let name = name(stage, key);
+        let Some(manifest) = self.get(&name)? else { return Ok(None) };
+        let fetch = |output: &OutputRecord, to: &Path| {
+            let name = file_name(output);
+            if self.get_file(&name, to)? {
+                return Ok(());
+            }
+            Err(CacheError::Damaged { place: self.place(&name), problem: "this file of an entry is gone".to_owned() })
+        };
+        store.take_over(&manifest, stage, key, &self.place(&name), fetch).map(Some)
+    }
+}
+
+fn name(stage: &str, key: &str) -> String {
+    format!("entries/{stage}/{key}.json")
+}
+
+fn file_name(output: &OutputRecord) -> String {
+    format!("files/{}", output.digest)
+}

@@ -1,0 +1,173 @@
+//! Objects of a cache, by name.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use object_store::path::Path as ObjectPath;
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart};
+use url::Url;
+
+use crate::error::CacheError;
+
+/// A cache that several machines share.
+pub struct Cache {
+    objects: Box<dyn ObjectStore>,
+    /// Folder of the cache among the objects.
+    folder: ObjectPath,
+    url: String,
+    runtime: tokio::runtime::Runtime,
+    is_read_only: bool,
+}
+
+/// Files are sent in pieces of so many bytes. S3 takes at most 10,000 pieces, so a file may have 160 GB.
+const PIECE: usize = 16 << 20;
+
+impl Cache {
+    /// The cache at `url`: `file:///FOLDER` or `s3://BUCKET/FOLDER`. Credentials, region and endpoint of object storage
+    /// come from the variables `AWS_*` of the environment.
+    ///
+    /// # Errors
+    /// When the address is none, or needs object storage that this program was built without.
+    pub fn open(url: &str, is_read_only: bool) -> Result<Self, CacheError> {
+        let wrong = |problem: String| CacheError::Address { url: url.to_owned(), problem };
+        let address = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
+        match address.scheme() {
+            "file" => {}
+            "s3" | "s3a" if cfg!(feature = "s3") => {}
+            "s3" | "s3a" => return Err(CacheError::WithoutObjectStorage { url: url.to_owned() }),
+            other => return Err(wrong(format!("a cache cannot be of the kind `{other}`"))),
+        }
+        let settings = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
+        let (objects, folder) =
+            object_store::parse_url_opts(&address, settings).map_err(|error| wrong(error.to_string()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| wrong(format!("no thread can be started for it: {error}")))?;
+        Ok(Self { objects, folder, url: url.trim_end_matches('/').to_owned(), runtime, is_read_only })
+    }
+
+    /// Whether nothing may be put into it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// The address of an object, for messages.
+    pub(crate) fn place(&self, name: &str) -> String {
+        format!("{}/{name}", self.url)
+    }
+
+    fn path(&self, name: &str) -> ObjectPath {
+        name.split('/').fold(self.folder.clone(), |path, part| path.join(part))
+    }
+
+    fn refused(&self, name: &str, action: &'static str) -> impl Fn(Error) -> CacheError {
+        let place = self.place(name);
+        move |cause| CacheError::Refused { place: place.clone(), action, cause }
+    }
+
+    /// The bytes of an object; none if there is no such object.
+    pub(crate) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, CacheError> {
+        let refused = self.refused(name, "read");
+        self.runtime.block_on(async {
+            match self.objects.get(&self.path(name)).await {
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(refused(error)),
+                Ok(found) => Ok(Some(found.bytes().await.map_err(refused)?.to_vec())),
+            }
+        })
+    }
+
+    /// Writes an object into a file, piece by piece. False if there is no such object.
+    pub(crate) fn get_file(&self, name: &str, to: &Path) -> Result<bool, CacheError> {
+        let refused = self.refused(name, "read");
+        let wrong = |cause| CacheError::File { path: to.display().to_string(), cause };
+        self.runtime.block_on(async {
+            let mut size = match self.objects.head(&self.path(name)).await {
+                Err(Error::NotFound { .. }) => return Ok(false),
+                found => found.map_err(&refused)?.size,
+            };
+            let mut file = File::create_new(to).map_err(wrong)?;
+            let mut begin = 0;
+            while size > 0 {
+                let length = size.min(PIECE as u64);
+                let bytes = self.objects.get_range(&self.path(name), begin..begin + length).await.map_err(&refused)?;
+                std::io::Write::write_all(&mut file, &bytes).map_err(wrong)?;
+                begin += length;
+                size -= length;
+            }
+            file.sync_all().map_err(wrong)?;
+            Ok(true)
+        })
+    }
+
+    /// Whether there is such an object.
+    pub(crate) fn has(&self, name: &str) -> Result<bool, CacheError> {
+        let refused = self.refused(name, "look for it");
+        self.runtime.block_on(async {
+            match self.objects.head(&self.path(name)).await {
+                Err(Error::NotFound { .. }) => Ok(false),
+                found => found.map(|_| true).map_err(refused),
+            }
+        })
+    }
+
+    /// Puts an object that stays as it is; if somebody put it before, that one stays.
+    pub(crate) fn create(&self, name: &str, bytes: Vec<u8>) -> Result<(), CacheError> {
+        let refused = self.refused(name, "write");
+        let once = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        self.runtime.block_on(async {
+            match self.objects.put_opts(&self.path(name), PutPayload::from(bytes), once).await {
+                Ok(_) | Err(Error::AlreadyExists { .. }) => Ok(()),
+                Err(error) => Err(refused(error)),
+            }
+        })
+    }
+
+    /// Puts an object in the place of what stood there.
+    pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), CacheError> {
+        let refused = self.refused(name, "write");
+        self.runtime.block_on(async {
+            self.objects.put(&self.path(name), PutPayload::from(bytes)).await.map(|_| ()).map_err(refused)
+        })
+    }
+
+    /// Puts a file whose name is its digest. A large one is sent in pieces, and seen when the last one has arrived.
+    pub(crate) fn create_file(&self, name: &str, mut file: File, from: &Path) -> Result<(), CacheError> {
+        let refused = self.refused(name, "write");
+        let wrong = |cause| CacheError::File { path: from.display().to_string(), cause };
+        let size = file.metadata().map_err(wrong)?.len();
+        if size <= PIECE as u64 {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(wrong)?;
+            return self.create(name, bytes);
+        }
+        if self.has(name)? {
+            return Ok(());
+        }
+        self.runtime.block_on(async {
+            let upload = self.objects.put_multipart(&self.path(name)).await.map_err(&refused)?;
+            let mut writer = WriteMultipart::new_with_chunk_size(upload, PIECE);
+            let mut piece = vec![0; PIECE];
+            loop {
+                match file.read(&mut piece).map_err(wrong)? {
+                    0 => break,
+                    length => writer.write(&piece[..length]),
+                }
+                writer.wait_for_capacity(2).await.map_err(&refused)?;
+            }
+            writer.finish().await.map(|_| ()).map_err(refused)
+        })
+    }
+
+    /// Removes an object, if it is there.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), CacheError> {
+        let refused = self.refused(name, "remove");
+        self.runtime.block_on(async {
+            match self.objects.delete(&self.path(name)).await {
+                Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+                Err(error) => Err(refused(error)),
+            }
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! What `exec` is told.
+
+use bytesize::ByteSize;
+use clap::Args;
+
+use super::CacheArguments;
+
+/// One task of a plan.
+#[derive(Args)]
+pub(crate) struct ExecArguments {
+    /// Key of the entry that the task makes; the run has written an order for it.
+    pub key: String,
+    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<ByteSize>,
+    /// End together with the process that started this one.
+    #[arg(long)]
+    pub die_with_parent: bool,
+    /// Where entries are that other machines made.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}

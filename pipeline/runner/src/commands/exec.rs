@@ -1,0 +1,78 @@
+//! `exec`: runs one task of a plan that another process made, and says on standard output how it went.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use veilgraph_contract::StageRng;
+use veilgraph_store::{Found, Store};
+
+use crate::cli::ExecArguments;
+use crate::host::host;
+use crate::order::Order;
+use crate::output;
+use crate::perform::Performance;
+
+/// How often steps are told.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs the task whose entry has this key.
+pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<()> {
+    if arguments.die_with_parent {
+        // A worker that is killed must not leave its task running.
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+            .context("this system cannot end a process together with the one that started it")?;
+    }
+    let cache = arguments.cache.open()?;
+    let (key, cache) = (arguments.key.as_str(), cache.as_ref());
+    let order = Order::read(store, cache, key)?;
+    order.check_code()?;
+    let stage = order.recipe.stage.clone();
+    let start = Instant::now();
+    // `gc` takes nothing away while this goes on.
+    let _running = store.lock_for_run()?;
+    if let Found::Whole(entry) = store.sound(&stage, key)? {
+        cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
+        return tell(key, "found", start);
+    }
+    // A worker that was started anew after a kill may still be at it.
+    let lock = store.lock(&order.recipe, || {})?;
+    if let Found::Whole(entry) = store.sound(&stage, key)? {
+        cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
+        return tell(key, "found", start);
+    }
+    let slots = order.slots(store, cache)?;
+    let told = Mutex::new(start);
+    let show = |done: u64, total: u64| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.elapsed() >= TELL_EVERY {
+            *told = Instant::now();
+            output::line(&json!({"key": key, "done": done, "total": total}).to_string());
+        }
+    };
+    let performance = Performance {
+        store,
+        recipe: order.recipe.clone(),
+        label: &order.label,
+        params: &order.params()?,
+        slots: &slots,
+        rng: &StageRng::new(order.seed, &stage, order.trial),
+        release: None,
+        memory: super::run::memory_limit(arguments.memory_limit),
+        checkpoint_interval: Duration::from_secs(order.checkpoint_seconds),
+        show: &show,
+    };
+    let entry = performance.run(lock, |draft| Ok(draft.publish()?));
+    let entry = Arc::new(entry.with_context(|| format!("stage {stage} ({})", order.label))?);
+    cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
+    tell(key, "made", start)
+}
+
+/// Says that the entry is there.
+fn tell(key: &str, status: &str, start: Instant) -> anyhow::Result<()> {
+    let seconds = start.elapsed().as_secs_f64();
+    let told: Value = json!({"key": key, "status": status, "seconds": seconds, "host": host()});
+    output::line(&told.to_string());
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Tasks that other machines run: ordered, sent, and taken back with their entries checked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use veilgraph_store::{Entry, Found, Recipe};
+
+use super::{Engine, Going};
+use crate::executor::{Handover, News};
+use crate::order::{Order, entries_of};
+use crate::task::{Done, Handle, Status, Task};
+
+/// A task that another machine runs.
+pub(super) struct Sent {
+    /// Its place in the plan.
+    index: usize,
+    why: Vec<String>,
+}
+
+/// How long to listen before a look at whether everything is done.
+const MOMENT: Duration = Duration::from_millis(50);
+
+impl Engine<'_> {
+    /// The entry `key` of a task, if the cache has it.
+    pub(super) fn fetch(&self, task: &Task, key: &str) -> anyhow::Result<Option<Arc<Entry>>> {
+        let Some(cache) = &self.elsewhere.cache else { return Ok(None) };
+        Ok(cache.take_entry(self.store, task.stage, key)?.map(Arc::new))
+    }
+
+    /// Writes down what another machine needs for a task, and hands its inputs over.
+    pub(super) fn order(&self, task: &Task, recipe: &Recipe, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
+        entries_of(slots).iter().try_for_each(|entry| self.elsewhere.share(entry))?;
+        let order = Order::of(task, recipe, slots, self.config.seed, self.checkpoint_interval.as_secs())?;
+        order.write(self.store, self.elsewhere.cache.as_ref())
+    }
+
+    /// Sends a task whose order is written, unless the same entry is being made already.
+    pub(super) fn send(&self, index: usize, key: &str, why: Vec<String>, going: &Going) {
+        let Some(executor) = &self.elsewhere.executor else { return };
+        let is_first = {
+            let mut state = going.lock();
+            let same = state.sent.entry(key.to_owned()).or_default();
+            same.push(Sent { index, why: why.clone() });
+            same.len() == 1
+        };
+        if !is_first {
+            return;
+        }
+        match executor.send(key) {
+            Ok(Handover::Running) => {}
+            Ok(Handover::Queued) => {
+                for sent in Self::take_back(key, going) {
+                    let status = Status::Queued { why: sent.why };
+                    self.end(sent.index, Ok(Done { status, entry: None }), going);
+                }
+            }
+            Err(error) => self.end(index, Err(error), going),
+        }
+    }
+
+    /// Hears of the tasks that other machines run, until everything is done.
+    pub(super) fn listen(&self, going: &Going) {
+        let Some(executor) = &self.elsewhere.executor else { return };
+        while !going.lock().is_over() {
+            if let Some(news) = executor.next(MOMENT) {
+                self.hear(news, going);
+            }
+        }
+    }
+
+    fn hear(&self, news: News, going: &Going) {
+        match news {
+            News::Said(text) => self.display.say(&text),
+            News::Step { key, done, total } => {
+                let index = going.lock().sent.get(&key).and_then(|same| Some(same.first()?.index));
+                index.into_iter().for_each(|index| self.display.step(&self.tasks[index], done, total));
+            }
+            News::Made { key, seconds, host, log } => {
+                let same = Self::take_back(&key, going);
+                let Some(first) = same.first() else { return };
+                let task = &self.tasks[first.index];
+                log.lines().for_each(|line| self.display.say(&format!("{:<10} {:<40} {line}", task.stage, task.label())));
+                match self.entry_of(task, &key, &host) {
+                    Ok(entry) => {
+                        for sent in same {
+                            let took = Duration::from_secs_f64(seconds.max(0.0));
+                            let status = Status::Ran { why: sent.why, took, host: host.clone() };
+                            let done = Done { status, entry: Some(Arc::clone(&entry)) };
+                            self.end(sent.index, Ok(done), going);
+                        }
+                    }
+                    Err(error) => self.end(first.index, Err(error), going),
+                }
+            }
+            News::Failed { key, error } => {
+                let error = error.trim().trim_start_matches("error: ").to_owned();
+                Self::take_back(&key, going)
+                    .first()
+                    .into_iter()
+                    .for_each(|sent| self.end(sent.index, Err(anyhow!(error.clone())), going));
+            }
+            News::Broken(error) => {
+                going.lock().failed.get_or_insert(anyhow!(
+                    "{error}\nwhat other machines made is kept; the same command goes on from there"
+                ));
+                going.changed.notify_all();
+            }
+        }
+    }
+
+    fn take_back(key: &str, going: &Going) -> Vec<Sent> {
+        going.lock().sent.remove(key).unwrap_or_default()
+    }
+
+    /// The entry that another machine says it made.
+    fn entry_of(&self, task: &Task, key: &str, host: &str) -> anyhow::Result<Arc<Entry>> {
+        let cache = self.elsewhere.cache.as_ref();
+        let absent = || {
+            format!(
+                "{host} says that it made {key}, and {} has no such entry: does {host} see the same folder? Name its path \
+                 there with --worker-store, or share entries with --cache",
+                self.store.root().display()
+            )
+        };
+        let entry = match cache {
+            Some(_) => self.fetch(task, key)?.with_context(absent)?,
+            None => match self.store.sound(task.stage, key)? {
+                Found::Whole(entry) => Arc::from(entry),
+                Found::Damaged(damage) => bail!("the entry that {host} made is damaged: {damage}"),
+                Found::Absent => bail!(absent()),
+            },
+        };
+        Order::remove(self.store, cache, key)?;
+        Ok(entry)
+    }
+}

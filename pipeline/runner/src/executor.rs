@@ -1,0 +1,131 @@
+//! Where the server's tasks run, if not here.
+
+mod dask;
+mod slurm_array;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use veilgraph_cache::Cache;
+use veilgraph_store::{Entry, Store};
+
+use crate::cli::{ElsewhereArguments, ExecutorChoice};
+use dask::Dask;
+use slurm_array::SlurmArray;
+
+/// Brings tasks to other machines.
+pub(crate) trait Executor: Sync {
+    /// Takes over the task `key`, whose order is written.
+    fn send(&self, key: &str) -> anyhow::Result<Handover>;
+
+    /// The next thing that is heard of the tasks, if anything is heard within a moment.
+    fn next(&self, moment: Duration) -> Option<News>;
+
+    /// How many tasks run at a time, as far as that is known.
+    fn width(&self) -> usize;
+
+    /// What whoever gave the command has to do next, after everything that could be sent was sent.
+    fn finish(&self) -> anyhow::Result<Option<String>>;
+}
+
+/// What became of a task that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handover {
+    /// Its end will be heard of.
+    Running,
+    /// It waits for a job, after which the same command goes on.
+    Queued,
+}
+
+/// Something that is heard of tasks elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum News {
+    /// The task `key` is so many steps far.
+    Step { key: String, done: u64, total: u64 },
+    /// The entry of a task is there; `log` is what the program had to say.
+    Made { key: String, seconds: f64, host: String, log: String },
+    /// A task cannot be done.
+    Failed { key: String, error: String },
+    /// Something that whoever runs this must know.
+    Said(String),
+    /// Nothing more will be heard.
+    Broken(String),
+}
+
+/// Everything that a run has beside this machine.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    pub executor: Option<Box<dyn Executor>>,
+    pub cache: Option<Cache>,
+    /// Keys of the entries that the cache has.
+    cached: Mutex<BTreeSet<String>>,
+}
+
+/// How a worker calls the program.
+struct WorkerCommand {
+    program: PathBuf,
+    store: PathBuf,
+    cache: Option<String>,
+}
+
+impl Elsewhere {
+    /// What the arguments ask for.
+    pub(crate) fn open(store: &Store, arguments: &ElsewhereArguments) -> anyhow::Result<Self> {
+        let cache = arguments.cache.open()?;
+        let executor: Option<Box<dyn Executor>> = match arguments.executor {
+            ExecutorChoice::Local => None,
+            ExecutorChoice::Dask => {
+                let scheduler = arguments.scheduler.as_deref().context("--executor dask needs --scheduler ADDRESS")?;
+                Some(Box::new(Dask::start(&arguments.python, scheduler, WorkerCommand::of(store, arguments)?)?))
+            }
+            ExecutorChoice::SlurmArray => {
+                let folder = arguments.array_folder.as_deref();
+                let folder = folder.context("--executor slurm-array needs --array-folder FOLDER")?;
+                let command = WorkerCommand::of(store, arguments)?;
+                Some(Box::new(SlurmArray::new(folder, arguments.array_size, command)?))
+            }
+        };
+        let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);
+        anyhow::ensure!(!is_blocked, "--cache-read-only keeps workers from handing over what they make; leave it out");
+        Ok(Self { executor, cache, cached: Mutex::default() })
+    }
+
+    /// Puts what a server may see of an entry into the cache, if there is one.
+    pub(crate) fn share(&self, entry: &Entry) -> anyhow::Result<()> {
+        let Some(cache) = &self.cache else { return Ok(()) };
+        let key = &entry.manifest.key;
+        if self.cached.lock().unwrap_or_else(PoisonError::into_inner).contains(key) {
+            return Ok(());
+        }
+        cache.put_entry(entry)?;
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        Ok(())
+    }
+}
+
+impl WorkerCommand {
+    fn of(store: &Store, arguments: &ElsewhereArguments) -> anyhow::Result<Self> {
+        let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}: no path", path.display()));
+        let program = match &arguments.worker_program {
+            Some(program) => program.clone(),
+            None => std::env::current_exe().context("the path of this program is not known; give --worker-program")?,
+        };
+        let store = match &arguments.worker_store {
+            Some(folder) => folder.clone(),
+            None => absolute(store.root())?,
+        };
+        Ok(Self { program, store, cache: arguments.cache.cache.clone() })
+    }
+
+    /// The words of the command that runs the task `key`.
+    fn words(&self, key: &str) -> Vec<String> {
+        let text = |path: &Path| path.display().to_string();
+        let mut words = vec![text(&self.program), "exec".to_owned(), key.to_owned()];
+        words.extend(["--store".to_owned(), text(&self.store)]);
+        words.extend(self.cache.iter().flat_map(|url| ["--cache".to_owned(), url.clone()]));
+        words
+    }
+}

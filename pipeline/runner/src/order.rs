@@ -1,0 +1,188 @@
+//! An order: one task of a plan as a file, so that another machine can run it. It names its inputs by the keys of their
+//! entries, and holds nothing of what they say.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use veilgraph_cache::Cache;
+use veilgraph_store::{Entry, Recipe, Store, create_private_folder, write_private_file};
+
+use crate::code;
+use crate::registry;
+use crate::task::{Handle, Task};
+
+/// Version of the file: a program refuses the orders of another one.
+const VERSION: u32 = 1;
+
+/// One task, as another machine needs it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    version: u32,
+    /// What the entry will be made from. It names the stage function and the code that it must have.
+    pub recipe: Recipe,
+    /// Readable name, for messages.
+    pub label: String,
+    /// Parameters as the function reads them, as TOML: JSON has no infinity.
+    params: String,
+    /// What each slot of the function is filled with.
+    inputs: Vec<Vec<Input>>,
+    /// Seed of the experiment, and the trial.
+    pub seed: u64,
+    pub trial: u32,
+    pub checkpoint_seconds: u64,
+}
+
+/// An artifact of an entry that is there already.
+#[derive(Debug, Serialize, Deserialize)]
+struct Input {
+    stage: String,
+    key: String,
+    artifact: String,
+}
+
+/// Whether another machine may run a task. Workers are servers: they get what a server may see, and release nothing.
+/// What is charged runs where the ledger is.
+pub(crate) fn may_leave(task: &Task) -> bool {
+    task.side == "server" && task.releases.is_empty()
+}
+
+/// The entries that a task reads, each once.
+pub(crate) fn entries_of(slots: &[Vec<Handle>]) -> Vec<Arc<Entry>> {
+    let mut entries: Vec<Arc<Entry>> = Vec::new();
+    for handle in slots.iter().flatten() {
+        if let Handle::Artifact { entry, .. } = handle
+            && !entries.iter().any(|known| known.manifest.key == entry.manifest.key)
+        {
+            entries.push(Arc::clone(entry));
+        }
+    }
+    entries
+}
+
+impl Order {
+    /// The order for a task whose inputs are there.
+    pub(crate) fn of(
+        task: &Task,
+        recipe: &Recipe,
+        slots: &[Vec<Handle>],
+        seed: u64,
+        checkpoint_seconds: u64,
+    ) -> anyhow::Result<Self> {
+        let input = |handle: &Handle| match handle {
+            Handle::Artifact { entry, name } => Ok(Input {
+                stage: entry.manifest.recipe.stage.clone(),
+                key: entry.manifest.key.clone(),
+                artifact: name.clone(),
+            }),
+            Handle::Raw(raw) => {
+                anyhow::bail!("{}: a file of the user was about to leave this machine; this is a bug", raw.path.display())
+            }
+        };
+        let inputs = slots.iter().map(|handles| handles.iter().map(input).collect()).collect::<anyhow::Result<_>>()?;
+        Ok(Self {
+            version: VERSION,
+            recipe: recipe.clone(),
+            label: task.label().to_owned(),
+            params: toml::to_string(&task.params).context("the parameters cannot be written; this is a bug")?,
+            inputs,
+            seed,
+            trial: task.trial.unwrap_or(0),
+            checkpoint_seconds,
+        })
+    }
+
+    /// Writes the order where workers look for it: into the store, and into the cache where there is one.
+    pub(crate) fn write(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<()> {
+        let (key, bytes) = (self.recipe.key(), serde_json::to_vec_pretty(self)?);
+        if let Some(cache) = cache {
+            return Ok(cache.put_order(&key, bytes)?);
+        }
+        create_private_folder(&folder(store))?;
+        Ok(write_private_file(&path(store, &key), &bytes)?)
+    }
+
+    /// Reads the order of the entry `key`.
+    pub(crate) fn read(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<Self> {
+        let place = path(store, key);
+        let bytes = match (cache, fs::read(&place)) {
+            (_, Ok(bytes)) => Some(bytes),
+            (Some(cache), Err(_)) => cache.order(key)?,
+            (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
+            (None, Err(error)) => return Err(error).with_context(|| format!("{}: cannot read", place.display())),
+        };
+        let bytes = bytes.with_context(|| {
+            format!(
+                "there is no order for {key} in {}{}; is this the store of the run, and does this machine see it?",
+                store.root().display(),
+                cache.map_or("", |_| " or in the cache")
+            )
+        })?;
+        let damaged = || format!("the order for {key} is damaged, or of another version of the program");
+        let order: Self = serde_json::from_slice(&bytes).with_context(damaged)?;
+        ensure!(order.version == VERSION && order.recipe.key() == key, "{}", damaged());
+        Ok(order)
+    }
+
+    /// Removes an order that was carried out.
+    pub(crate) fn remove(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<()> {
+        if let Some(cache) = cache {
+            return Ok(cache.remove_order(key)?);
+        }
+        let _ = fs::remove_file(path(store, key));
+        // The folder stays while other orders are in it.
+        let _ = fs::remove_dir(folder(store));
+        Ok(())
+    }
+
+    /// Refuses an order that was written by a program of other code: its key would not say what was run.
+    pub(crate) fn check_code(&self) -> anyhow::Result<()> {
+        let (stage, name) = (&self.recipe.stage, self.recipe.task.as_deref().unwrap_or_default());
+        let (code, dependencies) = code::digests(&registry::find(stage, name)?.crate_name());
+        ensure!(
+            code == self.recipe.code && dependencies == self.recipe.dependencies,
+            "the order was written by another version of veilgraph than this one ({}, code {}; the order asks for {}); \
+             install the program of the run on this machine",
+            env!("CARGO_PKG_VERSION"),
+            &code[..12.min(code.len())],
+            self.recipe.code.get(..12).unwrap_or("none")
+        );
+        Ok(())
+    }
+
+    /// Parameters, as the function reads them.
+    pub(crate) fn params(&self) -> anyhow::Result<toml::Value> {
+        let table: toml::Table = toml::from_str(&self.params).context("the parameters of the order are damaged")?;
+        Ok(toml::Value::Table(table))
+    }
+
+    /// The inputs, from the store, or else from the cache.
+    pub(crate) fn slots(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<Vec<Vec<Handle>>> {
+        let handle = |input: &Input| -> anyhow::Result<Handle> {
+            let found = store.find(&input.stage, &input.key)?.filter(Entry::has_public_files);
+            let entry = match (found, cache) {
+                (Some(entry), _) => Some(entry),
+                (None, Some(cache)) => cache.take_entry(store, &input.stage, &input.key)?,
+                (None, None) => None,
+            };
+            let entry = entry.with_context(|| {
+                format!("the input `{}` ({} {}) is gone; run the same command again", input.artifact, input.stage, input.key)
+            })?;
+            Ok(Handle::Artifact { entry: Arc::new(entry), name: input.artifact.clone() })
+        };
+        self.inputs.iter().map(|inputs| inputs.iter().map(handle).collect()).collect()
+    }
+}
+
+/// Folder of the orders of a store.
+pub(crate) fn folder(store: &Store) -> PathBuf {
+    store.root().join("orders")
+}
+
+fn path(store: &Store, key: &str) -> PathBuf {
+    // A key is hexadecimal; anything else names no order, here or elsewhere.
+    let name: String = key.chars().filter(char::is_ascii_hexdigit).collect();
+    folder(store).join(format!("{name}.json"))
+}

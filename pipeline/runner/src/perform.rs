@@ -1,0 +1,52 @@
+//! Runs the function of one task, on whichever machine.
+
+use std::time::Duration;
+
+use veilgraph_contract::{Progress, StageRng};
+use veilgraph_store::{CompleteDraft, Entry, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
+
+use crate::registry;
+use crate::task::Handle;
+use crate::watcher::{ShowSteps, TaskWatcher};
+
+/// Everything that a stage function needs to run.
+pub(crate) struct Performance<'a> {
+    pub store: &'a Store,
+    pub recipe: Recipe,
+    /// Readable name, for messages.
+    pub label: &'a str,
+    /// Parameters, as the function reads them.
+    pub params: &'a toml::Value,
+    pub slots: &'a [Vec<Handle>],
+    pub rng: &'a StageRng,
+    /// What the entry releases about protected data.
+    pub release: Option<ReleaseRecord>,
+    /// How much memory an artifact may take.
+    pub memory: MemoryLimit,
+    /// How much computing a kill may cost.
+    pub checkpoint_interval: Duration,
+    pub show: ShowSteps<'a>,
+}
+
+impl Performance<'_> {
+    /// Runs the function, and publishes its entry as `publish` does. Whoever calls this holds the lock of the entry.
+    pub(crate) fn run(
+        self,
+        lock: KeyLock,
+        publish: impl FnOnce(CompleteDraft) -> anyhow::Result<Entry>,
+    ) -> anyhow::Result<Entry> {
+        let (stage, side) = (self.recipe.stage.clone(), self.recipe.side.clone());
+        let function = registry::find(&stage, self.recipe.task.as_deref().unwrap_or_default())?;
+        // The state of a task that sees private data must not lie in a public folder.
+        let checkpoints = (side == "server").then(|| self.store.checkpoints(&self.recipe));
+        let name = format!("{stage} {}", self.label);
+        let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval);
+        let mut draft = self.store.draft(self.recipe, lock)?;
+        draft.set_release(self.release);
+        let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };
+        function.run(self.params, self.slots, self.rng, &Progress::new(&watcher), &mut saver)?;
+        let entry = publish(draft.complete()?)?;
+        watcher.finish();
+        Ok(entry)
+    }
+}

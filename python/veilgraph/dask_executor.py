@@ -1,0 +1,206 @@
+"""Runs tasks of `veilgraph run --executor dask` on the workers of a Dask cluster.
+
+The program starts this file and speaks with it in lines of JSON: on standard input one line for each task
+(`{"key": ..., "argv": [...]}`), on standard output one for everything that is heard of them. Nothing else of the package
+is imported, so that the Python of the run needs `dask` and `distributed` alone. The workers need the same two and the
+program `veilgraph`: the functions below travel to them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Workers tell steps of their tasks under this name.
+TOPIC = "veilgraph-steps"
+#: Tasks that the scheduler is given at a time; it loses workers over many tens of thousands.
+MOST_AT_A_TIME = 5_000
+#: How often a task is tried again after its process was ended from outside (for want of memory, say).
+RETRIES = 2
+#: Seconds to wait for the scheduler.
+PATIENCE = 10
+#: Letters of a program's complaints that an error quotes.
+QUOTED = 4_000
+
+_writing = threading.Lock()
+
+
+def tell(event: str, **values: Any) -> None:
+    """Write one line for the program."""
+    with _writing:
+        sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+        sys.stdout.flush()
+
+
+def run_task(argv: list[str], topic: str, quoted: int) -> dict[str, Any]:
+    """Run one task in a process of its own, on a worker; raise only what another try may mend."""
+    from distributed import get_worker  # noqa: PLC0415 -- the function travels without this file
+
+    worker = get_worker()
+    # A worker that runs several tasks at a time shares its cores among them.
+    threads = max(1, len(os.sched_getaffinity(0)) // worker.state.nthreads)
+    answer: dict[str, Any] | None = None
+    place = f"{socket.gethostname()} ({worker.address})"
+    with tempfile.TemporaryFile("w+", errors="replace") as complaints:
+        try:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                env=os.environ | {"RAYON_NUM_THREADS": str(threads)},
+            )
+        except OSError as error:
+            return {"error": f"{place}: the program cannot be started there: {error}; name it with --worker-program"}
+        with child:
+            for line in child.stdout or ():
+                message = json.loads(line)
+                if "status" in message:
+                    answer = message
+                else:
+                    worker.log_event(topic, message)
+        complaints.seek(0)
+        log = complaints.read()[-quoted:]
+    if child.returncode < 0:
+        name = signal.Signals(-child.returncode).name
+        raise RuntimeError(
+            f"{place}: the task was ended by {name}"
+            + ("; the machine may have too little memory for it" if name == "SIGKILL" else "")
+        )
+    if child.returncode or answer is None:
+        return {"error": f"{place}: {log.strip() or f'the program ended with status {child.returncode}'}"}
+    return {**answer, "log": log}
+
+
+class Executor:
+    """Keeps the scheduler supplied with tasks, and tells what becomes of them."""
+
+    def __init__(self, client: Client) -> None:
+        """Listen to the steps of tasks, and to workers that come and go."""
+        self.client = client
+        self.free = threading.Semaphore(MOST_AT_A_TIME)
+        self.running: dict[str, Future[dict[str, Any]]] = {}
+        self.lock = threading.Lock()
+        client.subscribe_topic(TOPIC, self.hear_step)
+        client.subscribe_topic("all", self.hear_cluster)
+
+    def submit(self, task: dict[str, Any]) -> None:
+        """Hand a task to the scheduler, as soon as it has room for it."""
+        self.free.acquire()
+        key = task["key"]
+        future = self.client.submit(
+            run_task, task["argv"], TOPIC, QUOTED, key=f"veilgraph-{key}", pure=False, retries=RETRIES
+        )
+        with self.lock:
+            self.running[key] = future
+        future.add_done_callback(lambda future: self.end(key, future))
+
+    def end(self, key: str, future: Future[dict[str, Any]]) -> None:
+        """Tell how a task ended, and let the scheduler forget it."""
+        with self.lock:
+            if self.running.pop(key, None) is None:
+                return
+        self.free.release()
+        try:
+            answer = future.result()
+        except Exception as error:  # noqa: BLE001 -- whatever ended it, whoever gave the command must learn of it
+            answer = {"error": explain(error)}
+        future.release()
+        if "error" in answer:
+            tell("failed", key=key, error=answer["error"])
+        else:
+            tell("made", key=key, seconds=answer["seconds"], host=answer["host"], log=answer["log"])
+
+    def hear_step(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Pass on how far a task is."""
+        message = event[1]
+        tell("step", key=message["key"], done=message["done"], total=message["total"])
+
+    def hear_cluster(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Say that a worker is gone, and that its tasks go to another one."""
+        message = event[1]
+        if not isinstance(message, dict) or message.get("action") != "remove-worker" or message.get("expected"):
+            return
+        lost = [str(key) for key in message.get("processing-tasks", ()) if str(key).startswith("veilgraph-")]
+        worker = message.get("worker", "a worker")
+        text = f"{worker} is gone; {len(lost)} tasks that it had go to another worker"
+        if not self.client.scheduler_info(n_workers=1)["workers"]:
+            text += ", as soon as there is one"
+        tell("said", text=text)
+
+    def leave(self) -> None:
+        """Cancel what still runs."""
+        with self.lock:
+            running, self.running = list(self.running.values()), {}
+        if running:
+            self.client.cancel(running)
+
+
+def explain(error: BaseException) -> str:
+    """Say in words why a task was given up."""
+    if type(error).__name__ == "KilledWorker":
+        last = getattr(error, "last_worker", None)
+        where = f", the last time {last.address}" if last is not None else ""
+        return (
+            f"every worker that had this task died{where}. Its memory or its time may not do; give workers more, or let "
+            "them leave in time (`--lifetime`)"
+        )
+    return str(error) or type(error).__name__
+
+
+def connect(address: str) -> Client:
+    """Connect to the scheduler, whose versions must be ours."""
+    from distributed import Client  # noqa: PLC0415 -- a Python without it gets a clear message
+
+    client = Client(address, timeout=PATIENCE, set_as_default=False)
+    client.get_versions(check=True)
+    return client
+
+
+def main() -> int:
+    """Read tasks until the program closes its end."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scheduler", required=True)
+    address = parser.parse_args().scheduler
+    # An interrupted run closes the pipe, which is the sign to leave.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        client = connect(address)
+    except ImportError as error:
+        tell("broken", error=f"{sys.executable}: {error}; install Dask for it: pip install 'veilgraph[dask]'")
+        return 1
+    except (OSError, TimeoutError):
+        tell("broken", error=f"no scheduler answers at {address}; start one with `dask scheduler`, and name its address")
+        return 1
+    except ValueError as error:
+        text = f"{address}: Dask differs between this machine, the scheduler and the workers; install the same everywhere"
+        tell("broken", error=f"{text}. {error}")
+        return 1
+    executor = Executor(client)
+    threads = sum(client.nthreads().values())
+    tell("ready", threads=threads)
+    if not threads:
+        tell("said", text=f"{address} has no worker yet; tasks wait until one is there (`dask worker {address}`)")
+    for line in sys.stdin:
+        executor.submit(json.loads(line))
+    executor.leave()
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    # The threads of the client take their time, and nothing waits for them.
+    sys.stdout.flush()
+    os._exit(code)
