@@ -135,10 +135,7 @@ class Executor:
             return
         lost = [str(key) for key in message.get("processing-tasks", ()) if str(key).startswith("veilgraph-")]
         worker = message.get("worker", "a worker")
-        text = f"{worker} is gone; {len(lost)} tasks that it had go to another worker"
-        if not self.client.scheduler_info(n_workers=1)["workers"]:
-            text += ", as soon as there is one"
-        tell("said", text=text)
+        tell("said", text=f"{worker} is gone; {len(lost)} tasks that it had wait for another worker")
 
     def leave(self) -> None:
         """Cancel what still runs."""

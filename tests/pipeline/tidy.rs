@@ -123,6 +123,8 @@ fn dependencies_point_one_way() {
     // Of these, `privacy` is what the tests of a device compare its draws with.
     assert_eq!(ours(&manifest("client", "")), ["contract", "noise", "privacy"]);
     assert_eq!(ours(&manifest("pipeline", "store")), ["contract"]);
+    // Of these, `contract` is what its tests make artifacts with.
+    assert_eq!(ours(&manifest("pipeline", "cache")), ["store", "contract"]);
     assert!(ours(&manifest("pipeline", "contract")).is_empty());
 }
 

@@ -24,6 +24,14 @@ impl Cache {
         self.create(&name, entry.manifest.to_bytes())
     }
 
+    /// Whether the cache has the entry `key` of `stage`.
+    ///
+    /// # Errors
+    /// When the cache refuses.
+    pub fn has_entry(&self, stage: &str, key: &str) -> Result<bool, CacheError> {
+        self.has(&name(stage, key))
+    }
+
     /// Takes an entry over into `store`, with every file compared with its digest; none if the cache has no such entry.
     ///
     /// # Errors
@@ -49,3 +57,6 @@ fn name(stage: &str, key: &str) -> String {
 fn file_name(output: &OutputRecord) -> String {
     format!("files/{}", output.digest)
 }
+
+#[cfg(test)]
+mod tests;

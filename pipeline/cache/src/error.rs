@@ -14,13 +14,17 @@ pub enum CacheError {
         problem: String,
     },
     /// The program was built without object storage.
-    #[error("{url}: this program was built without object storage; build it with `cargo build --release --features s3`")]
+    #[error(
+        "{url}: this program was built without object storage; build it with `cargo build --release --features s3`"
+    )]
     WithoutObjectStorage {
         /// What was given.
         url: String,
     },
     /// The cache does not answer, or refuses.
-    #[error("{place}: cannot {action} in the cache: {cause}; check the address, and AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where it is object storage")]
+    #[error(
+        "{place}: cannot {action} in the cache: {cause}; check the address, and AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where it is object storage"
+    )]
     Refused {
         /// Address of the object.
         place: String,

@@ -58,7 +58,7 @@ impl Cache {
     }
 
     fn path(&self, name: &str) -> ObjectPath {
-        name.split('/').fold(self.folder.clone(), |path, part| path.join(part))
+        name.split('/').fold(self.folder.clone(), ObjectPath::join)
     }
 
     fn refused(&self, name: &str, action: &'static str) -> impl Fn(Error) -> CacheError {

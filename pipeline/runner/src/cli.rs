@@ -2,10 +2,10 @@
 
 mod advise;
 mod claims;
-mod elsewhere;
 mod examples;
 mod exec;
 mod init;
+mod other_machines;
 mod run;
 mod show;
 mod table;
@@ -17,10 +17,10 @@ use clap_complete::Shell;
 
 pub(crate) use advise::AdviseArguments;
 pub(crate) use claims::ClaimsArguments;
-pub(crate) use elsewhere::{CacheArguments, ElsewhereArguments, ExecutorChoice};
 pub(crate) use examples::with_examples;
 pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
+pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
 pub(crate) use run::{Accepted, DeviceChoice, RunArguments};
 pub(crate) use show::ShowArguments;
 pub(crate) use table::{TableArguments, TableFormat};
@@ -52,7 +52,7 @@ pub(crate) enum Command {
         run: RunArguments,
         /// Other machines.
         #[command(flatten)]
-        elsewhere: ElsewhereArguments,
+        others: OtherMachinesArguments,
     },
     /// Run one task of a plan that `run` made on another machine (`run --executor` calls this on its workers).
     Exec(ExecArguments),

@@ -51,7 +51,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let store = Store::open(place_of_store(&cli)?)?;
     refuse_absent_store(&store, &cli.command)?;
     match cli.command {
-        Command::Run { run, elsewhere } => run::run(&store, &run, &elsewhere, cli.quiet),
+        Command::Run { run, others } => run::run(&store, &run, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
         Command::Plan(arguments) => plan::plan(&store, &arguments),
         Command::Report { name, run } => report::report(&store, name.as_deref(), &run),

@@ -2,13 +2,14 @@
 
 mod budget;
 mod elsewhere;
+mod going;
 mod recipe;
 mod release;
 mod remote;
 mod schedule;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -16,7 +17,7 @@ use veilgraph_contract::StageRng;
 use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store};
 
 use crate::config::Config;
-use crate::executor::Elsewhere;
+use crate::executor::OtherMachines;
 use crate::host::host;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
 use crate::order::may_leave;
@@ -26,8 +27,8 @@ use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::why;
 pub(crate) use budget::outstanding_releases;
+use going::{Brought, Going, Shared};
 pub(crate) use recipe::{DEPLOYED, recipe_of_release};
-use remote::Sent;
 use schedule::Schedule;
 
 /// Which part of the pipeline this machine runs.
@@ -64,35 +65,12 @@ pub(crate) struct Engine<'a> {
     /// Only say what would run.
     pub is_plan: bool,
     /// What there is beside this machine.
-    pub elsewhere: &'a Elsewhere,
+    pub others: &'a OtherMachines,
     pub display: &'a Display,
 }
 
 /// The ends of tasks, by task; a task that has not ended has none.
 type Ends = [OnceLock<Done>];
-
-/// What the threads share.
-struct Shared {
-    schedule: Schedule,
-    /// Tasks that other machines run, by the key of their entry: several, where several have the same inputs.
-    sent: BTreeMap<String, Vec<Sent>>,
-    failed: Option<anyhow::Error>,
-}
-
-/// A run of all tasks, as its threads see it.
-struct Going<'a> {
-    shared: &'a Mutex<Shared>,
-    changed: &'a Condvar,
-    ends: &'a Ends,
-}
-
-/// How far this machine brought a task.
-enum Brought {
-    /// To its end.
-    Done(Done),
-    /// To where another machine goes on.
-    ToBeSent { key: String, why: Vec<String> },
-}
 
 impl Engine<'_> {
     /// Brings every task to its end, at most `jobs` at a time.
@@ -137,7 +115,7 @@ impl Engine<'_> {
             let result = result.unwrap_or_else(|_| Err(anyhow::anyhow!("it panicked; please report this")));
             match result {
                 Ok(Brought::Done(done)) => self.end(index, Ok(done), going),
-                Ok(Brought::ToBeSent { key, why }) => self.send(index, &key, why, going),
+                Ok(Brought::ToBeSent { key, why }) => self.send(index, &key, &why, going),
                 Err(error) => self.end(index, Err(error), going),
             }
             state = going.lock();
@@ -195,7 +173,7 @@ impl Engine<'_> {
             if let Some(entry) = self.fetch(task, &recipe.key())? {
                 return Ok(Done { status: Status::Fetched, entry: Some(entry) }.into());
             }
-            if self.elsewhere.executor.is_some() {
+            if self.others.executor.is_some() {
                 self.order(task, &recipe, &slots)?;
                 return Ok(Brought::ToBeSent { key: recipe.key(), why });
             }
@@ -211,7 +189,7 @@ impl Engine<'_> {
         let release = release_record(task, 1, &recipe.key());
         let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
         if may_leave(task) {
-            self.elsewhere.share(&entry)?;
+            self.others.share(&entry)?;
         }
         let status = Status::Ran { why, took: start.elapsed(), host: host().to_owned() };
         Ok(Done { status, entry: Some(Arc::new(entry)) }.into())
@@ -283,25 +261,6 @@ impl Engine<'_> {
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
-    }
-}
-
-impl Going<'_> {
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Shared {
-    /// Whether nothing more is to be done.
-    fn is_over(&self) -> bool {
-        self.failed.is_some() || self.schedule.is_done()
-    }
-}
-
-impl From<Done> for Brought {
-    fn from(done: Done) -> Self {
-        Self::Done(done)
     }
 }
 

@@ -12,7 +12,7 @@ use anyhow::Context;
 use veilgraph_cache::Cache;
 use veilgraph_store::{Entry, Store};
 
-use crate::cli::{ElsewhereArguments, ExecutorChoice};
+use crate::cli::{ExecutorChoice, OtherMachinesArguments};
 use dask::Dask;
 use slurm_array::SlurmArray;
 
@@ -57,7 +57,7 @@ pub(crate) enum News {
 
 /// Everything that a run has beside this machine.
 #[derive(Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OtherMachines {
     pub executor: Option<Box<dyn Executor>>,
     pub cache: Option<Cache>,
     /// Keys of the entries that the cache has.
@@ -71,9 +71,9 @@ struct WorkerCommand {
     cache: Option<String>,
 }
 
-impl Elsewhere {
+impl OtherMachines {
     /// What the arguments ask for.
-    pub(crate) fn open(store: &Store, arguments: &ElsewhereArguments) -> anyhow::Result<Self> {
+    pub(crate) fn open(store: &Store, arguments: &OtherMachinesArguments) -> anyhow::Result<Self> {
         let cache = arguments.cache.open()?;
         let executor: Option<Box<dyn Executor>> = match arguments.executor {
             ExecutorChoice::Local => None,
@@ -107,7 +107,7 @@ impl Elsewhere {
 }
 
 impl WorkerCommand {
-    fn of(store: &Store, arguments: &ElsewhereArguments) -> anyhow::Result<Self> {
+    fn of(store: &Store, arguments: &OtherMachinesArguments) -> anyhow::Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}: no path", path.display()));
         let program = match &arguments.worker_program {
             Some(program) => program.clone(),

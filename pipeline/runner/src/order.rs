@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,10 @@ impl Order {
                 artifact: name.clone(),
             }),
             Handle::Raw(raw) => {
-                anyhow::bail!("{}: a file of the user was about to leave this machine; this is a bug", raw.path.display())
+                anyhow::bail!(
+                    "{}: a file of the user was about to leave this machine; this is a bug",
+                    raw.path.display()
+                )
             }
         };
         let inputs = slots.iter().map(|handles| handles.iter().map(input).collect()).collect::<anyhow::Result<_>>()?;
@@ -104,26 +108,20 @@ impl Order {
         Ok(write_private_file(&path(store, &key), &bytes)?)
     }
 
-    /// Reads the order of the entry `key`.
-    pub(crate) fn read(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<Self> {
+    /// Reads the order of the entry `key`; none if there is none, here or in the cache.
+    pub(crate) fn read(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<Option<Self>> {
         let place = path(store, key);
-        let bytes = match (cache, fs::read(&place)) {
-            (_, Ok(bytes)) => Some(bytes),
-            (Some(cache), Err(_)) => cache.order(key)?,
-            (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
-            (None, Err(error)) => return Err(error).with_context(|| format!("{}: cannot read", place.display())),
+        let bytes = match (fs::read(&place), cache) {
+            (Ok(bytes), _) => Some(bytes),
+            (Err(_), Some(cache)) => cache.order(key)?,
+            (Err(error), None) if error.kind() == std::io::ErrorKind::NotFound => None,
+            (Err(error), None) => return Err(error).with_context(|| format!("{}: cannot read", place.display())),
         };
-        let bytes = bytes.with_context(|| {
-            format!(
-                "there is no order for {key} in {}{}; is this the store of the run, and does this machine see it?",
-                store.root().display(),
-                cache.map_or("", |_| " or in the cache")
-            )
-        })?;
+        let Some(bytes) = bytes else { return Ok(None) };
         let damaged = || format!("the order for {key} is damaged, or of another version of the program");
         let order: Self = serde_json::from_slice(&bytes).with_context(damaged)?;
         ensure!(order.version == VERSION && order.recipe.key() == key, "{}", damaged());
-        Ok(order)
+        Ok(Some(order))
     }
 
     /// Removes an order that was carried out.
@@ -168,7 +166,10 @@ impl Order {
                 (None, None) => None,
             };
             let entry = entry.with_context(|| {
-                format!("the input `{}` ({} {}) is gone; run the same command again", input.artifact, input.stage, input.key)
+                format!(
+                    "the input `{}` ({} {}) is gone; run the same command again",
+                    input.artifact, input.stage, input.key
+                )
             })?;
             Ok(Handle::Artifact { entry: Arc::new(entry), name: input.artifact.clone() })
         };
@@ -182,7 +183,25 @@ pub(crate) fn folder(store: &Store) -> PathBuf {
 }
 
 fn path(store: &Store, key: &str) -> PathBuf {
-    // A key is hexadecimal; anything else names no order, here or elsewhere.
-    let name: String = key.chars().filter(char::is_ascii_hexdigit).collect();
-    folder(store).join(format!("{name}.json"))
+    folder(store).join(format!("{key}.json"))
 }
+
+/// Removes orders that nobody has carried out for so long.
+pub(crate) fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<()> {
+    let folder = folder(store);
+    for item in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let path = item.path();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_ours = name.len() == 32 && name.chars().all(|letter| letter.is_ascii_hexdigit());
+        let written = item.metadata().and_then(|metadata| metadata.modified());
+        let age = written.ok().and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default();
+        if is_ours && age >= least_age {
+            fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
+        }
+    }
+    let _ = fs::remove_dir(&folder);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

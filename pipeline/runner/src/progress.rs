@@ -21,6 +21,8 @@ pub(crate) struct Display {
     /// Whether what would run is the result that was asked for, and no news about a run.
     is_plan: bool,
     fresh: Mutex<BTreeMap<&'static str, usize>>,
+    /// What was taken from the cache, by stage.
+    fetched: Mutex<BTreeMap<&'static str, usize>>,
     /// What would run unless its inputs stay as they are, by stage.
     perhaps: Mutex<BTreeMap<&'static str, usize>>,
     remaining: Mutex<Remaining>,
@@ -53,13 +55,14 @@ impl Display {
         };
         let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {prefix} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let (fresh, perhaps, start) = (Mutex::default(), Mutex::default(), Instant::now());
+        let start = Instant::now();
         Self {
             bar,
             quiet,
             is_plan: false,
-            fresh,
-            perhaps,
+            fresh: Mutex::default(),
+            fetched: Mutex::default(),
+            perhaps: Mutex::default(),
             remaining: Mutex::new(remaining),
             total,
             start,
@@ -115,18 +118,21 @@ impl Display {
         let stage = task.stage;
         let line = match status {
             Status::Fresh => {
-                *self.fresh.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
+                count(&self.fresh, stage);
+                return;
+            }
+            Status::Fetched => {
+                count(&self.fetched, stage);
                 return;
             }
             Status::Ran { why, took, host: machine } => {
                 let place = if machine == host() { String::new() } else { format!(" on {machine}") };
                 format!("ran ({:.2} s{place}): {}", took.as_secs_f64(), why.join(", "))
             }
-            Status::Fetched => "taken from the cache".to_owned(),
             Status::Queued { why } => format!("waits for Slurm: {}", why.join(", ")),
             Status::WouldRun { why } => format!("would run: {}", why.join(", ")),
             Status::MayRun => {
-                *self.perhaps.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
+                count(&self.perhaps, stage);
                 return;
             }
             Status::Elsewhere => return,
@@ -136,16 +142,17 @@ impl Display {
 
     /// Says what was fresh in an experiment, and what would follow what runs.
     pub(crate) fn close(&self) {
-        let perhaps = std::mem::take(&mut *self.perhaps.lock().unwrap_or_else(PoisonError::into_inner));
+        self.say_counts(&self.perhaps, "after these, unless their inputs stay as they are");
+        self.say_counts(&self.fetched, "taken from the cache");
+        self.say_counts(&self.fresh, "fresh");
+    }
+
+    /// Says how many tasks of each stage ended in one way, and forgets them.
+    fn say_counts(&self, counts: &Mutex<BTreeMap<&'static str, usize>>, how: &str) {
+        let counts = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
         for stage in STAGES {
-            if let Some(count) = perhaps.get(stage) {
-                self.line(&format!("{stage:<10} {count} after these, unless their inputs stay as they are"));
-            }
-        }
-        let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
-        for stage in STAGES {
-            if let Some(count) = fresh.get(stage) {
-                self.line(&format!("{stage:<10} {count} fresh"));
+            if let Some(count) = counts.get(stage) {
+                self.line(&format!("{stage:<10} {count} {how}"));
             }
         }
     }
@@ -181,6 +188,11 @@ impl Display {
             (false, false) => self.bar.suspend(|| crate::output::error_line(text)),
         }
     }
+}
+
+/// One more task of a stage.
+fn count(counts: &Mutex<BTreeMap<&'static str, usize>>, stage: &'static str) {
+    *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
 }
 
 impl Drop for Display {

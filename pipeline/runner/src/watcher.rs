@@ -25,12 +25,7 @@ pub(crate) struct TaskWatcher<'a> {
 
 impl<'a> TaskWatcher<'a> {
     /// Watches the task `name`, which may save each of its states every `interval`, where it may keep any.
-    pub(crate) fn new(
-        name: String,
-        show: ShowSteps<'a>,
-        checkpoints: Option<Checkpoints>,
-        interval: Duration,
-    ) -> Self {
+    pub(crate) fn new(name: String, show: ShowSteps<'a>, checkpoints: Option<Checkpoints>, interval: Duration) -> Self {
         Self { name, show, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
     }
 

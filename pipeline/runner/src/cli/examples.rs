@@ -3,9 +3,14 @@
 use clap::Command;
 
 /// The command, what it is for, and the words after `veilgraph`.
-const EXAMPLES: [(&str, &str, &str); 24] = [
+const EXAMPLES: [(&str, &str, &str); 25] = [
     ("init", "A config for one's own files", "init edges.csv features.csv labels.csv --to mine.toml"),
     ("run", "One run of the demo at other budgets", "run configs/demo.toml --set privatize.links.epsilon=[1,4]"),
+    (
+        "exec",
+        "What a worker does with a key that it is sent",
+        "exec 0123456789abcdef0123456789abcdef --store /shared/store",
+    ),
     ("plan", "What a change would run again, and cost", "plan configs/demo.toml --set privatize.links.epsilon=2"),
     ("config", "What a config says with all that is laid over it", "config configs/demo.toml --set trials=5"),
     (

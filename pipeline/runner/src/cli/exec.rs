@@ -9,6 +9,7 @@ use super::CacheArguments;
 #[derive(Args)]
 pub(crate) struct ExecArguments {
     /// Key of the entry that the task makes; the run has written an order for it.
+    #[arg(value_parser = key)]
     pub key: String,
     /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
     #[arg(long, value_name = "SIZE")]
@@ -19,4 +20,10 @@ pub(crate) struct ExecArguments {
     /// Where entries are that other machines made.
     #[command(flatten)]
     pub cache: CacheArguments,
+}
+
+/// The key of an entry: 32 hexadecimal digits.
+fn key(text: &str) -> Result<String, String> {
+    let is_key = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_key { Ok(text.to_owned()) } else { Err("a key has 32 hexadecimal digits".to_owned()) }
 }

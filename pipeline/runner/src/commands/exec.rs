@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
+use veilgraph_cache::Cache;
 use veilgraph_contract::StageRng;
 use veilgraph_store::{Found, Store};
 
@@ -13,6 +14,7 @@ use crate::host::host;
 use crate::order::Order;
 use crate::output;
 use crate::perform::Performance;
+use crate::task::STAGES;
 
 /// How often steps are told.
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -23,24 +25,42 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         // A worker that is killed must not leave its task running.
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
             .context("this system cannot end a process together with the one that started it")?;
+        // It may have been killed before that was asked for.
+        anyhow::ensure!(
+            rustix::process::getppid() != Some(rustix::process::Pid::INIT),
+            "the process that started this one is gone"
+        );
     }
     let cache = arguments.cache.open()?;
     let (key, cache) = (arguments.key.as_str(), cache.as_ref());
-    let order = Order::read(store, cache, key)?;
+    let start = Instant::now();
+    let Some(order) = Order::read(store, cache, key)? else {
+        // Another run may have had the same task, and have removed the order after it was carried out.
+        let is_made = is_made(store, cache, key)?;
+        anyhow::ensure!(
+            is_made,
+            "there is no order for {key} in {}{}; is this the store of the run, and does this machine see it?",
+            store.root().display(),
+            cache.map_or("", |_| " or in the cache")
+        );
+        tell(key, "found", start);
+        return Ok(());
+    };
     order.check_code()?;
     let stage = order.recipe.stage.clone();
-    let start = Instant::now();
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {
         cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
-        return tell(key, "found", start);
+        tell(key, "found", start);
+        return Ok(());
     }
     // A worker that was started anew after a kill may still be at it.
     let lock = store.lock(&order.recipe, || {})?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {
         cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
-        return tell(key, "found", start);
+        tell(key, "found", start);
+        return Ok(());
     }
     let slots = order.slots(store, cache)?;
     let told = Mutex::new(start);
@@ -66,13 +86,27 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     let entry = performance.run(lock, |draft| Ok(draft.publish()?));
     let entry = Arc::new(entry.with_context(|| format!("stage {stage} ({})", order.label))?);
     cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
-    tell(key, "made", start)
+    tell(key, "made", start);
+    Ok(())
+}
+
+/// Whether the entry is there already, in the store or, where there is one, in the cache.
+fn is_made(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<bool> {
+    for stage in STAGES {
+        let is_made = match cache {
+            None => store.find(stage, key)?.is_some(),
+            Some(cache) => cache.has_entry(stage, key)?,
+        };
+        if is_made {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Says that the entry is there.
-fn tell(key: &str, status: &str, start: Instant) -> anyhow::Result<()> {
+fn tell(key: &str, status: &str, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let told: Value = json!({"key": key, "status": status, "seconds": seconds, "host": host()});
     output::line(&told.to_string());
-    Ok(())
 }

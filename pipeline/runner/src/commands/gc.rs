@@ -10,6 +10,7 @@ use veilgraph_store::{Entry, Store};
 
 use super::verify::refuse_foreign;
 use crate::engine::DEPLOYED;
+use crate::order;
 use crate::output;
 use crate::runs::{self, RunRecord};
 use crate::task::STAGES;
@@ -78,9 +79,10 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     Ok(())
 }
 
-/// Removes drafts, checkpoints and names that killed runs left. Drafts and checkpoints stay as long as entries do.
+/// Removes drafts, checkpoints, orders and names that killed runs left. All but names stay as long as entries do.
 fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyhow::Result<()> {
     store.remove_leftovers(least_age)?;
+    order::remove_old(store, least_age)?;
     let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
     for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
         runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;

@@ -1,23 +1,26 @@
 //! `run`: brings every stage of an experiment to its end, and prints the scores.
 
-use std::collections::BTreeMap;
+mod in_json;
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use serde_json::{Value, json};
+use serde_json::json;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, MemoryLimit, Store};
 use veilgraph_train::Device;
 
-use crate::cli::{DeviceChoice, ElsewhereArguments, ExecutorChoice, RunArguments};
+pub(crate) use in_json::{spent_json, stages_json};
+
+use crate::cli::{DeviceChoice, ExecutorChoice, OtherMachinesArguments, RunArguments};
 use crate::commands::costs::in_words;
 use crate::commands::{checks, scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
-use crate::executor::Elsewhere;
+use crate::executor::OtherMachines;
 use crate::ledger::{Allowance, Ledger};
 use crate::output;
 use crate::plan::Options;
@@ -31,14 +34,14 @@ use crate::task::{Done, Status, Task};
 pub(crate) fn run(
     store: &Store,
     arguments: &RunArguments,
-    other: &ElsewhereArguments,
+    others: &OtherMachinesArguments,
     quiet: bool,
 ) -> anyhow::Result<()> {
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
-    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(config, arguments, other))?;
-    let elsewhere = Elsewhere::open(store, other)?;
-    let width = elsewhere.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));
+    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(config, arguments, others))?;
+    let others = OtherMachines::open(store, others)?;
+    let width = others.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
     let mut outcomes = Vec::new();
@@ -46,7 +49,7 @@ pub(crate) fn run(
     // Until the entries have names, `gc` would take them for unused.
     let _running = store.lock_for_run()?;
     for (config, tasks) in &experiments {
-        let done = bring_with(store, config, tasks, arguments, &elsewhere, false, &display)?;
+        let done = bring_with(store, config, tasks, arguments, &others, false, &display)?;
         if done.iter().any(|done| matches!(done.status, Status::Queued { .. })) {
             continue;
         }
@@ -70,7 +73,7 @@ pub(crate) fn run(
         }
         outcomes.extend(checked);
     }
-    if let Some(executor) = &elsewhere.executor
+    if let Some(executor) = &others.executor
         && let Some(next) = executor.finish()?
     {
         output::line(&next);
@@ -79,8 +82,12 @@ pub(crate) fn run(
 }
 
 /// Refuses other machines to a deployment whose private data are here.
-fn refuse_to_send_away(config: &Config, arguments: &RunArguments, other: &ElsewhereArguments) -> anyhow::Result<()> {
-    let is_asked_for = other.executor != ExecutorChoice::Local || other.cache.cache.is_some();
+fn refuse_to_send_away(
+    config: &Config,
+    arguments: &RunArguments,
+    others: &OtherMachinesArguments,
+) -> anyhow::Result<()> {
+    let is_asked_for = others.executor != ExecutorChoice::Local || others.cache.cache.is_some();
     anyhow::ensure!(
         !is_asked_for || !config.is_deployment() || arguments.side == SideChoice::Server,
         "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part          (`veilgraph export`), and give --executor and --cache there, with --side server",
@@ -162,7 +169,7 @@ pub(crate) fn bring(
     is_plan: bool,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
-    bring_with(store, config, tasks, arguments, &Elsewhere::default(), is_plan, display)
+    bring_with(store, config, tasks, arguments, &OtherMachines::default(), is_plan, display)
 }
 
 /// Brings all tasks to their end, with the help of other machines.
@@ -171,7 +178,7 @@ fn bring_with(
     config: &Config,
     tasks: &[Task],
     arguments: &RunArguments,
-    elsewhere: &Elsewhere,
+    others: &OtherMachines,
     is_plan: bool,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
@@ -204,7 +211,7 @@ fn bring_with(
         checkpoint_interval,
         allowance,
         is_plan,
-        elsewhere,
+        others,
         display,
     };
     let done = engine.run(jobs(arguments, is_plan));
@@ -285,48 +292,4 @@ pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
     let entries = done.iter().filter_map(|done| done.entry.as_ref());
     let scored = entries.filter(|entry| entry.manifest.outputs.contains_key("metrics") && entry.is_complete());
     scored.map(|entry| Ok(entry.read("metrics", MemoryLimit(u64::MAX))?)).collect()
-}
-
-pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
-    let rows = tasks.iter().zip(done).map(|(task, done)| {
-        let (status, why) = match &done.status {
-            Status::Fresh => ("fresh", Vec::new()),
-            Status::Fetched => ("fetched", Vec::new()),
-            Status::Ran { why, .. } => ("ran", why.clone()),
-            Status::Queued { why } => ("queued", why.clone()),
-            Status::WouldRun { why } => ("would run", why.clone()),
-            Status::MayRun => ("may run", vec!["its inputs may change".to_owned()]),
-            Status::Elsewhere => ("elsewhere", Vec::new()),
-        };
-        let (seconds, host) = match &done.status {
-            Status::Ran { took, host, .. } => (Some(took.as_secs_f64()), Some(host)),
-            _ => (None, None),
-        };
-        let outputs: BTreeMap<&str, Value> = done
-            .entry
-            .iter()
-            .flat_map(|entry| {
-                entry.manifest.outputs.iter().map(move |(name, output)| {
-                    let owner = output.zone == "owner";
-                    (name.as_str(), json!({"path": entry.path(output), "digest": output.digest, "owner": owner}))
-                })
-            })
-            .collect();
-        let key = done.entry.as_ref().map(|entry| &entry.manifest.key);
-        json!({
-            "stage": task.stage, "function": task.function, "label": task.label(), "also": &task.labels[1..],
-            "trial": task.trial, "key": key,
-            "status": status, "why": why, "seconds": seconds, "host": host, "outputs": outputs,
-        })
-    });
-    rows.collect()
-}
-
-pub(crate) fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
-    let ran = tasks
-        .iter()
-        .zip(done)
-        .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
-    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label(), "release": release})))
-        .collect()
 }

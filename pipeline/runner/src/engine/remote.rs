@@ -24,24 +24,24 @@ const MOMENT: Duration = Duration::from_millis(50);
 impl Engine<'_> {
     /// The entry `key` of a task, if the cache has it.
     pub(super) fn fetch(&self, task: &Task, key: &str) -> anyhow::Result<Option<Arc<Entry>>> {
-        let Some(cache) = &self.elsewhere.cache else { return Ok(None) };
+        let Some(cache) = &self.others.cache else { return Ok(None) };
         Ok(cache.take_entry(self.store, task.stage, key)?.map(Arc::new))
     }
 
     /// Writes down what another machine needs for a task, and hands its inputs over.
     pub(super) fn order(&self, task: &Task, recipe: &Recipe, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
-        entries_of(slots).iter().try_for_each(|entry| self.elsewhere.share(entry))?;
+        entries_of(slots).iter().try_for_each(|entry| self.others.share(entry))?;
         let order = Order::of(task, recipe, slots, self.config.seed, self.checkpoint_interval.as_secs())?;
-        order.write(self.store, self.elsewhere.cache.as_ref())
+        order.write(self.store, self.others.cache.as_ref())
     }
 
     /// Sends a task whose order is written, unless the same entry is being made already.
-    pub(super) fn send(&self, index: usize, key: &str, why: Vec<String>, going: &Going) {
-        let Some(executor) = &self.elsewhere.executor else { return };
+    pub(super) fn send(&self, index: usize, key: &str, why: &[String], going: &Going) {
+        let Some(executor) = &self.others.executor else { return };
         let is_first = {
             let mut state = going.lock();
             let same = state.sent.entry(key.to_owned()).or_default();
-            same.push(Sent { index, why: why.clone() });
+            same.push(Sent { index, why: why.to_vec() });
             same.len() == 1
         };
         if !is_first {
@@ -61,7 +61,7 @@ impl Engine<'_> {
 
     /// Hears of the tasks that other machines run, until everything is done.
     pub(super) fn listen(&self, going: &Going) {
-        let Some(executor) = &self.elsewhere.executor else { return };
+        let Some(executor) = &self.others.executor else { return };
         while !going.lock().is_over() {
             if let Some(news) = executor.next(MOMENT) {
                 self.hear(news, going);
@@ -80,7 +80,8 @@ impl Engine<'_> {
                 let same = Self::take_back(&key, going);
                 let Some(first) = same.first() else { return };
                 let task = &self.tasks[first.index];
-                log.lines().for_each(|line| self.display.say(&format!("{:<10} {:<40} {line}", task.stage, task.label())));
+                log.lines()
+                    .for_each(|line| self.display.say(&format!("{:<10} {:<40} {line}", task.stage, task.label())));
                 match self.entry_of(task, &key, &host) {
                     Ok(entry) => {
                         for sent in same {
@@ -115,7 +116,7 @@ impl Engine<'_> {
 
     /// The entry that another machine says it made.
     fn entry_of(&self, task: &Task, key: &str, host: &str) -> anyhow::Result<Arc<Entry>> {
-        let cache = self.elsewhere.cache.as_ref();
+        let cache = self.others.cache.as_ref();
         let absent = || {
             format!(
                 "{host} says that it made {key}, and {} has no such entry: does {host} see the same folder? Name its path \

@@ -147,10 +147,10 @@ fn next_line(lines: &mut impl BufRead) -> Option<Line> {
         if lines.read_line(&mut text).ok()? == 0 {
             return None;
         }
-        match serde_json::from_str(&text) {
-            Ok(line) => return Some(line),
-            Err(_) => tracing::debug!("dask: {}", text.trim_end()),
+        if let Ok(line) = serde_json::from_str(&text) {
+            return Some(line);
         }
+        tracing::debug!("dask: {}", text.trim_end());
     }
 }
 

@@ -49,7 +49,8 @@ impl SlurmArray {
         let jobs = tasks.min(self.size as usize);
         let folder = quote(&self.folder.display().to_string());
         let words = self.command.words("KEY");
-        let words: Vec<String> = words.iter().map(|word| if word == "KEY" { "\"$key\"".into() } else { quote(word) }).collect();
+        let words: Vec<String> =
+            words.iter().map(|word| if word == "KEY" { "\"$key\"".into() } else { quote(word) }).collect();
         format!(
             "#!/bin/bash\n\
              #SBATCH --job-name=veilgraph\n\
@@ -130,5 +131,9 @@ impl Executor for SlurmArray {
 /// A word as a shell reads it.
 fn quote(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

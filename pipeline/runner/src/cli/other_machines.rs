@@ -39,11 +39,11 @@ pub(crate) enum ExecutorChoice {
 /// Where the server's tasks run; those of owner and auditor, and whatever is charged, run on this machine.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Other machines")]
-pub(crate) struct ElsewhereArguments {
+pub(crate) struct OtherMachinesArguments {
     /// Where the server's tasks run.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Local)]
     pub executor: ExecutorChoice,
-    /// Address of Dask's scheduler, e.g. tcp://127.0.0.1:8786.
+    /// Address of Dask's scheduler, e.g. `tcp://127.0.0.1:8786`.
     #[arg(long, value_name = "ADDRESS", required_if_eq("executor", "dask"), env = "VEILGRAPH_SCHEDULER")]
     pub scheduler: Option<String>,
     /// The Python that has `dask` and `distributed`, in the versions of `pip install 'veilgraph[dask]'`.

@@ -1,0 +1,51 @@
+//! A run while it goes on, as its threads see it.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Ends;
+use super::remote::Sent;
+use super::schedule::Schedule;
+use crate::task::Done;
+
+/// What the threads share.
+pub(super) struct Shared {
+    pub schedule: Schedule,
+    /// Tasks that other machines run, by the key of their entry: several, where several have the same inputs.
+    pub sent: BTreeMap<String, Vec<Sent>>,
+    pub failed: Option<anyhow::Error>,
+}
+
+/// A run of all tasks, as its threads see it.
+pub(super) struct Going<'a> {
+    pub shared: &'a Mutex<Shared>,
+    pub changed: &'a Condvar,
+    pub ends: &'a Ends,
+}
+
+/// How far this machine brought a task.
+pub(super) enum Brought {
+    /// To its end.
+    Done(Done),
+    /// To where another machine goes on.
+    ToBeSent { key: String, why: Vec<String> },
+}
+
+impl Going<'_> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// Whether nothing more is to be done.
+    pub(super) fn is_over(&self) -> bool {
+        self.failed.is_some() || self.schedule.is_done()
+    }
+}
+
+impl From<Done> for Brought {
+    fn from(done: Done) -> Self {
+        Self::Done(done)
+    }
+}

@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use veilgraph_store::LAYOUT_VERSION;
+
+use super::*;
+
+fn order(code: &str) -> Order {
+    let (_, dependencies) = code::digests("veilgraph-train");
+    let recipe = Recipe {
+        layout: LAYOUT_VERSION,
+        stage: "train".to_owned(),
+        task: Some("classify".to_owned()),
+        side: "server".to_owned(),
+        code: code.to_owned(),
+        dependencies: dependencies.to_owned(),
+        params: json!({"epochs": 3}),
+        seed: Some(1),
+        trial: Some(2),
+        inputs: BTreeMap::new(),
+        deployment: false,
+    };
+    let inputs =
+        vec![vec![Input { stage: "ingest".into(), key: "0".repeat(32), artifact: "labels".into() }], Vec::new()];
+    let params = "epochs = 3\nbudget = inf\n".to_owned();
+    Order {
+        version: VERSION,
+        recipe,
+        label: "epsilon-inf".into(),
+        params,
+        inputs,
+        seed: 1,
+        trial: 2,
+        checkpoint_seconds: 5,
+    }
+}
+
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::new(folder.path().join("store"));
+    (folder, store)
+}
+
+#[test]
+fn an_order_is_read_as_it_was_written() {
+    let (_folder, store) = store();
+    let (code, _) = code::digests("veilgraph-train");
+    let order = order(code);
+    let key = order.recipe.key();
+    assert!(Order::read(&store, None, &key).expect("an answer").is_none());
+    order.write(&store, None).expect("written");
+    let read = Order::read(&store, None, &key).expect("readable").expect("there");
+    read.check_code().expect("this code");
+    assert_eq!(read.recipe, order.recipe);
+    let params = read.params().expect("parameters");
+    assert_eq!(params["budget"].as_float(), Some(f64::INFINITY), "which JSON could not say");
+    let error = read.slots(&store, None).map(|_| ()).expect_err("its input is not there").to_string();
+    assert!(error.contains("the input `labels`"), "{error}");
+    Order::remove(&store, None, &key).expect("removed");
+    assert!(!folder(&store).exists());
+}
+
+#[test]
+fn a_program_of_other_code_refuses_the_order() {
+    let error = order("another").check_code().expect_err("refused").to_string();
+    assert!(error.contains("another version of veilgraph"), "{error}");
+}
+
+#[test]
+fn an_order_under_another_key_is_damaged() {
+    let (_folder, store) = store();
+    order("another").write(&store, None).expect("written");
+    let other = "1".repeat(32);
+    std::fs::rename(path(&store, &order("another").recipe.key()), path(&store, &other)).expect("renamed");
+    let error = Order::read(&store, None, &other).expect_err("refused").to_string();
+    assert!(error.contains("is damaged"), "{error}");
+}
+
+#[test]
+fn only_old_orders_are_removed_and_nothing_else() {
+    let (_folder, store) = store();
+    order("another").write(&store, None).expect("written");
+    let mine = folder(&store).join("notes.json");
+    std::fs::write(&mine, "mine").expect("written");
+    let key = order("another").recipe.key();
+    remove_old(&store, Duration::from_hours(1)).expect("looked at");
+    assert!(path(&store, &key).is_file(), "it is young");
+    remove_old(&store, Duration::ZERO).expect("removed");
+    assert!(!path(&store, &key).exists() && mine.is_file());
+}
