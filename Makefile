@@ -12,7 +12,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -78,6 +78,15 @@ python:                   ## Build the wheel, install it, check and test the Pyt
 	$(VENV)/bin/mypy
 	env -u VEILGRAPH $(VENV)/bin/python -m pytest -q
 	env -u VEILGRAPH $(VENV)/bin/python docs/notebook.py > $(TARGET)/notebook.txt
+DASK = $(TARGET)/dask
+$(DASK)/bin/pytest: tests/dask/requirements.txt
+	test -x $(DASK)/bin/pip || python3 -m venv $(DASK)
+	$(DASK)/bin/pip install --quiet -r $< && touch $@
+test-dask: build $(DASK)/bin/pytest   ## Runs with other machines, on loopback: Dask, a stand-in for Slurm, object storage
+	VEILGRAPH=$(abspath $(VEILGRAPH)) $(DASK)/bin/python -m pytest -q --rootdir tests/dask tests/dask
+bench-dask: build $(DASK)/bin/pytest  ## What other machines cost and bring, and what that foretells for many of them
+	VEILGRAPH=$(abspath $(VEILGRAPH)) $(DASK)/bin/python docs/benchmarks/scale.py measure --out $(TARGET)/scale.json
+	$(DASK)/bin/python docs/benchmarks/scale.py model $(TARGET)/scale.json
 TOOLS = $(HOME)/.cache/veilgraph-tools
 book:                     ## Make the book of docs/ (book/index.html; mdBook is built once)
 	test -x $(TOOLS)/bin/mdbook || env -u CARGO_TARGET_DIR cargo install mdbook --version 0.5.4 --locked --no-default-features --features search --root $(TOOLS)

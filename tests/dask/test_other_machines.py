@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,12 @@ def storage(tmp_path_factory: pytest.TempPathFactory):
     storage = ObjectStorage(tmp_path_factory.mktemp("storage"))
     yield storage
     storage.close()
+
+
+def test_the_versions_of_dask_are_those_of_the_package() -> None:
+    pins = [line for line in (SWEEP.parent / "requirements.txt").read_text().splitlines() if line.startswith(("dask", "dist"))]
+    project = tomllib.loads((SWEEP.parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["optional-dependencies"]["dask"] == pins
 
 
 def wrapper(folder: Path, text: str) -> Path:

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""What other machines cost and bring, measured on loopback, and what that foretells for many of them.
+
+    make bench-dask                                  # everything, about ten minutes on two cores
+    docs/benchmarks/scale.py measure --out measured.json
+    docs/benchmarks/scale.py model measured.json     # the simulated cluster, in a moment
+
+`measure` starts a scheduler, workers of one core each and an object storage (moto) on this machine. `model` is a
+discrete-event simulation that is fed with what was measured.
+"""
+
+import argparse
+import heapq
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/dask"))
+
+#: Tiny networks: what is left of a task is what it costs beside itself.
+TINY = """
+name = "tiny"
+trials = {trials}
+
+[ingest]
+dataset = "synthetic"
+
+[ingest.synthetic]
+nodes = 60
+
+[privatize.links]
+epsilon = 4.0
+
+[construct]
+variant = "hard"
+
+[train]
+epochs = 1
+
+[evaluate]
+metrics = ["accuracy"]
+"""
+#: Networks of about a second each.
+LONG = """
+name = "long"
+trials = {trials}
+
+[ingest]
+dataset = "synthetic"
+
+[ingest.synthetic]
+nodes = 2000
+
+[privatize.links]
+epsilon = 8.0
+
+[construct]
+variant = "hybrid"
+
+[train]
+epochs = 300
+"""
+
+
+def processor_seconds(process: int) -> float:
+    """Processor time of a process and its threads so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Told:
+    """One run: its wall time, the processor time of the program, and the seconds of its tasks."""
+
+    def __init__(self, folder, config, trials, *words, env=None, program=None):
+        from cluster import command, surroundings
+
+        folder.mkdir(parents=True, exist_ok=True)
+        path, answer = folder / "config.toml", folder / "answer.json"
+        path.write_text(config.format(trials=trials))
+        start = time.monotonic()
+        with answer.open("w") as out, (folder / "log").open("w") as log:
+            run = subprocess.Popen(command(folder / "store", "run", path, "--json", *words), stdout=out, stderr=log,
+                                   env=env or surroundings())
+            _, status, used = os.wait4(run.pid, 0)
+        self.wall = time.monotonic() - start
+        self.program = used.ru_utime + used.ru_stime
+        if status:
+            sys.exit((folder / "log").read_text()[-3000:])
+        stages = json.loads(answer.read_text())["stages"]
+        of_server = [stage for stage in stages if stage["stage"] in {"estimate", "construct", "train"}]
+        self.seconds = [stage["seconds"] for stage in of_server if stage["status"] == "ran"]
+        self.trainings = [stage["seconds"] for stage in of_server
+                          if stage["stage"] == "train" and stage["status"] == "ran"]
+        self.lost = "is gone" in (folder / "log").read_text()
+
+
+def measure(arguments):
+    from cluster import Cluster, ObjectStorage, surroundings
+
+    found = {"cores": os.cpu_count()}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        here = Told(folder / "here", TINY, 250, "--jobs", "1")
+        found["tiny task here (s)"] = statistics.median(here.seconds)
+        with Cluster(folder / "one", workers=1) as cluster:
+            # The first run loads the program into memory.
+            Told(folder / "warm", TINY, 20, *cluster.arguments())
+            before = processor_seconds(cluster.scheduler.pid)
+            one = Told(folder / "one-run", TINY, 250, *cluster.arguments())
+            tasks = len(one.seconds)
+            found["scheduler per task (s)"] = (processor_seconds(cluster.scheduler.pid) - before) / tasks
+            found["program per task (s)"] = max(0.0, one.program - (here.program - sum(here.seconds))) / tasks
+            # Owner's and auditor's tasks run in the program and wait for nobody; the worker is what everything waits for.
+            found["overhead per task (s)"] = (one.wall - sum(one.seconds)) / tasks
+            long_one = Told(folder / "long-one", LONG, 30, *cluster.arguments())
+        with Cluster(folder / "two", workers=2) as cluster:
+            long_two = Told(folder / "long-two", LONG, 30, *cluster.arguments())
+            found["training (s)"] = statistics.median(long_one.trainings)
+            found["30 trainings, one worker (s)"] = long_one.wall
+            found["30 trainings, two workers (s)"] = long_two.wall
+            found["throughput of two workers"] = long_one.wall / long_two.wall
+            many = Told(folder / "many", TINY, arguments.many // 4, *cluster.arguments())
+            found["many: tasks"] = len(many.seconds)
+            found["many: wall (s)"] = many.wall
+            found["many: a worker was lost"] = many.lost
+        storage = ObjectStorage(folder / "storage")
+        env = surroundings(**storage.variables)
+        with Cluster(folder / "remote", workers=1, env=env) as cluster:
+            words = ["--cache", "s3://graphs/bench", "--worker-store", str(folder / "scratch"), *cluster.arguments()]
+            remote = Told(folder / "remote-run", TINY, 100, *words, env=env)
+            found["overhead per task, object storage (s)"] = (remote.wall - sum(remote.seconds)) / len(remote.seconds)
+        storage.close()
+    if arguments.out:
+        Path(arguments.out).write_text(json.dumps(found, indent=1) + "\n")
+    for name, value in found.items():
+        print(f"| {name} | {value if isinstance(value, (bool, int)) else f'{value:.4f}'} |")
+
+
+def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, generator=None):
+    """Seconds until all tasks are done, and who was busy.
+
+    A task waits for the program (one thread of it orders and checks), for the scheduler, for its share of the line to the
+    storage (`bandwidth` in MB/s, first come first served), and for a worker.
+    """
+    generator = generator or random.Random(1)
+    ordering = found["program per task (s)"]
+    placing = found["scheduler per task (s)"]
+    beside = max(0.0, found["overhead per task (s)"] - placing - ordering)
+    program = scheduler = line = 0.0
+    free = [0.0] * workers
+    heapq.heapify(free)
+    end, busy = 0.0, 0.0
+    for _ in range(tasks):
+        program += ordering
+        scheduler = max(scheduler, program) + placing
+        begin = max(heapq.heappop(free), scheduler)
+        line = max(line, begin) + megabytes / bandwidth
+        # Trainings of one kind differ by some tenths.
+        length = seconds * generator.lognormvariate(0.0, 0.2)
+        done = line + beside + length
+        busy += length
+        heapq.heappush(free, done)
+        end = max(end, done)
+    shares = {"the program": program / end, "the scheduler": tasks * placing / end,
+              "the line": tasks * megabytes / bandwidth / end, "the workers": busy / (workers * end)}
+    return end, max(shares, key=shares.get), shares
+
+
+def model(arguments):
+    found = json.loads(Path(arguments.measured).read_text())
+    short = found["training (s)"]
+    cases = [
+        ("trainings as measured", short, 0.0),
+        ("the same, 2 MB each through one line of 1 Gbit/s", short, 2.0),
+        ("trainings of 30 s, 2 MB each", 30.0, 2.0),
+        ("trainings of 30 s, 100 MB each", 30.0, 100.0),
+    ]
+    print("| 10,000 tasks | " + " | ".join(f"{count} workers" for count in arguments.workers) + " |")
+    print("|---|" + "---|" * len(arguments.workers))
+    for name, seconds, megabytes in cases:
+        alone, _, _ = simulate(1, 10_000, seconds, found, megabytes=megabytes)
+        cells = []
+        for count in arguments.workers:
+            end, busiest, _ = simulate(count, 10_000, seconds, found, megabytes=megabytes)
+            cells.append(f"{alone / end:.0f} times ({end / 60:.0f} min; {busiest})")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("--out", help="file for the figures that `model` reads")
+    measuring.add_argument("--many", type=int, default=10_000, help="tasks of the longest run")
+    measuring.set_defaults(run=measure)
+    modelling = commands.add_parser("model")
+    modelling.add_argument("measured", help="file that `measure --out` wrote")
+    modelling.add_argument("--workers", type=int, nargs="+", default=[1, 10, 30, 100, 300, 1000])
+    modelling.set_defaults(run=model)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()
