@@ -12,6 +12,7 @@ discrete-event simulation that is fed with what was measured.
 import argparse
 import heapq
 import json
+import math
 import os
 import random
 import statistics
@@ -47,7 +48,7 @@ epochs = 1
 [evaluate]
 metrics = ["accuracy"]
 """
-#: Networks of about a second each.
+#: Networks of more than a second each.
 LONG = """
 name = "long"
 trials = {trials}
@@ -65,7 +66,7 @@ epsilon = 8.0
 variant = "hybrid"
 
 [train]
-epochs = 300
+epochs = 3000
 """
 
 
@@ -78,7 +79,7 @@ def processor_seconds(process: int) -> float:
 class Told:
     """One run: its wall time, the processor time of the program, and the seconds of its tasks."""
 
-    def __init__(self, folder, config, trials, *words, env=None, program=None):
+    def __init__(self, folder, config, trials, *words, env=None):
         from cluster import command, surroundings
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,10 +89,13 @@ class Told:
         with answer.open("w") as out, (folder / "log").open("w") as log:
             run = subprocess.Popen(command(folder / "store", "run", path, "--json", *words), stdout=out, stderr=log,
                                    env=env or surroundings())
-            _, status, used = os.wait4(run.pid, 0)
+            # Until it ends: its own processor time, without that of the Python process beside it.
+            self.program = 0.0
+            while run.poll() is None:
+                self.program = max(self.program, processor_seconds(run.pid))
+                time.sleep(0.02)
         self.wall = time.monotonic() - start
-        self.program = used.ru_utime + used.ru_stime
-        if status:
+        if run.returncode:
             sys.exit((folder / "log").read_text()[-3000:])
         stages = json.loads(answer.read_text())["stages"]
         of_server = [stage for stage in stages if stage["stage"] in {"estimate", "construct", "train"}]
@@ -107,7 +111,7 @@ def measure(arguments):
     found = {"cores": os.cpu_count()}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        here = Told(folder / "here", TINY, 250, "--jobs", "1")
+        here = Told(folder / "here", TINY, 250, "--jobs", "1", env=surroundings(RAYON_NUM_THREADS="1"))
         found["tiny task here (s)"] = statistics.median(here.seconds)
         with Cluster(folder / "one", workers=1) as cluster:
             # The first run loads the program into memory.
@@ -116,13 +120,16 @@ def measure(arguments):
             one = Told(folder / "one-run", TINY, 250, *cluster.arguments())
             tasks = len(one.seconds)
             found["scheduler per task (s)"] = (processor_seconds(cluster.scheduler.pid) - before) / tasks
-            found["program per task (s)"] = max(0.0, one.program - (here.program - sum(here.seconds))) / tasks
-            # Owner's and auditor's tasks run in the program and wait for nobody; the worker is what everything waits for.
+            # All that the program does, its own tasks included: an upper bound of what one task costs it.
+            found["program per task (s)"] = one.program / tasks
+            # The whole wall time, start and the program's own tasks included.
             found["overhead per task (s)"] = (one.wall - sum(one.seconds)) / tasks
             long_one = Told(folder / "long-one", LONG, 30, *cluster.arguments())
         with Cluster(folder / "two", workers=2) as cluster:
             long_two = Told(folder / "long-two", LONG, 30, *cluster.arguments())
             found["training (s)"] = statistics.median(long_one.trainings)
+            logarithms = [math.log(seconds) for seconds in long_one.trainings]
+            found["spread of trainings (log)"] = statistics.stdev(logarithms)
             found["30 trainings, one worker (s)"] = long_one.wall
             found["30 trainings, two workers (s)"] = long_two.wall
             found["throughput of two workers"] = long_one.wall / long_two.wall
@@ -133,7 +140,7 @@ def measure(arguments):
         storage = ObjectStorage(folder / "storage")
         env = surroundings(**storage.variables)
         with Cluster(folder / "remote", workers=1, env=env) as cluster:
-            words = ["--cache", "s3://graphs/bench", "--worker-store", str(folder / "scratch"), *cluster.arguments()]
+            words = ["--cache", "s3://graphs/bench", "--simulation", "--worker-store", str(folder / "scratch"), *cluster.arguments()]
             remote = Told(folder / "remote-run", TINY, 100, *words, env=env)
             found["overhead per task, object storage (s)"] = (remote.wall - sum(remote.seconds)) / len(remote.seconds)
         storage.close()
@@ -146,13 +153,14 @@ def measure(arguments):
 def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, generator=None):
     """Seconds until all tasks are done, and who was busy.
 
-    A task waits for the program (one thread of it orders and checks), for the scheduler, for its share of the line to the
-    storage (`bandwidth` in MB/s, first come first served), and for a worker.
+    A task waits for the program, for the scheduler, for the line to the storage (`bandwidth` in MB/s, an assumption; first
+    come, first served) and for a worker. Workers neither die nor start late, and no task waits for another one.
     """
     generator = generator or random.Random(1)
     ordering = found["program per task (s)"]
     placing = found["scheduler per task (s)"]
-    beside = max(0.0, found["overhead per task (s)"] - placing - ordering)
+    overhead = found["overhead per task, object storage (s)" if megabytes else "overhead per task (s)"]
+    beside = max(0.0, overhead - placing - ordering)
     program = scheduler = line = 0.0
     free = [0.0] * workers
     heapq.heapify(free)
@@ -162,8 +170,7 @@ def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, 
         scheduler = max(scheduler, program) + placing
         begin = max(heapq.heappop(free), scheduler)
         line = max(line, begin) + megabytes / bandwidth
-        # Trainings of one kind differ by some tenths.
-        length = seconds * generator.lognormvariate(0.0, 0.2)
+        length = seconds * generator.lognormvariate(0.0, found["spread of trainings (log)"])
         done = line + beside + length
         busy += length
         heapq.heappush(free, done)
@@ -176,6 +183,8 @@ def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, 
 def model(arguments):
     found = json.loads(Path(arguments.measured).read_text())
     short = found["training (s)"]
+    foretold = simulate(1, 1000, short, found)[0] / simulate(2, 1000, short, found)[0]
+    print(f"Two workers: {foretold:.2f} times one in the model, {found['throughput of two workers']:.2f} measured.\n")
     cases = [
         ("trainings as measured", short, 0.0),
         ("the same, 2 MB each through one line of 1 Gbit/s", short, 2.0),

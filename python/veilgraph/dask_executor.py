@@ -1,16 +1,18 @@
 """Runs tasks of `veilgraph run --executor dask` on the workers of a Dask cluster.
 
 The program starts this file and speaks with it in lines of JSON: on standard input one line for each task
-(`{"key": ..., "argv": [...]}`), on standard output one for everything that is heard of them. Nothing else of the package
-is imported, so that the Python of the run needs `dask` and `distributed` alone. The workers need the same two and the
-program `veilgraph`: the functions below travel to them.
+(`{"key": ..., "argv": [...], "threads": ...}`), on standard output one for everything that is heard of them. Nothing
+else of the package is imported, so that the Python of the run needs `dask` and `distributed` alone. The workers need
+the same two and the program `veilgraph`: the functions below travel to them.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import queue
 import signal
 import socket
 import subprocess
@@ -43,19 +45,28 @@ def tell(event: str, **values: Any) -> None:
         sys.stdout.flush()
 
 
-def run_task(argv: list[str], topic: str, quoted: int) -> dict[str, Any]:
+def own_versions() -> list[str]:
+    """Return what must be the same on every machine."""
+    import dask  # noqa: PLC0415 -- the function travels without this file
+    import distributed  # noqa: PLC0415
+
+    return [f"python {sys.version_info[0]}.{sys.version_info[1]}", f"dask {dask.__version__}", distributed.__version__]
+
+
+def run_task(argv: list[str], threads: int, versions: list[str], topic: str, quoted: int) -> dict[str, Any]:
     """Run one task in a process of its own, on a worker; raise only what another try may mend."""
     from distributed import get_worker  # noqa: PLC0415 -- the function travels without this file
 
     worker = get_worker()
-    # A worker that runs several tasks at a time shares its cores among them.
-    threads = max(1, len(os.sched_getaffinity(0)) // worker.state.nthreads)
-    answer: dict[str, Any] | None = None
     place = f"{socket.gethostname()} ({worker.address})"
+    if own_versions() != versions:
+        here, there = ", ".join(own_versions()), ", ".join(versions)
+        return {"error": f"{place}: it has {here}, and the run has {there}; install the same on every machine"}
+    answer: dict[str, Any] | None = None
     with tempfile.TemporaryFile("w+", errors="replace") as complaints:
         try:
             child = subprocess.Popen(
-                argv,
+                [*argv, "--die-with", str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
@@ -66,21 +77,28 @@ def run_task(argv: list[str], topic: str, quoted: int) -> dict[str, Any]:
             return {"error": f"{place}: the program cannot be started there: {error}; name it with --worker-program"}
         with child:
             for line in child.stdout or ():
-                message = json.loads(line)
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    # Somebody's wrapper prints, too.
+                    continue
                 if "status" in message:
                     answer = message
-                else:
+                elif "done" in message:
                     worker.log_event(topic, message)
         complaints.seek(0)
         log = complaints.read()[-quoted:]
-    if child.returncode < 0:
-        name = signal.Signals(-child.returncode).name
+    # A shell around the program says 128 and the number of the signal.
+    number = -child.returncode if child.returncode < 0 else child.returncode - 128
+    if number in {signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU} or child.returncode < 0:
+        name = signal.Signals(number).name
         raise RuntimeError(
             f"{place}: the task was ended by {name}"
-            + ("; the machine may have too little memory for it" if name == "SIGKILL" else "")
+            + ("; the machine may have too little memory for it" if number == signal.SIGKILL else "")
         )
     if child.returncode or answer is None:
-        return {"error": f"{place}: {log.strip() or f'the program ended with status {child.returncode}'}"}
+        log = log.strip().removeprefix("error: ") or f"the program ended with status {child.returncode}"
+        return {"error": f"{place}: {log}"}
     return {**answer, "log": log}
 
 
@@ -92,6 +110,8 @@ class Executor:
         self.client = client
         self.free = threading.Semaphore(MOST_AT_A_TIME)
         self.running: dict[str, Future[dict[str, Any]]] = {}
+        self.workers = set(client.nthreads())
+        self.versions = own_versions()
         self.lock = threading.Lock()
         client.subscribe_topic(TOPIC, self.hear_step)
         client.subscribe_topic("all", self.hear_cluster)
@@ -99,9 +119,11 @@ class Executor:
     def submit(self, task: dict[str, Any]) -> None:
         """Hand a task to the scheduler, as soon as it has room for it."""
         self.free.acquire()
-        key = task["key"]
+        key, argv = task["key"], task["argv"]
+        # Another run may have the same task in another store, and the scheduler takes equal names for equal tasks.
+        name = f"veilgraph-{key}-{hashlib.blake2s(json.dumps(argv).encode(), digest_size=8).hexdigest()}-{os.getpid()}"
         future = self.client.submit(
-            run_task, task["argv"], TOPIC, QUOTED, key=f"veilgraph-{key}", pure=False, retries=RETRIES
+            run_task, argv, task["threads"], self.versions, TOPIC, QUOTED, key=name, pure=False, retries=RETRIES
         )
         with self.lock:
             self.running[key] = future
@@ -115,13 +137,13 @@ class Executor:
         self.free.release()
         try:
             answer = future.result()
+            future.release()
+            if "error" in answer:
+                tell("failed", key=key, error=answer["error"])
+            else:
+                tell("made", key=key, seconds=answer["seconds"], host=answer["host"], log=answer["log"])
         except Exception as error:  # noqa: BLE001 -- whatever ended it, whoever gave the command must learn of it
-            answer = {"error": explain(error)}
-        future.release()
-        if "error" in answer:
-            tell("failed", key=key, error=answer["error"])
-        else:
-            tell("made", key=key, seconds=answer["seconds"], host=answer["host"], log=answer["log"])
+            tell("failed", key=key, error=explain(error))
 
     def hear_step(self, event: tuple[float, dict[str, Any]]) -> None:
         """Pass on how far a task is."""
@@ -131,11 +153,18 @@ class Executor:
     def hear_cluster(self, event: tuple[float, dict[str, Any]]) -> None:
         """Say that a worker is gone, and that its tasks go to another one."""
         message = event[1]
-        if not isinstance(message, dict) or message.get("action") != "remove-worker" or message.get("expected"):
+        action = message.get("action") if isinstance(message, dict) else None
+        if action == "add-worker":
+            self.workers.add(message.get("worker"))
+        if action != "remove-worker":
             return
-        lost = [str(key) for key in message.get("processing-tasks", ()) if str(key).startswith("veilgraph-")]
         worker = message.get("worker", "a worker")
-        tell("said", text=f"{worker} is gone; {len(lost)} tasks that it had wait for another worker")
+        self.workers.discard(worker)
+        lost = sum(str(key).startswith("veilgraph-") for key in message.get("processing-tasks", ()))
+        text = f"{worker} is gone; {lost} tasks that it had wait for another worker"
+        if not self.workers:
+            text += f", and no worker is left: start one (`dask worker {self.client.scheduler.address}`)"
+        tell("said", text=text)
 
     def leave(self) -> None:
         """Cancel what still runs."""
@@ -151,8 +180,8 @@ def explain(error: BaseException) -> str:
         last = getattr(error, "last_worker", None)
         where = f", the last time {last.address}" if last is not None else ""
         return (
-            f"every worker that had this task died{where}. Its memory or its time may not do; give workers more, or let "
-            "them leave in time (`--lifetime`)"
+            f"every worker that had this task died{where}. Their memory or their time may not do; give them more, or "
+            "let them leave in time (`--lifetime`)"
         )
     return str(error) or type(error).__name__
 
@@ -162,12 +191,35 @@ def connect(address: str) -> Client:
     from distributed import Client  # noqa: PLC0415 -- a Python without it gets a clear message
 
     client = Client(address, timeout=PATIENCE, set_as_default=False)
-    client.get_versions(check=True)
+    found = client.get_versions()
+    theirs = found["scheduler"]
+    there = [
+        "python " + ".".join(dict(theirs["host"])["python"].split(".")[:2]),
+        f"dask {theirs['packages']['dask']}",
+        theirs["packages"]["distributed"],
+    ]
+    if there != own_versions():
+        raise ValueError(f"it has {', '.join(there)}, and {sys.executable} has {', '.join(own_versions())}")
     return client
 
 
+def serve(executor: Executor) -> None:
+    """Submit tasks until the program closes its end; then cancel what still runs."""
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def submit() -> None:
+        while True:
+            executor.submit(json.loads(waiting.get()))
+
+    # Lines are read on while the scheduler is busy, so that the program never waits, and its end is seen at once.
+    threading.Thread(target=submit, daemon=True).start()
+    for line in sys.stdin:
+        waiting.put(line)
+    executor.leave()
+
+
 def main() -> int:
-    """Read tasks until the program closes its end."""
+    """Connect, and serve the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scheduler", required=True)
     address = parser.parse_args().scheduler
@@ -179,20 +231,18 @@ def main() -> int:
         tell("broken", error=f"{sys.executable}: {error}; install Dask for it: pip install 'veilgraph[dask]'")
         return 1
     except (OSError, TimeoutError):
-        tell("broken", error=f"no scheduler answers at {address}; start one with `dask scheduler`, and name its address")
+        text = f"no scheduler answers at {address}; start one with `dask scheduler`, and name its address"
+        tell("broken", error=text)
         return 1
     except ValueError as error:
-        text = f"{address}: Dask differs between this machine, the scheduler and the workers; install the same everywhere"
-        tell("broken", error=f"{text}. {error}")
+        tell("broken", error=f"{address}: {error}; install the same versions on every machine")
         return 1
     executor = Executor(client)
     threads = sum(client.nthreads().values())
     tell("ready", threads=threads)
     if not threads:
         tell("said", text=f"{address} has no worker yet; tasks wait until one is there (`dask worker {address}`)")
-    for line in sys.stdin:
-        executor.submit(json.loads(line))
-    executor.leave()
+    serve(executor)
     return 0
 
 

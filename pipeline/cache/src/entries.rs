@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use veilgraph_store::{Entry, OutputRecord, Store};
+use veilgraph_store::{Entry, OutputRecord, Store, StoreError};
 
 use crate::error::CacheError;
 use crate::objects::Cache;
@@ -14,10 +14,15 @@ impl Cache {
     /// When a file is not what the manifest says, or the cache refuses; then the entry is not seen.
     pub fn put_entry(&self, entry: &Entry) -> Result<(), CacheError> {
         let name = name(&entry.manifest.recipe.stage, &entry.manifest.key);
-        if self.is_read_only() || self.has(&name)? {
+        if self.is_read_only() {
             return Ok(());
         }
+        // Files of an entry that is there may have been removed by a rule of the storage.
+        let is_there = self.has(&name)?;
         for output in entry.manifest.outputs.values().filter(|output| output.is_public()) {
+            if is_there && self.has(&file_name(output))? {
+                continue;
+            }
             let file = entry.check(output)?;
             self.create_file(&file_name(output), file, &entry.path(output))?;
         }
@@ -46,7 +51,14 @@ impl Cache {
             }
             Err(CacheError::Damaged { place: self.place(&name), problem: "this file of an entry is gone".to_owned() })
         };
-        store.take_over(&manifest, stage, key, &self.place(&name), fetch).map(Some)
+        let place = self.place(&name);
+        match store.take_over(&manifest, stage, key, &place, fetch) {
+            // The store speaks of a draft that is gone by now.
+            Err(CacheError::Store(StoreError::Corrupt { problem, .. } | StoreError::Manifest { problem, .. })) => {
+                Err(CacheError::Damaged { place, problem })
+            }
+            taken => taken.map(Some),
+        }
     }
 }
 

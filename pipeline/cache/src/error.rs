@@ -23,7 +23,7 @@ pub enum CacheError {
     },
     /// The cache does not answer, or refuses.
     #[error(
-        "{place}: cannot {action} in the cache: {cause}; check the address, and AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where it is object storage"
+        "{place}: cannot {action} in the cache: {cause}; check the address, and AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where it is object storage (AWS_ALLOW_HTTP=true where it speaks no TLS)"
     )]
     Refused {
         /// Address of the object.
@@ -35,7 +35,9 @@ pub enum CacheError {
         cause: object_store::Error,
     },
     /// An object is not what its name says.
-    #[error("{place}: {problem}; remove this object from the cache, and whoever needs it makes it anew")]
+    #[error(
+        "{place}: {problem}; whoever may write to the cache should remove this entry and its files there, so that they are put anew"
+    )]
     Damaged {
         /// Address of the object.
         place: String,

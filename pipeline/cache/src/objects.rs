@@ -33,7 +33,12 @@ impl Cache {
         let wrong = |problem: String| CacheError::Address { url: url.to_owned(), problem };
         let address = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
         match address.scheme() {
-            "file" => {}
+            "file" => {
+                let folder = address.to_file_path().ok();
+                if !folder.as_deref().is_some_and(Path::is_dir) {
+                    return Err(wrong("there is no such folder".to_owned()));
+                }
+            }
             "s3" | "s3a" if cfg!(feature = "s3") => {}
             "s3" | "s3a" => return Err(CacheError::WithoutObjectStorage { url: url.to_owned() }),
             other => return Err(wrong(format!("a cache cannot be of the kind `{other}`"))),
@@ -149,14 +154,24 @@ impl Cache {
             let upload = self.objects.put_multipart(&self.path(name)).await.map_err(&refused)?;
             let mut writer = WriteMultipart::new_with_chunk_size(upload, PIECE);
             let mut piece = vec![0; PIECE];
-            loop {
-                match file.read(&mut piece).map_err(wrong)? {
-                    0 => break,
-                    length => writer.write(&piece[..length]),
+            let sent = loop {
+                match file.read(&mut piece) {
+                    Ok(0) => break Ok(()),
+                    Ok(length) => writer.write(&piece[..length]),
+                    Err(error) => break Err(wrong(error)),
                 }
-                writer.wait_for_capacity(2).await.map_err(&refused)?;
+                if let Err(error) = writer.wait_for_capacity(2).await {
+                    break Err(refused(error));
+                }
+            };
+            match sent {
+                Ok(()) => writer.finish().await.map(|_| ()).map_err(refused),
+                Err(error) => {
+                    // Pieces of an upload that was given up would be kept, and paid for.
+                    let _ = writer.abort().await;
+                    Err(error)
+                }
             }
-            writer.finish().await.map(|_| ()).map_err(refused)
         })
     }
 

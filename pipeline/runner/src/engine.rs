@@ -82,8 +82,9 @@ impl Engine<'_> {
         std::thread::scope(|scope| {
             for _ in 0..jobs.max(1) {
                 scope.spawn(|| self.work(&going));
+                // Results are checked as they come, several at a time.
+                scope.spawn(|| self.listen(&going));
             }
-            scope.spawn(|| self.listen(&going));
         });
         let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         match shared.failed {
@@ -158,6 +159,9 @@ impl Engine<'_> {
         let recipe = self.recipe(task, &slots)?;
         let found = self.store.sound(task.stage, &recipe.key())?;
         if let Found::Whole(entry) = found {
+            if may_leave(task) && !self.is_plan {
+                self.others.share(&entry)?;
+            }
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
         let before = self.record.key(task, task.label());

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use bytesize::ByteSize;
 use veilgraph_cache::Cache;
 use veilgraph_store::{Entry, Store};
 
@@ -69,22 +70,33 @@ struct WorkerCommand {
     program: PathBuf,
     store: PathBuf,
     cache: Option<String>,
+    memory_limit: Option<ByteSize>,
+    /// Cores of each task.
+    threads: u32,
 }
 
 impl OtherMachines {
     /// What the arguments ask for.
-    pub(crate) fn open(store: &Store, arguments: &OtherMachinesArguments) -> anyhow::Result<Self> {
+    pub(crate) fn open(
+        store: &Store,
+        arguments: &OtherMachinesArguments,
+        memory_limit: Option<ByteSize>,
+    ) -> anyhow::Result<Self> {
         let cache = arguments.cache.open()?;
         let executor: Option<Box<dyn Executor>> = match arguments.executor {
             ExecutorChoice::Local => None,
             ExecutorChoice::Dask => {
                 let scheduler = arguments.scheduler.as_deref().context("--executor dask needs --scheduler ADDRESS")?;
-                Some(Box::new(Dask::start(&arguments.python, scheduler, WorkerCommand::of(store, arguments)?)?))
+                Some(Box::new(Dask::start(
+                    &arguments.python,
+                    scheduler,
+                    WorkerCommand::of(store, arguments, memory_limit)?,
+                )?))
             }
             ExecutorChoice::SlurmArray => {
                 let folder = arguments.array_folder.as_deref();
                 let folder = folder.context("--executor slurm-array needs --array-folder FOLDER")?;
-                let command = WorkerCommand::of(store, arguments)?;
+                let command = WorkerCommand::of(store, arguments, memory_limit)?;
                 Some(Box::new(SlurmArray::new(folder, arguments.array_size, command)?))
             }
         };
@@ -107,7 +119,7 @@ impl OtherMachines {
 }
 
 impl WorkerCommand {
-    fn of(store: &Store, arguments: &OtherMachinesArguments) -> anyhow::Result<Self> {
+    fn of(store: &Store, arguments: &OtherMachinesArguments, memory_limit: Option<ByteSize>) -> anyhow::Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}: no path", path.display()));
         let program = match &arguments.worker_program {
             Some(program) => program.clone(),
@@ -117,7 +129,8 @@ impl WorkerCommand {
             Some(folder) => folder.clone(),
             None => absolute(store.root())?,
         };
-        Ok(Self { program, store, cache: arguments.cache.cache.clone() })
+        let cache = arguments.cache.cache.clone();
+        Ok(Self { program, store, cache, memory_limit, threads: arguments.worker_threads })
     }
 
     /// The words of the command that runs the task `key`.
@@ -125,6 +138,8 @@ impl WorkerCommand {
         let text = |path: &Path| path.display().to_string();
         let mut words = vec![text(&self.program), "exec".to_owned(), key.to_owned()];
         words.extend(["--store".to_owned(), text(&self.store)]);
+        let limit = self.memory_limit.map(|limit| limit.as_u64().to_string());
+        words.extend(limit.into_iter().flat_map(|limit| ["--memory-limit".to_owned(), limit]));
         words.extend(self.cache.iter().flat_map(|url| ["--cache".to_owned(), url.clone()]));
         words
     }

@@ -129,14 +129,19 @@ impl Order {
         if let Some(cache) = cache {
             return Ok(cache.remove_order(key)?);
         }
+        // The folder stays, because another order may be on its way into it.
         let _ = fs::remove_file(path(store, key));
-        // The folder stays while other orders are in it.
-        let _ = fs::remove_dir(folder(store));
         Ok(())
     }
 
-    /// Refuses an order that was written by a program of other code: its key would not say what was run.
-    pub(crate) fn check_code(&self) -> anyhow::Result<()> {
+    /// Refuses what no worker may run, and an order that was written by a program of other code: its key would not say
+    /// what was run.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.recipe.side == "server",
+            "the order is for the side `{}`, and workers are servers",
+            self.recipe.side
+        );
         let (stage, name) = (&self.recipe.stage, self.recipe.task.as_deref().unwrap_or_default());
         let (code, dependencies) = code::digests(&registry::find(stage, name)?.crate_name());
         ensure!(
@@ -159,11 +164,12 @@ impl Order {
     /// The inputs, from the store, or else from the cache.
     pub(crate) fn slots(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<Vec<Vec<Handle>>> {
         let handle = |input: &Input| -> anyhow::Result<Handle> {
-            let found = store.find(&input.stage, &input.key)?.filter(Entry::has_public_files);
-            let entry = match (found, cache) {
-                (Some(entry), _) => Some(entry),
-                (None, Some(cache)) => cache.take_entry(store, &input.stage, &input.key)?,
-                (None, None) => None,
+            let entry = match cache {
+                None => store.find(&input.stage, &input.key)?,
+                Some(cache) => match store.find(&input.stage, &input.key) {
+                    Ok(Some(entry)) if entry.is_sound_for_server() => Some(entry),
+                    _ => cache.take_entry(store, &input.stage, &input.key)?,
+                },
             };
             let entry = entry.with_context(|| {
                 format!(
@@ -171,6 +177,15 @@ impl Order {
                     input.artifact, input.stage, input.key
                 )
             })?;
+            let digest = entry.manifest.outputs.get(&input.artifact).map(|output| entry.manifest.digest_of(output));
+            let asked_for = self.recipe.inputs.get(&input.artifact);
+            ensure!(
+                digest.is_some_and(|digest| asked_for.is_some_and(|asked_for| asked_for.contains(&digest))),
+                "the input `{}` ({} {}) is not the one that the order is about",
+                input.artifact,
+                input.stage,
+                input.key
+            );
             Ok(Handle::Artifact { entry: Arc::new(entry), name: input.artifact.clone() })
         };
         self.inputs.iter().map(|inputs| inputs.iter().map(handle).collect()).collect()
@@ -199,6 +214,7 @@ pub(crate) fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<(
             fs::remove_file(&path).with_context(|| format!("{}: cannot remove", path.display()))?;
         }
     }
+    // It stays where somebody else put something into it.
     let _ = fs::remove_dir(&folder);
     Ok(())
 }

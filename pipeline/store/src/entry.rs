@@ -192,11 +192,10 @@ impl Entry {
         self.manifest.outputs.values().all(|output| self.path(output).is_file())
     }
 
-    /// Whether every file that a server may see is there.
+    /// Whether every file that a server may see is there and is what the manifest says.
     #[must_use]
-    pub fn has_public_files(&self) -> bool {
-        let public = self.manifest.outputs.values().filter(|output| output.is_public());
-        public.map(|output| self.path(output)).all(|path| path.is_file())
+    pub fn is_sound_for_server(&self) -> bool {
+        self.manifest.outputs.values().filter(|output| output.is_public()).all(|output| self.check(output).is_ok())
     }
 
     /// Reads an artifact after checking its digest.

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use blake3::Hasher;
 
@@ -94,7 +95,10 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8], private: bool) -> Result<(
 
 /// Writes a file that is there wholly or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], private: bool) -> Result<(), StoreError> {
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    // Two threads may write the same file at once.
+    static DRAFTS: AtomicU64 = AtomicU64::new(0);
+    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = path.with_extension(format!("draft-{}-{number}", std::process::id()));
     let _ = fs::remove_file(&draft);
     write_synced(&draft, bytes, private)?;
     fs::rename(&draft, path).map_err(|error| StoreError::io("publish", path, error))?;

@@ -34,7 +34,10 @@ impl Store {
             return Err(wrong("it is the manifest of another entry").into());
         }
         let lock = self.lock(&found.recipe, || {})?;
-        if let Some(entry) = self.find(stage, key)?.filter(Entry::has_public_files) {
+        // What stands there may be damaged, which is why it is asked for.
+        if let Ok(Some(entry)) = self.find(stage, key)
+            && entry.is_sound_for_server()
+        {
             return Ok(entry);
         }
         let mut draft: Draft = self.draft(found.recipe.clone(), lock)?;

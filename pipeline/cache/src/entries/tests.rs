@@ -89,8 +89,13 @@ fn objects(folder: &TempDir) -> Vec<String> {
 #[test]
 fn an_entry_is_taken_over_with_its_bytes_and_without_private_files() {
     let [here, there, shared] = [(); 3].map(|()| TempDir::new().expect("a folder"));
-    // Large enough to be sent in pieces.
-    let numbers: Vec<u32> = (0..12_000_000_u32).map(|number| number.wrapping_mul(0x9E37_79B9)).collect();
+    // Large enough to be sent in pieces, and without a pattern that would make the file small.
+    let mixed = |number: u64| {
+        let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 32) as u32
+    };
+    let numbers: Vec<u32> =
+        (1..10_000_000_u64).map(|number| mixed(number.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
     let entry = made(&Store::new(here.path().join("store")), numbers);
     let key = entry.manifest.key.clone();
     assert!(entry.manifest.outputs["counts"].bytes > 2 * (16 << 20), "it is sent in pieces");
@@ -103,7 +108,7 @@ fn an_entry_is_taken_over_with_its_bytes_and_without_private_files() {
     let taken = cache.take_entry(&store, "count", &key).expect("taken").expect("it is there");
     assert_eq!(taken.manifest, entry.manifest);
     assert_eq!(taken.read::<Counts>("counts", MEMORY).expect("read"), entry.read("counts", MEMORY).expect("read"));
-    assert!(!taken.is_complete() && taken.has_public_files());
+    assert!(!taken.is_complete() && taken.is_sound_for_server());
 }
 
 #[test]
@@ -149,7 +154,15 @@ fn what_is_not_as_its_name_says_is_refused() {
     let error = cache.take_entry(&store, "other", key).expect_err("refused").to_string();
     assert!(error.contains("it is the manifest of another entry"), "{error}");
     fs::write(&manifest, text).expect("written");
-    assert!(cache.take_entry(&store, "count", key).expect("taken").is_some());
+    let taken = cache.take_entry(&store, "count", key).expect("taken").expect("it is there");
+    // What is damaged here is taken anew.
+    fs::write(taken.path(&taken.manifest.outputs["counts"]), b"damaged").expect("written");
+    let healed = cache.take_entry(&store, "count", key).expect("taken").expect("it is there");
+    assert_eq!(healed.read::<Counts>("counts", MEMORY).expect("sound"), Counts(vec![1, 2]));
+    // And what is gone from the cache is put again by whoever has it.
+    fs::remove_file(&file).expect("removed");
+    cache.put_entry(&entry).expect("put");
+    assert_eq!(fs::read(&file).expect("there"), whole);
 }
 
 #[test]
@@ -172,7 +185,7 @@ fn a_read_only_cache_takes_nothing() {
 
 #[test]
 fn an_address_that_is_none_is_refused() {
-    for url in ["ftp://host/folder", "folder", "s3:"] {
+    for url in ["ftp://host/folder", "folder", "file:///no/such/folder"] {
         let error = Cache::open(url, false).map(|_| ()).expect_err(url).to_string();
         assert!(error.contains(url), "{error}");
     }

@@ -14,9 +14,9 @@ pub(crate) struct ExecArguments {
     /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
-    /// End together with the process that started this one.
-    #[arg(long)]
-    pub die_with_parent: bool,
+    /// End together with the process of this number, which started this one.
+    #[arg(long, value_name = "PROCESS")]
+    pub die_with: Option<u32>,
     /// Where entries are that other machines made.
     #[command(flatten)]
     pub cache: CacheArguments,

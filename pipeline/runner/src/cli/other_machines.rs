@@ -55,6 +55,9 @@ pub(crate) struct OtherMachinesArguments {
     /// The store on the workers: where they see this one (default: its path here), or, with --cache, a folder of their own.
     #[arg(long, value_name = "FOLDER")]
     pub worker_store: Option<PathBuf>,
+    /// Cores that each task on a worker may use.
+    #[arg(long, value_name = "CORES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub worker_threads: u32,
     /// Folder for the scripts of `--executor slurm-array`.
     #[arg(long, value_name = "FOLDER", required_if_eq("executor", "slurm-array"))]
     pub array_folder: Option<PathBuf>,

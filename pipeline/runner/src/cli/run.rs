@@ -44,7 +44,8 @@ pub(crate) struct RunArguments {
     /// Run only the part of one side.
     #[arg(long, value_enum, default_value_t = SideChoice::All)]
     pub side: SideChoice,
-    /// Let the server's side take a release that is not deployable: owner and server are simulated on one machine.
+    /// Let the server's side take a release that is not deployable, and let a cache have it: owner and server are
+    /// simulated, and the data need no protection.
     #[arg(long)]
     pub simulation: bool,
     /// Print one JSON document.

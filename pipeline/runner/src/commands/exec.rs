@@ -1,13 +1,13 @@
 //! `exec`: runs one task of a plan that another process made, and says on standard output how it went.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
 use veilgraph_cache::Cache;
 use veilgraph_contract::StageRng;
-use veilgraph_store::{Found, Store};
+use veilgraph_store::{Found, Part, Store};
 
 use crate::cli::ExecArguments;
 use crate::host::host;
@@ -21,18 +21,21 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the task whose entry has this key.
 pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<()> {
-    if arguments.die_with_parent {
+    if let Some(parent) = arguments.die_with {
         // A worker that is killed must not leave its task running.
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
             .context("this system cannot end a process together with the one that started it")?;
-        // It may have been killed before that was asked for.
-        anyhow::ensure!(
-            rustix::process::getppid() != Some(rustix::process::Pid::INIT),
-            "the process that started this one is gone"
-        );
+        // It may have been killed before that was asked for. In a container, the worker itself may be process 1.
+        let is_orphan = parent != 1 && rustix::process::getppid() == Some(rustix::process::Pid::INIT);
+        anyhow::ensure!(!is_orphan, "the process that started this one is gone");
     }
     let cache = arguments.cache.open()?;
     let (key, cache) = (arguments.key.as_str(), cache.as_ref());
+    anyhow::ensure!(
+        cache.is_none() || !store.part(Part::Owner).exists(),
+        "{}: this store has private data; with --cache, a worker needs a folder of its own (--worker-store)",
+        store.root().display()
+    );
     let start = Instant::now();
     let Some(order) = Order::read(store, cache, key)? else {
         // Another run may have had the same task, and have removed the order after it was carried out.
@@ -46,7 +49,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         tell(key, "found", start);
         return Ok(());
     };
-    order.check_code()?;
+    order.check()?;
     let stage = order.recipe.stage.clone();
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
@@ -59,6 +62,13 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     let lock = store.lock(&order.recipe, || {})?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {
         cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
+        tell(key, "found", start);
+        return Ok(());
+    }
+    // Another worker may have made it, and have died before it could say so.
+    if let Some(cache) = cache
+        && cache.has_entry(&stage, key)?
+    {
         tell(key, "found", start);
         return Ok(());
     }
@@ -83,8 +93,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         checkpoint_interval: Duration::from_secs(order.checkpoint_seconds),
         show: &show,
     };
-    let entry = performance.run(lock, |draft| Ok(draft.publish()?));
-    let entry = Arc::new(entry.with_context(|| format!("stage {stage} ({})", order.label))?);
+    let entry = performance.run(lock, |draft| Ok(draft.publish()?))?;
     cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
     tell(key, "made", start);
     Ok(())

@@ -39,8 +39,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
-    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(config, arguments, others))?;
-    let others = OtherMachines::open(store, others)?;
+    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(store, config, arguments, others))?;
+    let others = OtherMachines::open(store, others, arguments.memory_limit)?;
     let width = others.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
@@ -76,21 +76,31 @@ pub(crate) fn run(
     if let Some(executor) = &others.executor
         && let Some(next) = executor.finish()?
     {
-        output::line(&next);
+        // Only one document may stand on standard output.
+        if arguments.json { output::error_line(&next) } else { output::line(&next) }
     }
     checks::ensure_passed(&outcomes)
 }
 
-/// Refuses other machines to a deployment whose private data are here.
+/// Refuses other machines where they would get what they must not see.
 fn refuse_to_send_away(
+    store: &Store,
     config: &Config,
     arguments: &RunArguments,
     others: &OtherMachinesArguments,
 ) -> anyhow::Result<()> {
+    let is_shared = others.cache.cache.is_some() && !others.cache.cache_read_only;
     let is_asked_for = others.executor != ExecutorChoice::Local || others.cache.cache.is_some();
     anyhow::ensure!(
-        !is_asked_for || !config.is_deployment() || arguments.side == SideChoice::Server,
-        "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part          (`veilgraph export`), and give --executor and --cache there, with --side server",
+        !is_asked_for || !config.is_deployment() || store.kind() == Kind::ServerAlone,
+        "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part \
+         with `veilgraph export`, and give --executor and --cache with the server's store and --side server",
+        config.name
+    );
+    anyhow::ensure!(
+        !is_shared || config.is_deployment() || arguments.simulation,
+        "`{}` simulates, and whoever reads the cache also finds the seed there, with which the noise can be removed: add \
+         --simulation if its data need no protection from them, or --cache-read-only",
         config.name
     );
     Ok(())

@@ -35,6 +35,12 @@ impl Going<'_> {
     pub(super) fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Ends the run, because of something that belongs to no single task.
+    pub(super) fn fail(&self, error: anyhow::Error) {
+        self.lock().failed.get_or_insert(error);
+        self.changed.notify_all();
+    }
 }
 
 impl Shared {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use veilgraph_cache::CacheError;
 use veilgraph_store::{Entry, Found, Recipe};
 
 use super::{Engine, Going};
@@ -22,10 +23,17 @@ pub(super) struct Sent {
 const MOMENT: Duration = Duration::from_millis(50);
 
 impl Engine<'_> {
-    /// The entry `key` of a task, if the cache has it.
+    /// The entry `key` of a task, if the cache has it and it is sound.
     pub(super) fn fetch(&self, task: &Task, key: &str) -> anyhow::Result<Option<Arc<Entry>>> {
         let Some(cache) = &self.others.cache else { return Ok(None) };
-        Ok(cache.take_entry(self.store, task.stage, key)?.map(Arc::new))
+        match cache.take_entry(self.store, task.stage, key) {
+            // Somebody else's damage must not stop this run.
+            Err(error @ CacheError::Damaged { .. }) => {
+                self.display.say(&format!("{:<10} {:<40} {error}", task.stage, task.label()));
+                Ok(None)
+            }
+            taken => Ok(taken?.map(Arc::new)),
+        }
     }
 
     /// Writes down what another machine needs for a task, and hands its inputs over.
@@ -63,8 +71,11 @@ impl Engine<'_> {
     pub(super) fn listen(&self, going: &Going) {
         let Some(executor) = &self.others.executor else { return };
         while !going.lock().is_over() {
-            if let Some(news) = executor.next(MOMENT) {
-                self.hear(news, going);
+            let Some(news) = executor.next(MOMENT) else { continue };
+            // A listener that dies must not leave the run waiting.
+            let heard = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.hear(news, going)));
+            if heard.is_err() {
+                going.fail(anyhow!("news of another machine made this program panic; please report this"));
             }
         }
     }
@@ -85,7 +96,7 @@ impl Engine<'_> {
                 match self.entry_of(task, &key, &host) {
                     Ok(entry) => {
                         for sent in same {
-                            let took = Duration::from_secs_f64(seconds.max(0.0));
+                            let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
                             let status = Status::Ran { why: sent.why, took, host: host.clone() };
                             let done = Done { status, entry: Some(Arc::clone(&entry)) };
                             self.end(sent.index, Ok(done), going);
@@ -95,17 +106,14 @@ impl Engine<'_> {
                 }
             }
             News::Failed { key, error } => {
-                let error = error.trim().trim_start_matches("error: ").to_owned();
+                let error = error.trim().to_owned();
                 Self::take_back(&key, going)
                     .first()
                     .into_iter()
                     .for_each(|sent| self.end(sent.index, Err(anyhow!(error.clone())), going));
             }
             News::Broken(error) => {
-                going.lock().failed.get_or_insert(anyhow!(
-                    "{error}\nwhat other machines made is kept; the same command goes on from there"
-                ));
-                going.changed.notify_all();
+                going.fail(anyhow!("{error}\nwhat other machines made is kept; the same command goes on from there"));
             }
         }
     }

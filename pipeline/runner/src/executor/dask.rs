@@ -76,9 +76,7 @@ impl Dask {
 
 impl Executor for Dask {
     fn send(&self, key: &str) -> anyhow::Result<Handover> {
-        let mut words = self.command.words(key);
-        words.push("--die-with-parent".to_owned());
-        let line = json!({"key": key, "argv": words});
+        let line = json!({"key": key, "argv": self.command.words(key), "threads": self.command.threads});
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         let tasks = tasks.as_mut().context("the connection to the scheduler is closed")?;
         writeln!(tasks, "{line}").context("the Python process that speaks with the scheduler is gone")?;
@@ -147,10 +145,16 @@ fn next_line(lines: &mut impl BufRead) -> Option<Line> {
         if lines.read_line(&mut text).ok()? == 0 {
             return None;
         }
-        if let Ok(line) = serde_json::from_str(&text) {
-            return Some(line);
+        match serde_json::from_str(&text) {
+            Ok(line) => return Some(line),
+            // A task whose end is not understood must not be waited for.
+            Err(error) if text.starts_with("{\"event\"") => {
+                return Some(Line::Broken {
+                    error: format!("the Python side said what is not understood ({error}): {text}"),
+                });
+            }
+            Err(_) => tracing::debug!("dask: {}", text.trim_end()),
         }
-        tracing::debug!("dask: {}", text.trim_end());
     }
 }
 

@@ -1,8 +1,9 @@
 //! Tasks as job arrays of Slurm: scripts that whoever runs this submits.
 //!
-//! Which tasks follow depends on what the earlier ones write, so a plan goes in waves, at most one for each stage. Each
+//! Which tasks follow depends on what the earlier ones write, so a plan goes in waves. Each
 //! wave is an array, followed by a job that gives the same command again, which writes the next wave.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use anyhow::Context;
 use super::{Executor, Handover, News, WorkerCommand};
 
 /// The files of a wave, in the folder of the scripts.
-const TASKS: &str = "tasks.txt";
+const WAVE: &str = "wave";
 const ARRAY: &str = "array.sh";
 const CONTINUE: &str = "continue.sh";
 const SUBMIT: &str = "submit.sh";
@@ -25,7 +26,7 @@ pub(super) struct SlurmArray {
     /// Most jobs in an array.
     size: u32,
     command: WorkerCommand,
-    keys: Mutex<Vec<String>>,
+    keys: Mutex<BTreeSet<String>>,
 }
 
 impl SlurmArray {
@@ -34,8 +35,6 @@ impl SlurmArray {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        // The wave that was submitted last is done: its list must not be taken for the next one.
-        fs::write(folder.join(TASKS), "").with_context(wrong)?;
         Ok(Self { folder, size, command, keys: Mutex::default() })
     }
 
@@ -44,29 +43,28 @@ impl SlurmArray {
         fs::write(&path, text).with_context(|| format!("{}: cannot write the script", path.display()))
     }
 
-    /// The script of one job of the array, which runs every `jobs`-th task.
-    fn array(&self, tasks: usize) -> String {
+    /// The script of one job of the array, which runs every `jobs`-th task of a list.
+    fn array(&self, list: &str, tasks: usize) -> String {
         let jobs = tasks.min(self.size as usize);
-        let folder = quote(&self.folder.display().to_string());
-        let words = self.command.words("KEY");
-        let words: Vec<String> =
-            words.iter().map(|word| if word == "KEY" { "\"$key\"".into() } else { quote(word) }).collect();
+        let list = quote(&self.folder.join(list).display().to_string());
+        let word = |word: &String| if word == "KEY" { "\"$key\"".to_owned() } else { quote(word) };
+        let words: Vec<String> = self.command.words("KEY").iter().map(word).collect();
+        let (command, threads) = (words.join(" "), self.command.threads);
         format!(
             "#!/bin/bash\n\
              #SBATCH --job-name=veilgraph\n\
              #SBATCH --array=1-{jobs}\n\
-             # Partition, time, memory and cores: give them to sbatch, or as SBATCH_* variables.\n\
-             export RAYON_NUM_THREADS=\"${{SLURM_CPUS_PER_TASK:-1}}\"\n\
-             sed -n \"${{SLURM_ARRAY_TASK_ID}}~{jobs}p\" {folder}/{TASKS} | while read -r key; do\n    \
-                 {} < /dev/null || exit 1\ndone\n",
-            words.join(" ")
+             #SBATCH --cpus-per-task={threads}\n\
+             export RAYON_NUM_THREADS={threads}\n\
+             sed -n \"${{SLURM_ARRAY_TASK_ID}}~{jobs}p\" {list} | while read -r key; do\n    \
+                 {command} < /dev/null || exit 1\ndone\n"
         )
     }
 }
 
 impl Executor for SlurmArray {
     fn send(&self, key: &str) -> anyhow::Result<Handover> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).push(key.to_owned());
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
         Ok(Handover::Queued)
     }
 
@@ -82,19 +80,24 @@ impl Executor for SlurmArray {
     fn finish(&self) -> anyhow::Result<Option<String>> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.is_empty() {
+            // Nothing is left to submit.
+            let _ = fs::remove_file(self.folder.join(WAVE));
             return Ok(None);
         }
-        let list = keys.iter().fold(String::new(), |mut list, key| {
-            let _ = writeln!(list, "{key}");
-            list
+        let text = keys.iter().fold(String::new(), |mut text, key| {
+            let _ = writeln!(text, "{key}");
+            text
         });
+        // Jobs of an earlier wave that still wait read a list of their own.
+        let list = format!("tasks-{}.txt", &blake3::hash(text.as_bytes()).to_hex()[..12]);
         let folder = quote(&self.folder.display().to_string());
         let here = std::env::current_dir().context("the current folder is not known")?;
-        let mut words: Vec<String> = std::env::args().map(|word| quote(&word)).collect();
+        let mut words: Vec<String> = std::env::args_os().map(|word| quote(&word.to_string_lossy())).collect();
         if let (Some(first), Ok(program)) = (words.first_mut(), std::env::current_exe()) {
             *first = quote(&program.display().to_string());
         }
-        self.write(ARRAY, &self.array(keys.len()))?;
+        self.write(&list, &text)?;
+        self.write(ARRAY, &self.array(&list, keys.len()))?;
         self.write(
             CONTINUE,
             &format!(
@@ -103,7 +106,7 @@ impl Executor for SlurmArray {
                  cd {} || exit 1\n\
                  {} || exit 1\n\
                  # Another wave, unless that was the last.\n\
-                 if [ -s {folder}/{TASKS} ]; then bash {folder}/{SUBMIT}; fi\n",
+                 if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
                 quote(&here.display().to_string()),
                 words.join(" ")
             ),
@@ -113,13 +116,14 @@ impl Executor for SlurmArray {
             &format!(
                 "#!/bin/bash\n\
                  # Submits a wave of tasks, and the job that goes on after it. A task that fails ends the chain.\n\
+                 # Options for sbatch, such as --partition and --time, are given to this script.\n\
                  cd {folder} || exit 1\n\
-                 array=$(sbatch --parsable {ARRAY}) || exit 1\n\
-                 sbatch --dependency=\"afterok:${{array%%;*}}\" --kill-on-invalid-dep=yes {CONTINUE}\n"
+                 array=$(sbatch --parsable \"$@\" {ARRAY}) || exit 1\n\
+                 sbatch --dependency=\"afterok:${{array%%;*}}\" --kill-on-invalid-dep=yes \"$@\" {CONTINUE} \"$@\"\n"
             ),
         )?;
-        // The list last: with it, the wave is whole.
-        self.write(TASKS, &list)?;
+        // This file last: with it, the wave is whole.
+        self.write(WAVE, &list)?;
         Ok(Some(format!(
             "{} tasks wait for Slurm: `bash {folder}/{SUBMIT}` submits them and, after them, this command again; it prints \
              the scores when nothing is left to do",

@@ -50,19 +50,19 @@ fn an_order_is_read_as_it_was_written() {
     assert!(Order::read(&store, None, &key).expect("an answer").is_none());
     order.write(&store, None).expect("written");
     let read = Order::read(&store, None, &key).expect("readable").expect("there");
-    read.check_code().expect("this code");
+    read.check().expect("this code");
     assert_eq!(read.recipe, order.recipe);
     let params = read.params().expect("parameters");
     assert_eq!(params["budget"].as_float(), Some(f64::INFINITY), "which JSON could not say");
     let error = read.slots(&store, None).map(|_| ()).expect_err("its input is not there").to_string();
     assert!(error.contains("the input `labels`"), "{error}");
     Order::remove(&store, None, &key).expect("removed");
-    assert!(!folder(&store).exists());
+    assert!(Order::read(&store, None, &key).expect("an answer").is_none());
 }
 
 #[test]
 fn a_program_of_other_code_refuses_the_order() {
-    let error = order("another").check_code().expect_err("refused").to_string();
+    let error = order("another").check().expect_err("refused").to_string();
     assert!(error.contains("another version of veilgraph"), "{error}");
 }
 
@@ -87,4 +87,13 @@ fn only_old_orders_are_removed_and_nothing_else() {
     assert!(path(&store, &key).is_file(), "it is young");
     remove_old(&store, Duration::ZERO).expect("removed");
     assert!(!path(&store, &key).exists() && mine.is_file());
+}
+
+#[test]
+fn a_worker_runs_no_task_of_the_owner() {
+    let (code, _) = code::digests("veilgraph-train");
+    let mut order = order(code);
+    order.recipe.side = "owner".to_owned();
+    let error = order.check().expect_err("refused").to_string();
+    assert!(error.contains("workers are servers"), "{error}");
 }
