@@ -4,6 +4,7 @@
     make bench-dask                                  # everything, about ten minutes on two cores
     docs/benchmarks/scale.py measure --out measured.json
     docs/benchmarks/scale.py model measured.json     # the simulated cluster, in a moment
+    docs/benchmarks/scale.py memory --nodes 1000000 3000000   # what one graph asks of one machine
 
 `measure` starts a scheduler, workers of one core each and an object storage (moto) on this machine. `model` is a
 discrete-event simulation that is fed with what was measured.
@@ -67,6 +68,25 @@ variant = "hybrid"
 
 [train]
 epochs = 3000
+"""
+
+
+#: One graph, from ingest to a hybrid graph.
+LARGE = """
+name = "large"
+
+[ingest.synthetic]
+nodes = {nodes}
+mean_degree = 15.0
+classes = 10
+features = 0
+
+[privatize.links]
+epsilon = 12.0
+degree_fraction = 0.0
+
+[construct]
+variant = "hybrid"
 """
 
 
@@ -150,6 +170,25 @@ def measure(arguments):
         print(f"| {name} | {value if isinstance(value, (bool, int)) else f'{value:.4f}'} |")
 
 
+def memory(arguments):
+    """Peak memory and time of each stage, a process each."""
+    from cluster import command, surroundings
+
+    print("| nodes | stage | s | peak MiB |\n|---:|---|---:|---:|")
+    for nodes in arguments.nodes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "large.toml"
+            path.write_text(LARGE.format(nodes=nodes))
+            for stage in ("ingest", "privatize", "estimate", "construct"):
+                start = time.monotonic()
+                run = subprocess.Popen(command(Path(folder) / "store", "-q", "run", path, "--until", stage, "--jobs", "1"),
+                                       env=surroundings(), stdout=subprocess.DEVNULL)
+                _, status, used = os.wait4(run.pid, 0)
+                if status:
+                    sys.exit(f"{stage} failed")
+                print(f"| {nodes:,} | {stage} | {time.monotonic() - start:.0f} | {used.ru_maxrss / 1024:,.0f} |")
+
+
 def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, generator=None):
     """Seconds until all tasks are done, and who was busy.
 
@@ -213,6 +252,9 @@ def main():
     modelling.add_argument("measured", help="file that `measure --out` wrote")
     modelling.add_argument("--workers", type=int, nargs="+", default=[1, 10, 30, 100, 300, 1000])
     modelling.set_defaults(run=model)
+    remembering = commands.add_parser("memory")
+    remembering.add_argument("--nodes", type=int, nargs="+", default=[1_000_000, 3_000_000])
+    remembering.set_defaults(run=memory)
     arguments = parser.parse_args()
     arguments.run(arguments)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -27,6 +28,7 @@ _STAGE_COLUMNS = {
     "status": pl.String,
     "why": pl.String,
     "seconds": pl.Float64,
+    "host": pl.String,
 }
 _SPENT_COLUMNS = {"label": pl.String, "target": pl.String, "relation": pl.String, "epsilon": pl.Float64}
 
@@ -38,7 +40,7 @@ class Plan:
     Attributes:
         name: Name of the experiment.
         stages: One row for each task: `stage`, `label` (its swept values and trial), `trial`, `status` (`fresh`,
-            `would run`, `may run`, `ran`), `why`, `seconds`.
+            `would run`, `may run`, `ran`), `why`, `seconds`, `host` (which machine ran it).
         spent: One row for each release that is not fresh, and relation: `label`, `target` (link, degree, feature,
             label or model), `relation` (what the cost protects), `epsilon` in nats.
 
@@ -123,6 +125,7 @@ def run(
     until: Stage | None = None,
     device: Literal["auto", "cpu", "cuda", "vulkan"] = "cpu",
     jobs: int | None = None,
+    scheduler: str | None = None,
 ) -> Run:
     """Run an experiment; what is fresh is not run again. Progress goes to standard error.
 
@@ -140,6 +143,8 @@ def run(
         until: Stop after this stage.
         device: Where to train.
         jobs: Tasks at a time, at least 1; by default one for each core.
+        scheduler: Address of a Dask scheduler, such as `cluster.scheduler_address`: its workers run the server's tasks
+            (`docs/scale.md`). This Python needs the extra `veilgraph[dask]` then.
 
     Returns:
         The finished run.
@@ -155,6 +160,8 @@ def run(
     """
     with config_file(config) as path:
         options = run_options(store, data_dir, published, set, until=until, device=device, jobs=jobs)
+        if scheduler is not None:
+            options += ["--executor=dask", f"--scheduler={scheduler}", f"--python={sys.executable}"]
         document = json.loads(call(["run", str(path), "--json", *options]))
         name, root = name_and_store(path, store, set)
     return Run(name, _stages(document), _spent(document), root)
@@ -176,7 +183,15 @@ def run_options(
 
 def _stages(document: dict[str, Any]) -> pl.DataFrame:
     rows = [
-        [task["stage"], task["label"], task["trial"], task["status"], ", ".join(task["why"]), task["seconds"]]
+        [
+            task["stage"],
+            task["label"],
+            task["trial"],
+            task["status"],
+            ", ".join(task["why"]),
+            task["seconds"],
+            task["host"],
+        ]
         for task in document["stages"]
     ]
     return pl.DataFrame(rows, schema=_STAGE_COLUMNS, orient="row")
