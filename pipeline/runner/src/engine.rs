@@ -19,7 +19,7 @@ use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord,
 use crate::config::Config;
 use crate::executor::OtherMachines;
 use crate::host::host;
-use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, statement, unmark_drawn};
+use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, unmark_drawn};
 use crate::order::may_leave;
 use crate::perform::Performance;
 use crate::progress::Display;
@@ -29,6 +29,7 @@ use crate::why;
 pub(crate) use budget::outstanding_releases;
 use going::{Brought, Going, Shared};
 pub(crate) use recipe::{DEPLOYED, recipe_of_release};
+use release::release_record;
 use schedule::Schedule;
 
 /// Which part of the pipeline this machine runs.
@@ -266,17 +267,6 @@ impl Engine<'_> {
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
     }
-}
-
-/// What the manifest of a release says about it; none where nothing is released.
-fn release_record(task: &Task, number: u32, entry: &str) -> Option<ReleaseRecord> {
-    (!task.releases.is_empty()).then(|| ReleaseRecord {
-        population: task.population.clone(),
-        statement: statement(task.function, &task.releases),
-        number,
-        charged_as: entry.to_owned(),
-        collected: false,
-    })
 }
 
 /// Handles for every slot; `None` if an input is not known yet (a plan).

@@ -1,6 +1,7 @@
 //! `run`: brings every stage of an experiment to its end, and prints the scores.
 
 mod in_json;
+mod refusals;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -10,12 +11,13 @@ use bytesize::ByteSize;
 use serde_json::json;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
-use veilgraph_store::{Kind, MemoryLimit, Store};
+use veilgraph_store::{MemoryLimit, Store};
 use veilgraph_train::Device;
 
 pub(crate) use in_json::{spent_json, stages_json};
+use refusals::{refuse_to_send_away, refuse_wrong_store};
 
-use crate::cli::{DeviceChoice, ExecutorChoice, OtherMachinesArguments, RunArguments};
+use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments};
 use crate::commands::costs::in_words;
 use crate::commands::{checks, scores, summary};
 use crate::config::Config;
@@ -80,30 +82,6 @@ pub(crate) fn run(
         if arguments.json { output::error_line(&next) } else { output::line(&next) }
     }
     checks::ensure_passed(&outcomes)
-}
-
-/// Refuses other machines where they would get what they must not see.
-fn refuse_to_send_away(
-    store: &Store,
-    config: &Config,
-    arguments: &RunArguments,
-    others: &OtherMachinesArguments,
-) -> anyhow::Result<()> {
-    let is_shared = others.cache.cache.is_some() && !others.cache.cache_read_only;
-    let is_asked_for = others.executor != ExecutorChoice::Local || others.cache.cache.is_some();
-    anyhow::ensure!(
-        !is_asked_for || !config.is_deployment() || store.kind() == Kind::ServerAlone,
-        "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part \
-         with `veilgraph export`, and give --executor and --cache with the server's store and --side server",
-        config.name
-    );
-    anyhow::ensure!(
-        !is_shared || config.is_deployment() || arguments.simulation,
-        "`{}` simulates, and whoever reads the cache also finds the seed there, with which the noise can be removed: add \
-         --simulation if its data need no protection from them, or --cache-read-only",
-        config.name
-    );
-    Ok(())
 }
 
 /// Whoever stops a run learns that nothing is lost.
@@ -255,29 +233,6 @@ fn who_learned_what(config: &Config, tasks: &[Task]) {
         "what each side has learned: the nodes of `{population}` nothing, at a cost of {cost} to each; the server the noisy \
          reports and what follows from them, beside what is public; the auditor, if there is one, the scores in its folder"
     ));
-}
-
-/// A server's store holds what one deployment handed over, and nothing else belongs there.
-fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) -> anyhow::Result<()> {
-    if store.kind() == Kind::Whole {
-        return Ok(());
-    }
-    let root = store.root().display();
-    anyhow::ensure!(
-        config.is_deployment(),
-        "{root}: this is the store of a deployment's server, and the config simulates; set [privacy] randomness = \"os\", or \
-         choose another --store"
-    );
-    anyhow::ensure!(
-        arguments.side != SideChoice::Auditor,
-        "{root}: this is the store of a deployment's server; an auditor keeps a copy of it as the folder `server` of another \
-         store"
-    );
-    anyhow::ensure!(
-        arguments.side == SideChoice::Server,
-        "{root}: this is the store of a deployment's server, which holds no private data; add --side server --until train"
-    );
-    Ok(())
 }
 
 /// Tasks at a time.

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use veilgraph_contract::{Release, StageRng, Zone};
-use veilgraph_store::Found;
+use veilgraph_store::{Found, ReleaseRecord};
 
 use super::recipe::absent;
-use super::{Engine, recipe_of_release, release_record};
+use super::{Engine, recipe_of_release};
 use crate::host::host;
-use crate::ledger::{Charge, EarlierRelease, was_drawn};
+use crate::ledger::{Charge, EarlierRelease, statement, was_drawn};
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
 
@@ -201,4 +201,15 @@ fn planned(verdict: Verdict, is_accepted: bool) -> Done {
         Verdict::New | Verdict::Made(_) => "it was never released".to_owned(),
     };
     Done { status: Status::WouldRun { why: vec![why] }, entry: None }
+}
+
+/// What the manifest of a release says about it; none where nothing is released.
+pub(super) fn release_record(task: &Task, number: u32, entry: &str) -> Option<ReleaseRecord> {
+    (!task.releases.is_empty()).then(|| ReleaseRecord {
+        population: task.population.clone(),
+        statement: statement(task.function, &task.releases),
+        number,
+        charged_as: entry.to_owned(),
+        collected: false,
+    })
 }
