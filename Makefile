@@ -83,7 +83,7 @@ $(DASK)/bin/pytest: tests/dask/requirements.txt
 	test -x $(DASK)/bin/pip || python3 -m venv $(DASK)
 	$(DASK)/bin/pip install --quiet -r $< && touch $@
 test-dask: build $(DASK)/bin/pytest   ## Runs with other machines, on loopback: Dask, a stand-in for Slurm, object storage
-	VEILGRAPH=$(abspath $(VEILGRAPH)) $(DASK)/bin/python -m pytest -q --rootdir tests/dask tests/dask
+	cd tests/dask && VEILGRAPH=$(abspath $(VEILGRAPH)) $(abspath $(DASK))/bin/python -m pytest -q --rootdir . -p no:cacheprovider
 bench-dask: build $(DASK)/bin/pytest  ## What other machines cost and bring, and what that foretells for many of them
 	VEILGRAPH=$(abspath $(VEILGRAPH)) $(DASK)/bin/python docs/benchmarks/scale.py measure --out $(TARGET)/scale.json
 	$(DASK)/bin/python docs/benchmarks/scale.py model $(TARGET)/scale.json
