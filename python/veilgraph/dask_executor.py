@@ -228,7 +228,8 @@ def main() -> int:
     try:
         client = connect(address)
     except ImportError as error:
-        tell("broken", error=f"{sys.executable}: {error}; install Dask for it: pip install 'veilgraph[dask]'")
+        text = "install Dask for it in the version of the scheduler (pip install dask distributed), or give --python"
+        tell("broken", error=f"{sys.executable}: {error}; {text}")
         return 1
     except (OSError, TimeoutError):
         text = f"no scheduler answers at {address}; start one with `dask scheduler`, and name its address"

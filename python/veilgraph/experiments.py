@@ -144,7 +144,7 @@ def run(
         device: Where to train.
         jobs: Tasks at a time, at least 1; by default one for each core.
         scheduler: Address of a Dask scheduler, such as `cluster.scheduler_address`: its workers run the server's tasks
-            (`docs/scale.md`). This Python needs the extra `veilgraph[dask]` then.
+            (`docs/scale.md`). This Python needs `dask` and `distributed` then (the extra `dask`).
 
     Returns:
         The finished run.

@@ -46,7 +46,7 @@ pub(crate) struct OtherMachinesArguments {
     /// Address of Dask's scheduler, e.g. `tcp://127.0.0.1:8786`.
     #[arg(long, value_name = "ADDRESS", required_if_eq("executor", "dask"), env = "VEILGRAPH_SCHEDULER")]
     pub scheduler: Option<String>,
-    /// The Python that has `dask` and `distributed`, in the versions of `pip install 'veilgraph[dask]'`.
+    /// The Python that has `dask` and `distributed`, in the versions of the scheduler.
     #[arg(long, value_name = "PROGRAM", default_value = "python3", env = "VEILGRAPH_PYTHON")]
     pub python: PathBuf,
     /// The program `veilgraph` on the workers (default: the path of this one).
