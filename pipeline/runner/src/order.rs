@@ -98,7 +98,7 @@ impl Order {
         })
     }
 
-    /// Writes the order where workers look for it: into the store, and into the cache where there is one.
+    /// Writes the order where workers look for it: into the cache where there is one, else into the store.
     pub(crate) fn write(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<()> {
         let (key, bytes) = (self.recipe.key(), serde_json::to_vec_pretty(self)?);
         if let Some(cache) = cache {
