@@ -9,7 +9,6 @@ the same two and the program `veilgraph`: the functions below travel to them.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import queue
@@ -19,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Executor:
     def __init__(self, client: Client) -> None:
         """Listen to the steps of tasks, and to workers that come and go."""
         self.client = client
+        # Another run may have the same task in another store, and the scheduler takes equal names for equal tasks.
+        self.run = uuid.uuid4().hex
         self.free = threading.Semaphore(MOST_AT_A_TIME)
         self.running: dict[str, Future[dict[str, Any]]] = {}
         self.workers = set(client.nthreads())
@@ -119,11 +121,17 @@ class Executor:
     def submit(self, task: dict[str, Any]) -> None:
         """Hand a task to the scheduler, as soon as it has room for it."""
         self.free.acquire()
-        key, argv = task["key"], task["argv"]
-        # Another run may have the same task in another store, and the scheduler takes equal names for equal tasks.
-        name = f"veilgraph-{key}-{hashlib.blake2s(json.dumps(argv).encode(), digest_size=8).hexdigest()}-{os.getpid()}"
+        key = task["key"]
         future = self.client.submit(
-            run_task, argv, task["threads"], self.versions, TOPIC, QUOTED, key=name, pure=False, retries=RETRIES
+            run_task,
+            task["argv"],
+            task["threads"],
+            self.versions,
+            TOPIC,
+            QUOTED,
+            key=f"veilgraph-{key}-{self.run}",
+            pure=False,
+            retries=RETRIES,
         )
         with self.lock:
             self.running[key] = future

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use veilgraph_cache::Cache;
-use veilgraph_store::{Entry, Recipe, Store, create_private_folder, write_private_file};
+use veilgraph_store::{Recipe, Store, create_private_folder, write_private_file};
 
 use crate::code;
 use crate::registry;
@@ -48,19 +48,6 @@ struct Input {
 /// What is charged runs where the ledger is.
 pub(crate) fn may_leave(task: &Task) -> bool {
     task.side == "server" && task.releases.is_empty()
-}
-
-/// The entries that a task reads, each once.
-pub(crate) fn entries_of(slots: &[Vec<Handle>]) -> Vec<Arc<Entry>> {
-    let mut entries: Vec<Arc<Entry>> = Vec::new();
-    for handle in slots.iter().flatten() {
-        if let Handle::Artifact { entry, .. } = handle
-            && !entries.iter().any(|known| known.manifest.key == entry.manifest.key)
-        {
-            entries.push(Arc::clone(entry));
-        }
-    }
-    entries
 }
 
 impl Order {

@@ -53,11 +53,6 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     let stage = order.recipe.stage.clone();
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
-    if let Found::Whole(entry) = store.sound(&stage, key)? {
-        cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
-        tell(key, "found", start);
-        return Ok(());
-    }
     // A worker that was started anew after a kill may still be at it.
     let lock = store.lock(&order.recipe, || {})?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {

@@ -9,7 +9,7 @@ use veilgraph_store::{Entry, Found, Recipe};
 
 use super::{Engine, Going};
 use crate::executor::{Handover, News};
-use crate::order::{Order, entries_of};
+use crate::order::Order;
 use crate::task::{Done, Handle, Status, Task};
 
 /// A task that another machine runs.
@@ -38,7 +38,11 @@ impl Engine<'_> {
 
     /// Writes down what another machine needs for a task, and hands its inputs over.
     pub(super) fn order(&self, task: &Task, recipe: &Recipe, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
-        entries_of(slots).iter().try_for_each(|entry| self.others.share(entry))?;
+        for handle in slots.iter().flatten() {
+            if let Handle::Artifact { entry, .. } = handle {
+                self.others.share(entry)?;
+            }
+        }
         let order = Order::of(task, recipe, slots, self.config.seed, self.checkpoint_interval.as_secs())?;
         order.write(self.store, self.others.cache.as_ref())
     }
