@@ -4,7 +4,7 @@
     make bench-dask                                  # everything, about ten minutes on two cores
     docs/benchmarks/scale.py measure --out measured.json
     docs/benchmarks/scale.py model measured.json     # the simulated cluster, in a moment
-    docs/benchmarks/scale.py memory --nodes 1000000 3000000   # what one graph asks of one machine
+    docs/benchmarks/scale.py memory --nodes 10000000 --row-blocks 8   # what one graph asks of one machine
 
 `measure` starts a scheduler, workers of one core each and an object storage (moto) on this machine. `model` is a
 discrete-event simulation that is fed with what was measured.
@@ -83,10 +83,14 @@ features = 0
 
 [privatize.links]
 epsilon = 12.0
-degree_fraction = 0.0
+degree_fraction = {degree_fraction}
+row_blocks = {row_blocks}
 
 [construct]
 variant = "hybrid"
+
+[evaluate]
+metrics = []
 """
 
 
@@ -174,19 +178,23 @@ def memory(arguments):
     """Peak memory and time of each stage, a process each."""
     from cluster import command, surroundings
 
-    print("| nodes | stage | s | peak MiB |\n|---:|---|---:|---:|")
+    print("| nodes | stage | s | peak MiB | on disk, MiB |\n|---:|---|---:|---:|---:|")
     for nodes in arguments.nodes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "large.toml"
-            path.write_text(LARGE.format(nodes=nodes))
+            settings = {"row_blocks": arguments.row_blocks, "degree_fraction": arguments.degree_fraction}
+            path.write_text(LARGE.format(nodes=nodes, **settings))
             for stage in ("ingest", "privatize", "estimate", "construct"):
                 start = time.monotonic()
-                run = subprocess.Popen(command(Path(folder) / "store", "-q", "run", path, "--until", stage, "--jobs", "1"),
+                run = subprocess.Popen(command(Path(folder) / "store", "-q", "run", path, "--until", stage,
+                                               "--jobs", str(arguments.jobs), "--memory-limit", arguments.memory_limit),
                                        env=surroundings(), stdout=subprocess.DEVNULL)
                 _, status, used = os.wait4(run.pid, 0)
                 if status:
                     sys.exit(f"{stage} failed")
-                print(f"| {nodes:,} | {stage} | {time.monotonic() - start:.0f} | {used.ru_maxrss / 1024:,.0f} |")
+                took = time.monotonic() - start
+                on_disk = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file() and not file.is_symlink())
+                print(f"| {nodes:,} | {stage} | {took:.0f} | {used.ru_maxrss / 1024:,.0f} | {on_disk / 2**20:,.0f} |", flush=True)
 
 
 def simulate(workers, tasks, seconds, found, *, megabytes=0.0, bandwidth=125.0, generator=None):
@@ -254,6 +262,10 @@ def main():
     modelling.set_defaults(run=model)
     remembering = commands.add_parser("memory")
     remembering.add_argument("--nodes", type=int, nargs="+", default=[1_000_000, 3_000_000])
+    remembering.add_argument("--row-blocks", type=int, default=1, help="into how many tasks a graph is divided")
+    remembering.add_argument("--degree-fraction", type=float, default=0.05, help="share of the budget for degrees")
+    remembering.add_argument("--jobs", type=int, default=os.cpu_count(), help="tasks at a time")
+    remembering.add_argument("--memory-limit", default="8GiB", help="what one artifact may take")
     remembering.set_defaults(run=memory)
     arguments = parser.parse_args()
     arguments.run(arguments)

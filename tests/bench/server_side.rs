@@ -6,14 +6,13 @@
 
 mod peak;
 
-use std::convert::Infallible;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use serde_json::Value;
 use veilgraph_construct::{Construct, Variant};
-use veilgraph_contract::{Artifact, Column, Facts, Output, Private, Progress, Saver, Stage, StageRng};
+use veilgraph_contract::{Artifact, Column, Facts, Invalid, Output, Private, Progress, Saver, Stage, StageRng, Stored};
 use veilgraph_estimate::{Solver, fit, pair_claims};
 use veilgraph_graph::AdjacencyList;
 use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, sigmoid};
@@ -97,7 +96,7 @@ fn times(graph: &AdjacencyList, params: &BlinkParams) -> [f64; STEPS.len()] {
     let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64() * 1e3;
     let (reports, degrees) = Local::<Blink>::run((Private(graph.clone()),), params, &rng, &silent).expect("valid");
     // Drawn block by block and forgotten, as when they are written.
-    reports.write(&mut Nowhere).unwrap_or_else(|never| match never {});
+    reports.write(&mut Nowhere).expect("nothing is refused");
     let privatize = lap();
     let reports = reports.collect().expect("valid reports");
     lap();
@@ -110,7 +109,7 @@ fn times(graph: &AdjacencyList, params: &BlinkParams) -> [f64; STEPS.len()] {
     let epsilon_links = params.budget().links;
     let model = LinkModel { degrees: used, beta: fitted.beta, epsilon_links, ..LinkModel::default() };
     let mut build = |variant| {
-        let inputs = (model.clone(), evidence.clone());
+        let inputs = (model.clone(), Stored::held(evidence.clone()));
         let construct = veilgraph_construct::Params { variant, edge_multiple: 1.0 };
         let graph = Construct::run(inputs, &construct, &rng, &silent).expect("valid").0;
         assert!(graph.n_entries() > 0);
@@ -129,14 +128,14 @@ fn times(graph: &AdjacencyList, params: &BlinkParams) -> [f64; STEPS.len()] {
 struct Nowhere;
 
 impl Saver for Nowhere {
-    type Error = Infallible;
+    type Error = Invalid;
 
     fn save<A: Artifact>(
         &mut self,
         _: &Facts,
         blocks: &mut dyn Iterator<Item = Vec<Column>>,
         _: Option<Vec<u8>>,
-    ) -> Result<(), Infallible> {
+    ) -> Result<(), Invalid> {
         assert!(blocks.flatten().map(|column| column.len()).sum::<usize>() > 0);
         Ok(())
     }

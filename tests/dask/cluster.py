@@ -37,9 +37,9 @@ def run(store: Path, *words: str | Path, config: Path = SWEEP, env: dict[str, st
     return told
 
 
-def digests(store: Path) -> dict[str, str]:
-    """The digest of every file that the server or the auditor has of the last run, by the name of the run."""
-    listed = subprocess.run(command(store, "run", SWEEP, "--json"), env=surroundings(), check=True,
+def digests(store: Path, *words: str) -> dict[str, str]:
+    """The digest of every file that the server has of a run that is there already, by the name of the run."""
+    listed = subprocess.run(command(store, "run", SWEEP, "--json", *words), env=surroundings(), check=True,
                             capture_output=True, text=True)
     stages = json.loads(listed.stdout)["stages"]
     return {

@@ -101,6 +101,38 @@ def test_workers_get_what_a_server_may_see_and_nothing_that_is_charged(tmp_path:
     assert len(rows) == 4 * NETWORKS, "each release is charged once"
 
 
+def test_one_graph_is_divided_over_machines(tmp_path: Path, storage: ObjectStorage) -> None:
+    whole = ["--set", "privatize.links.epsilon=8", "--set", "trials=2"]
+    divided = [*whole, "--set", "privatize.links.row_blocks=3"]
+
+    def results(store: Path, words: list[str]) -> dict[str, str]:
+        found = {}
+        for name, digest in digests(store, *words).items():
+            stage, _, label, artifact = name.split()
+            if "-of-" not in label and artifact in {"link_evidence", "link_model", "graph", "predictions"}:
+                found[f"{stage} {label} {artifact}"] = digest
+        return found
+
+    run(tmp_path / "whole", *whole)
+    expected = results(tmp_path / "whole", whole)
+    assert len(expected) == 2 * 4
+    env = surroundings(**storage.variables)
+    with Cluster(tmp_path / "cluster", env=env) as cluster:
+        keys = tmp_path / "keys"
+        program = wrapper(tmp_path, f'echo "$2" >> {keys}; exec {PROGRAM} "$@"')
+        words = [*divided, "--json", *cluster.arguments(), "--worker-program", program]
+        told = run(tmp_path / "shared", *words)
+        # And where no folder is shared, each worker fetches what its row block is read from.
+        run(tmp_path / "here", *words, "--cache", "s3://graphs/rows", "--simulation", "--worker-store", tmp_path / "there",
+            env=env)
+    stages = json.loads(told.stdout)["stages"]
+    tasks = {stage["key"] for stage in stages if "-of-" in stage["label"]}
+    assert len(tasks) == 2 * 3 * 3, "each row block is paired, counted and selected by a task, in two trials"
+    assert tasks <= set(keys.read_text().split()), "the workers run them"
+    assert results(tmp_path / "shared", divided) == expected
+    assert results(tmp_path / "here", divided) == expected
+
+
 def test_a_second_run_sends_nothing(tmp_path: Path, cluster: Cluster) -> None:
     first = run(tmp_path / "store", *cluster.arguments())
     again = run(tmp_path / "store", *cluster.arguments(), "--worker-program", "/nowhere/veilgraph")

@@ -22,6 +22,7 @@ mod paper;
 mod private_attributes;
 mod removal;
 mod reports;
+mod row_blocks;
 mod scores;
 mod spending;
 mod support;

@@ -22,29 +22,36 @@ impl AdjacencyList {
     /// # Errors
     /// Fails when an endpoint is not below `n_nodes`; the message gives the position of the pair.
     pub fn from_pairs(n_nodes: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self, Invalid> {
-        let mut arcs = Vec::new();
-        for (row, (a, b)) in pairs.into_iter().enumerate() {
-            if a.max(b) as usize >= n_nodes {
-                return Err(Invalid(format!(
-                    "row {row}: node {} is not below the number of nodes, {n_nodes}",
-                    a.max(b)
-                )));
-            }
-            if a != b {
-                arcs.push((a, b));
-                arcs.push((b, a));
-            }
+        let pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+        if let Some(row) = pairs.iter().position(|&(a, b)| a.max(b) as usize >= n_nodes) {
+            let node = pairs[row].0.max(pairs[row].1);
+            return Err(Invalid(format!("row {row}: node {node} is not below the number of nodes, {n_nodes}")));
         }
-        arcs.sort_unstable();
-        arcs.dedup();
-        let mut offsets = vec![0; n_nodes + 1];
-        for &(a, _) in &arcs {
-            offsets[a as usize + 1] += 1;
-        }
+        // Both directions are listed by their first node; then each list is sorted by itself.
+        let arcs = || pairs.iter().filter(|(a, b)| a != b).flat_map(|&(a, b)| [(a, b), (b, a)]);
+        let mut ends = vec![0; n_nodes + 1];
+        arcs().for_each(|(a, _)| ends[a as usize + 1] += 1);
+        (0..n_nodes).for_each(|node| ends[node + 1] += ends[node]);
+        let mut listed = vec![0; ends[n_nodes]];
+        // After this, entry `a` is where the list of `a` ends; the one before it is where it begins.
+        arcs().for_each(|(a, b)| {
+            listed[ends[a as usize]] = b;
+            ends[a as usize] += 1;
+        });
+        drop(pairs);
+        let (mut offsets, mut kept, mut begin) = (vec![0; n_nodes + 1], 0, 0);
         for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
+            listed[begin..ends[node]].sort_unstable();
+            for at in begin..ends[node] {
+                if at == begin || listed[at] != listed[at - 1] {
+                    listed[kept] = listed[at];
+                    kept += 1;
+                }
+            }
+            (offsets[node + 1], begin) = (kept, ends[node]);
         }
-        Ok(Self { offsets, neighbours: arcs.into_iter().map(|(_, b)| b).collect(), nodes_from_links: false })
+        listed.truncate(kept);
+        Ok(Self { offsets, neighbours: listed, nodes_from_links: false })
     }
 
     /// Says whether the set of nodes was taken from the links themselves: a link of a node that has no other link then

@@ -38,7 +38,7 @@ pub use nodes::{NodeMap, Nodes, Split, nodes_from_links, with_nodes_from_links};
 pub use predictions::{ModelPredictions, Predictions};
 pub use ranking::{Level, Levels, Ranking};
 pub use sparse::SparseMatrix;
-pub use weighted::{Construction, Links, WeightedGraph};
+pub use weighted::{Construction, LinkPieces, Links, WeightedGraph};
 
 /// The rows of this many nodes share one block, the row group of an artifact.
 pub const NODES_PER_BLOCK: usize = 4096;

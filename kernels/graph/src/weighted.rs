@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
+use veilgraph_contract::{Artifact, Blocks, Column, ColumnType, Facts, Invalid, Public, Streamed, Zone, take};
 
 use crate::bits::BitMatrix;
 
@@ -37,6 +37,9 @@ pub struct WeightedGraph {
     pub links: Links,
 }
 
+/// Links `(source, target, weight)` in ascending order, in pieces of any size.
+pub type LinkPieces = Box<dyn Iterator<Item = Result<Vec<(u32, u32, f32)>, Invalid>>>;
+
 /// Holds links as a list or, where they are many, as bits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Links {
@@ -52,6 +55,32 @@ impl WeightedGraph {
     #[must_use]
     pub fn undirected(construction: Construction, n_nodes: usize, links: Vec<(u32, u32, f32)>) -> Self {
         Self { construction, n_nodes, directed: false, links: Links::Listed(links) }
+    }
+
+    /// Builds the same graph while it is written: `links` gives the links in pieces of any size.
+    #[must_use]
+    pub fn streamed(
+        construction: Construction,
+        n_nodes: usize,
+        links: impl Fn() -> LinkPieces + Send + Sync + 'static,
+    ) -> Streamed<Self> {
+        let blocks = move || -> Blocks {
+            let (mut pieces, mut waiting) = (links(), Vec::new());
+            Box::new(std::iter::from_fn(move || {
+                while waiting.len() < LINKS_PER_BLOCK
+                    && let Some(piece) = pieces.next()
+                {
+                    match piece {
+                        Ok(piece) => waiting.extend(piece),
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
+                let rest = waiting.split_off(waiting.len().min(LINKS_PER_BLOCK));
+                let block = std::mem::replace(&mut waiting, rest);
+                (!block.is_empty()).then(|| Ok(columns(&block)))
+            }))
+        };
+        Streamed::from_blocks(Self::undirected(construction, n_nodes, Vec::new()).facts(), blocks)
     }
 
     /// Iterates over all links as `(source, target, weight)`, in ascending order; an undirected link comes once, with
@@ -130,6 +159,17 @@ impl FromStr for Construction {
     }
 }
 
+/// A block, the row group of an artifact, has this many links.
+const LINKS_PER_BLOCK: usize = 1 << 20;
+
+fn columns(links: &[(u32, u32, f32)]) -> Vec<Column> {
+    vec![
+        Column::U32(links.iter().map(|link| link.0).collect()),
+        Column::U32(links.iter().map(|link| link.1).collect()),
+        Column::F32(links.iter().map(|link| link.2).collect()),
+    ]
+}
+
 // The graph is a function of the noisy reports alone, so it is post-processing and reveals no more than they do.
 impl Public for WeightedGraph {}
 
@@ -145,18 +185,10 @@ impl Artifact for WeightedGraph {
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        /// A block, the row group of an artifact, has this many rows.
-        const ROWS: usize = 1 << 20;
         let mut links = self.links();
         Box::new(std::iter::from_fn(move || {
-            let rows: Vec<_> = links.by_ref().take(ROWS).collect();
-            (!rows.is_empty()).then(|| {
-                vec![
-                    Column::U32(rows.iter().map(|row| row.0).collect()),
-                    Column::U32(rows.iter().map(|row| row.1).collect()),
-                    Column::F32(rows.iter().map(|row| row.2).collect()),
-                ]
-            })
+            let rows: Vec<_> = links.by_ref().take(LINKS_PER_BLOCK).collect();
+            (!rows.is_empty()).then(|| columns(&rows))
         }))
     }
 

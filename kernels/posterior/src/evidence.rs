@@ -1,5 +1,7 @@
 //! This module holds what is known of each pair: how many of its two nodes claimed it, and how similar they are.
 
+mod row_blocks;
+
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 use veilgraph_graph::BitMatrix;
 
@@ -37,6 +39,15 @@ impl LinkEvidence {
     #[must_use]
     pub fn from_reports(reports: BitMatrix) -> Self {
         Self::from_claims(ClaimTable::Planes(ClaimPlanes::from_reports(reports)))
+    }
+
+    /// Builds evidence that says nothing about any pair. It declares `n_bins` bins, which a model with so many bins
+    /// expects, and puts no pair into one.
+    #[must_use]
+    pub fn nothing(n_nodes: usize, n_bins: u8) -> Self {
+        let mut claims = PairTable::new(2);
+        claims.complete_rows(n_nodes);
+        Self { claims: ClaimTable::Listed(claims), similar: SimilarPairs::empty(n_nodes, n_bins) }
     }
 
     /// Builds evidence of claims alone.

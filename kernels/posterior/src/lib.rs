@@ -20,15 +20,18 @@ mod operator;
 mod pair_table;
 mod pairs;
 mod ranking;
+mod row_block;
 mod score_bins;
 mod similar;
 
 pub use claims::{ClaimPlanes, Claims};
 pub use evidence::{Known, LinkEvidence};
 pub use kernel_sum::DistinctParameters;
+pub use likely::{LikelyThreshold, LogitCounts};
 pub use logistic_kernel::LogisticKernel;
 pub use model::{LinkModel, Posterior, evidence_logits, sigmoid};
 pub use operator::{Real, SoftOperator, dense_sums};
 pub use ranking::counts_at_least;
+pub use row_block::RowBlock;
 pub use score_bins::{BinLimits, CellBins, bins_of_cells};
 pub use similar::SimilarPairs;

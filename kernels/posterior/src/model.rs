@@ -135,8 +135,23 @@ impl Posterior {
     /// `O(n · rank + known pairs)`.
     #[must_use]
     pub fn pair_sum(&self, kernel: LogisticKernel) -> f64 {
-        let base = self.evidence_logit(Known::default());
-        let as_if_unknown = DistinctParameters::new(&self.beta).pair_sum(kernel, base);
+        let as_if_unknown = DistinctParameters::new(&self.beta).pair_sum(kernel, self.unknown_logit());
+        as_if_unknown + self.row_corrections(kernel).into_iter().sum::<f64>()
+    }
+
+    /// Returns the log odds that are added to a pair of which nothing is known.
+    pub(crate) fn unknown_logit(&self) -> f64 {
+        self.evidence_logit(Known::default())
+    }
+
+    /// Returns, for each row, by how much its known pairs change the sum over its pairs as if nothing were known.
+    ///
+    /// Rows are computed in parallel, each in the order of its pairs, so that the sums do not depend on the number of
+    /// threads.
+    ///
+    /// # Shapes
+    /// Returns `[n]`.
+    pub(crate) fn row_corrections(&self, kernel: LogisticKernel) -> Vec<f64> {
         // e^{-logit} of a pair is a product of three numbers that are computed once, so no pair needs an exponential.
         let exp_minus_beta: Vec<f64> = self.beta.iter().map(|&b| libm::exp(-b)).collect();
         let exp_minus = |logits: &[f64; 3]| logits.map(|logit| libm::exp(-logit));
@@ -149,9 +164,7 @@ impl Posterior {
             });
             corrections.sum()
         };
-        // Rows are computed in parallel and added in order, so the result does not depend on the number of threads.
-        let rows: Vec<f64> = (0..self.n_nodes()).into_par_iter().map(row).collect();
-        as_if_unknown + rows.into_iter().sum::<f64>()
+        (0..self.n_nodes()).into_par_iter().map(row).collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! This module enumerates and counts the pairs above a threshold, at a cost in proportion to what is found.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::evidence::Known;
@@ -13,33 +15,32 @@ impl Posterior {
     ///
     /// # Complexity
     /// `O(n log n + known pairs + unknown pairs that are found)`.
-    pub fn visit_pairs(&self, accept: impl Fn(f64) -> bool + Sync, mut visit: impl FnMut(u32, u32, f64)) {
-        // Known pairs are filtered while they are scanned: at a low budget they are too many to list.
-        let scan = |i: usize| -> Vec<(u32, f64)> {
-            let row = self.evidence().row(i).map(|(j, known)| (j, self.logit(i as u32, j, known)));
-            row.filter(|&(_, logit)| accept(logit)).collect()
-        };
-        let rows: Vec<Vec<(u32, f64)>> = (0..self.n_nodes()).into_par_iter().map(scan).collect();
-        for (i, row) in rows.into_iter().enumerate() {
-            row.into_iter().for_each(|(j, logit)| visit(i as u32, j, logit));
-        }
-        // Every other pair has the logit of an unknown one. Sorted parameters tell at once where to stop.
+    pub fn visit_pairs(&self, accept: impl Fn(f64) -> bool + Sync, visit: impl FnMut(u32, u32, f64)) {
+        self.visit_pairs_of(0..self.n_nodes(), accept, visit);
+    }
+
+    /// Calls `visit(i, j, logit)` for every pair with `i` in `rows` whose logit is accepted. Evidence about the pairs of
+    /// other rows is not read.
+    pub fn visit_pairs_of(
+        &self,
+        rows: Range<usize>,
+        accept: impl Fn(f64) -> bool + Sync,
+        mut visit: impl FnMut(u32, u32, f64),
+    ) {
         let order = self.nodes_by_descending_beta();
-        for (position, &a) in order.iter().enumerate() {
-            let mut found = false;
-            for &b in &order[position + 1..] {
-                let logit = self.logit(a, b, Known::default());
-                if !accept(logit) {
-                    break;
-                }
-                found = true;
-                if self.evidence().known(a, b) == Known::default() {
-                    visit(a.min(b), a.max(b), logit);
-                }
-            }
-            if !found {
-                break;
-            }
+        // Pairs are filtered while they are scanned: at a low budget too many are known to list them.
+        let scan = |i: usize| -> Vec<(u32, f64)> {
+            let known = self.evidence().row(i).map(|(j, known)| (j, self.logit(i as u32, j, known)));
+            let known = known.filter(|&(_, logit)| accept(logit));
+            // Every other pair has the logit of an unknown one. Sorted parameters tell at once where to stop.
+            let unknown = order.iter().map(|&j| (j, self.logit(i as u32, j, Known::default())));
+            let unknown = unknown.take_while(|&(_, logit)| accept(logit));
+            let is_unknown = |j: u32| j as usize > i && self.evidence().known(i as u32, j) == Known::default();
+            known.chain(unknown.filter(|&(j, _)| is_unknown(j))).collect()
+        };
+        let found: Vec<Vec<(u32, f64)>> = rows.clone().into_par_iter().map(scan).collect();
+        for (i, row) in rows.zip(found) {
+            row.into_iter().for_each(|(j, logit)| visit(i as u32, j, logit));
         }
     }
 

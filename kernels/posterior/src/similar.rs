@@ -35,9 +35,14 @@ impl SimilarPairs {
     /// Returns a list without pairs: every pair is in bin 0.
     #[must_use]
     pub fn none(n_nodes: usize) -> Self {
-        let mut table = PairTable::new(0);
+        Self::empty(n_nodes, 0)
+    }
+
+    /// Returns a list without pairs that declares `n_bins` bins.
+    pub(crate) fn empty(n_nodes: usize, n_bins: u8) -> Self {
+        let mut table = PairTable::new(n_bins);
         table.complete_rows(n_nodes);
-        Self { table, n_bins: 0 }
+        Self { table, n_bins }
     }
 
     /// Returns the number of nodes.

@@ -73,7 +73,11 @@ impl ReportFacts {
         if self.lying_share == 0.0 { facts } else { facts.with(LYING_SHARE, self.lying_share) }
     }
 
-    fn from_facts(facts: &Facts) -> Result<Self, Invalid> {
+    /// The facts of a report from those of its artifact.
+    ///
+    /// # Errors
+    /// When one is absent or unreadable.
+    pub fn from_facts(facts: &Facts) -> Result<Self, Invalid> {
         let budget = Budget { links: facts.get("epsilon_links")?, degree: facts.get("epsilon_degree")? };
         let epsilon: f64 = facts.get("epsilon")?;
         let parts = budget.links + budget.degree;

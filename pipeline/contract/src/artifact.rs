@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::ops::Range;
 use std::str::FromStr;
 
 use crate::side::Zone;
@@ -141,6 +142,44 @@ impl Column {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Adds the values of another column of the same type.
+    ///
+    /// # Errors
+    /// When the types differ.
+    pub fn append(&mut self, other: Self) -> Result<(), Invalid> {
+        match (self, other) {
+            (Self::U8(values), Self::U8(more)) => values.extend(more),
+            (Self::U16(values), Self::U16(more)) => values.extend(more),
+            (Self::U32(values), Self::U32(more)) => values.extend(more),
+            (Self::F32(values), Self::F32(more)) => values.extend(more),
+            (Self::F64(values), Self::F64(more)) => values.extend(more),
+            (Self::Utf8(values), Self::Utf8(more)) => values.extend(more),
+            (Self::ListU32(values), Self::ListU32(more)) => values.extend(more),
+            (Self::ListF32(values), Self::ListF32(more)) => values.extend(more),
+            _ => return Err(Invalid("a column has the wrong type".to_owned())),
+        }
+        Ok(())
+    }
+
+    /// The values at these positions alone.
+    pub(crate) fn among(self, positions: Range<usize>) -> Self {
+        fn cut<T>(mut values: Vec<T>, positions: Range<usize>) -> Vec<T> {
+            values.truncate(positions.end);
+            values.drain(..positions.start);
+            values
+        }
+        match self {
+            Self::U8(values) => Self::U8(cut(values, positions)),
+            Self::U16(values) => Self::U16(cut(values, positions)),
+            Self::U32(values) => Self::U32(cut(values, positions)),
+            Self::F32(values) => Self::F32(cut(values, positions)),
+            Self::F64(values) => Self::F64(cut(values, positions)),
+            Self::Utf8(values) => Self::Utf8(cut(values, positions)),
+            Self::ListU32(values) => Self::ListU32(cut(values, positions)),
+            Self::ListF32(values) => Self::ListF32(cut(values, positions)),
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! How the runner fills a stage's inputs and takes its outputs, whatever their number.
 
-use std::marker::PhantomData;
-
 use crate::artifact::{Artifact, Column, Facts, Invalid};
+use crate::by_blocks::Stored;
 use crate::side::{Owner, ReadableBy, Side, Zone};
 
 /// Reads artifacts that the runner points at.
@@ -16,6 +15,11 @@ pub trait Loader {
     /// # Errors
     /// When it is absent, corrupt or of another schema.
     fn load<A: Artifact>(&self, handle: &Self::Handle) -> Result<A, Self::Error>;
+    /// Opens one artifact, of which rows are read later.
+    ///
+    /// # Errors
+    /// When it is absent, corrupt or of another schema.
+    fn open<A: Artifact>(&self, handle: &Self::Handle) -> Result<Stored<A>, Self::Error>;
     /// Reads one raw file.
     ///
     /// # Errors
@@ -28,7 +32,7 @@ pub trait Loader {
 /// Writes artifacts.
 pub trait Saver {
     /// Why it could not be written.
-    type Error;
+    type Error: From<Invalid>;
     /// Writes one artifact of type `A`, block by block.
     ///
     /// # Errors
@@ -136,41 +140,6 @@ pub trait Inputs<S: Side>: Sized {
     /// # Errors
     /// Those of the loader.
     fn read<L: Loader>(loader: &L, slots: &[Vec<L::Handle>]) -> Result<Self, L::Error>;
-}
-
-/// An artifact of type `A` whose blocks are made while they are written: it may exceed the memory.
-pub struct Streamed<A> {
-    facts: Facts,
-    n_blocks: usize,
-    make: Box<MakeBlock>,
-    artifact: PhantomData<fn() -> A>,
-}
-
-type MakeBlock = dyn Fn(usize) -> Vec<Column> + Send + Sync;
-
-impl<A: Artifact> Streamed<A> {
-    /// The artifact with these facts whose block `k < n_blocks` is `make(k)`.
-    #[must_use]
-    pub fn new(facts: Facts, n_blocks: usize, make: impl Fn(usize) -> Vec<Column> + Send + Sync + 'static) -> Self {
-        Self { facts, n_blocks, make: Box::new(make), artifact: PhantomData }
-    }
-
-    /// The whole artifact in memory.
-    ///
-    /// # Errors
-    /// When the blocks break an invariant of `A`.
-    pub fn collect(&self) -> Result<A, Invalid> {
-        A::from_blocks(&self.facts, &mut (0..self.n_blocks).map(&self.make))
-    }
-}
-
-impl<A: Artifact> Output for Streamed<A> {
-    fn slot() -> Slot {
-        <A as Output>::slot()
-    }
-    fn write<W: Saver>(&self, saver: &mut W) -> Result<(), W::Error> {
-        saver.save::<A>(&self.facts, &mut (0..self.n_blocks).map(&self.make), None)
-    }
 }
 
 /// One output: an artifact, or one that the data may not have.

@@ -3,6 +3,7 @@
 //! This crate knows no file, no clock, no configuration and no mathematics.
 
 mod artifact;
+mod by_blocks;
 mod inputs;
 mod random;
 mod release;
@@ -10,7 +11,8 @@ mod side;
 mod stage;
 
 pub use artifact::{Artifact, Column, ColumnType, Facts, Invalid, take};
-pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Slot, Streamed};
+pub use by_blocks::{Blocks, Stored, Streamed, among_rows, until_error};
+pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Slot};
 pub use random::{Randomness, StageRng};
 pub use release::{Cost, Relation, Release, Subject, Trust, nats, optional_nats};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};

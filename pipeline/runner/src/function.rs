@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Stage, StageRng};
+use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Stage, StageRng, Stored};
 use veilgraph_store::{MemoryLimit, Rehearsal, StoreSaver};
 
 use crate::task::Handle;
@@ -94,6 +94,13 @@ impl Loader for HandleLoader {
     fn load<A: Artifact>(&self, handle: &Handle) -> anyhow::Result<A> {
         match handle {
             Handle::Artifact { entry, name } => Ok(entry.read(name, self.0)?),
+            Handle::Raw(raw) => anyhow::bail!("{} is a raw file, not the artifact {}", raw.path.display(), A::NAME),
+        }
+    }
+
+    fn open<A: Artifact>(&self, handle: &Handle) -> anyhow::Result<Stored<A>> {
+        match handle {
+            Handle::Artifact { entry, name } => Ok(entry.open(name, self.0)?),
             Handle::Raw(raw) => anyhow::bail!("{} is a raw file, not the artifact {}", raw.path.display(), A::NAME),
         }
     }

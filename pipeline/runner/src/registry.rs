@@ -3,10 +3,13 @@
 
 use anyhow::Context;
 use veilgraph_construct::{
-    Construct, ConstructFromBits, ConstructFromCounts, ConstructFromEntries, ConstructWithoutLinks,
+    Construct, ConstructFromBits, ConstructFromCounts, ConstructFromEntries, ConstructWithoutLinks, CountKnownPairs,
+    FindThreshold, MergeGraph, SelectPairs,
 };
 use veilgraph_estimate::features::{DegreeFeatures, PropagateFeatures, RectifyFeatures, SubstituteFeatures};
-use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, GroupAtRandom, GroupByCounts, PairReports};
+use veilgraph_estimate::{
+    Estimate, EstimateWithBins, EstimateWithClasses, GroupAtRandom, GroupByCounts, MergeEvidence, PairReports, PairRows,
+};
 use veilgraph_evaluate::{
     EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks, EvaluateReleasedModel,
 };
@@ -28,12 +31,18 @@ const SHARED: &[Function] = &[
     function::<SubstituteFeatures>(),
     function::<DegreeFeatures>(),
     function::<PairReports>(),
+    function::<PairRows>(),
+    function::<MergeEvidence>(),
     function::<Estimate>(),
     function::<EstimateWithBins>(),
     function::<EstimateWithClasses>(),
     function::<GroupAtRandom>(),
     function::<GroupByCounts>(),
     function::<Construct>(),
+    function::<CountKnownPairs>(),
+    function::<FindThreshold>(),
+    function::<SelectPairs>(),
+    function::<MergeGraph>(),
     function::<ConstructFromBits>(),
     function::<ConstructFromCounts>(),
     function::<ConstructFromEntries>(),

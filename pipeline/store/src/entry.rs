@@ -1,20 +1,20 @@
-//! Entries: found by key, read with their digest checked.
+//! Entries: found by key, compared with their digests.
+
+mod read;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use veilgraph_contract::{Artifact, Invalid, Zone};
+use veilgraph_contract::Zone;
 
 use crate::draft::Draft;
 use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
-use crate::memory::MemoryLimit;
 use crate::places::{Kind, Part, is_key};
-use crate::table::Table;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Private data live below these, apart from what the server may see.
@@ -196,49 +196,6 @@ impl Entry {
     #[must_use]
     pub fn is_sound_for_server(&self) -> bool {
         self.manifest.outputs.values().filter(|output| output.is_public()).all(|output| self.check(output).is_ok())
-    }
-
-    /// Reads an artifact after checking its digest.
-    ///
-    /// # Errors
-    /// When it is missing, not what the manifest says, or would take too much memory.
-    pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
-        let missing = || StoreError::Missing { path: self.folder().join(name) };
-        let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
-        let path = self.path(output);
-        let corrupt = |invalid: Invalid| StoreError::Corrupt { path: path.clone(), problem: invalid.0 };
-        let is_asked_for = name == A::NAME && output.zone == A::ZONE.name() && output.file == format!("{name}.parquet");
-        if !is_asked_for {
-            let problem = format!(
-                "its manifest calls it `{}` of the zone {}, and `{}` of the zone {} was asked for",
-                output.file,
-                output.zone,
-                A::NAME,
-                A::ZONE.name()
-            );
-            return Err(corrupt(Invalid(problem)));
-        }
-        let table = Table::open::<A>(self.check(output)?).map_err(corrupt)?;
-        table.is_called::<A>().map_err(corrupt)?;
-        memory.check::<A>(table.facts(), &path)?;
-        let attachment = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name).map(|output| (name, output)));
-        if let Some((name, output)) =
-            attachment.filter(|(name, output)| output.zone != A::ZONE.name() || output.file != *name)
-        {
-            let problem = format!("its manifest calls `{name}` the file `{}` of the zone {}", output.file, output.zone);
-            return Err(corrupt(Invalid(problem)));
-        }
-        let attachment = attachment.map(|(_, output)| output);
-        let attachment = attachment.map(|output| self.bytes(output)).transpose()?;
-        table.read(attachment.as_deref()).map_err(corrupt)
-    }
-
-    /// The bytes of a file, if they are what the manifest says.
-    fn bytes(&self, output: &OutputRecord) -> Result<Vec<u8>, StoreError> {
-        let mut bytes = Vec::new();
-        let read = self.check(output)?.read_to_end(&mut bytes);
-        read.map_err(|error| StoreError::io("read", &self.path(output), error))?;
-        Ok(bytes)
     }
 
     /// Opens a file, if it is what the manifest says.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
+use veilgraph_contract::Invalid;
 
 /// What can go wrong with files. Every message names the file and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +99,9 @@ pub enum StoreError {
         /// What it tells.
         found: String,
     },
+    /// The rows of an artifact are made while they are written, and could not be made.
+    #[error("rows could not be made ({0}); run again, and report this if it stays")]
+    Rows(#[from] Invalid),
     /// A manifest cannot be read.
     #[error("{path}: not a manifest of this version ({problem}); run `veilgraph verify --remove`, then run again")]
     Manifest {

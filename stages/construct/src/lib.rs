@@ -12,7 +12,10 @@ pub use bits::{ConstructFromBits, Keep, Params as BitsParams};
 pub use l_dpgcn::ConstructFromEntries;
 pub use ldpgen::{ConstructFromCounts, EdgeModel, Params as CountsParams};
 pub use no_links::ConstructWithoutLinks;
-pub use posterior::{Construct, Params, Variant};
+pub use posterior::{
+    Construct, CountKnownPairs, FindThreshold, LikelyPair, LikelyPairs, MergeGraph, Params, SelectPairs,
+    ThresholdParams, Variant,
+};
 
 /// Why no graph is built.
 #[derive(Debug, thiserror::Error)]

@@ -1,13 +1,17 @@
 //! Graphs from link probabilities: hard, soft and hybrid.
 
+mod rows;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Draws, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Progress, Server, Stage, StageRng, Stored};
 use veilgraph_graph::{Construction, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::Error;
+
+pub use rows::{CountKnownPairs, FindThreshold, LikelyPair, LikelyPairs, MergeGraph, SelectPairs, ThresholdParams};
 
 /// Turns the posterior into a graph.
 ///
@@ -92,7 +96,8 @@ impl Stage for Construct {
     const DRAWS: Draws = Draws::Never;
     type Side = Server;
     type Params = Params;
-    type Inputs = (LinkModel, LinkEvidence);
+    /// A soft graph reads no evidence.
+    type Inputs = (LinkModel, Stored<LinkEvidence>);
     type Outputs = (WeightedGraph,);
     type Error = Error;
 
@@ -103,15 +108,15 @@ impl Stage for Construct {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         params.check()?;
-        let posterior = Posterior::new(&model, evidence)?;
+        let n_nodes = model.beta.len();
         let mut links = match params.variant {
-            Variant::Hard => hard(&posterior),
+            Variant::Hard => hard(&Posterior::new(&model, evidence.load()?)?),
             Variant::Soft => Vec::new(),
             // Σ P counts every pair in both directions, as the paper does.
-            Variant::Hybrid => posterior.most_likely(params.edge_multiple),
+            Variant::Hybrid => Posterior::new(&model, evidence.load()?)?.most_likely(params.edge_multiple),
         };
         links.sort_unstable_by_key(|&(i, j, _)| (i, j));
-        Ok((WeightedGraph::undirected(params.variant.into(), posterior.n_nodes(), links),))
+        Ok((WeightedGraph::undirected(params.variant.into(), n_nodes, links),))
     }
 }
 

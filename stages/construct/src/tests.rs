@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use veilgraph_contract::{Artifact, NoParams, Progress, Randomness, Stage, StageRng};
+use veilgraph_contract::{Artifact, NoParams, Progress, Randomness, Stage, StageRng, Stored};
 use veilgraph_graph::{BitMatrix, Construction, Links, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability};
@@ -24,7 +24,7 @@ fn build_more(
     edge_multiple: f64,
 ) -> Vec<(u32, u32, f32)> {
     let rng = StageRng::new(0, "construct", 0);
-    let inputs = (model.clone(), evidence.clone());
+    let inputs = (model.clone(), Stored::held(evidence.clone()));
     let params = Params { variant, edge_multiple };
     listed(&Construct::run(inputs, &params, &rng, &Progress::none()).expect("valid").0)
 }
@@ -115,7 +115,7 @@ fn a_multiple_that_is_no_positive_number_is_refused() {
     let model = LinkModel { degrees: vec![1.0; 2], beta: vec![0.0; 2], epsilon_links: 1.0, ..LinkModel::default() };
     for edge_multiple in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let params = Params { variant: Variant::Hybrid, edge_multiple };
-        let inputs = (model.clone(), evidence.clone());
+        let inputs = (model.clone(), Stored::held(evidence.clone()));
         let found = Construct::run(inputs, &params, &StageRng::new(0, "construct", 0), &Progress::none());
         assert!(matches!(found, Err(Error::EdgeMultiple(_))), "{edge_multiple}");
     }

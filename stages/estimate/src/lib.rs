@@ -14,7 +14,7 @@ mod pairing;
 mod params;
 mod triangles;
 
-use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng, Stored};
 use veilgraph_graph::{ClassBeliefs, Labels, Nodes, Split};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
@@ -25,12 +25,8 @@ use blocks::{KnownClasses, fit_blocks};
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
 pub use ldpgen::{GroupAtRandom, GroupByCounts};
-pub use pairing::pair_claims;
+pub use pairing::{MergeEvidence, PairReports, PairRows, pair_claims};
 pub use params::{Method, MissingNodes, Params, Prior};
-
-/// Turns the lists that the nodes sent into claims about pairs. It depends on the release alone, so it is done once for
-/// each release, however often the release is read.
-pub struct PairReports;
 
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
 pub struct Estimate;
@@ -89,38 +85,14 @@ pub enum Error {
     Invalid(#[from] Invalid),
 }
 
-impl Stage for PairReports {
-    const STAGE: &'static str = "estimate";
-    const TASK: &'static str = "pair";
-    const DRAWS: Draws = Draws::Never;
-    type Side = Server;
-    type Params = NoParams;
-    type Inputs = (NoisyLinks, NoisyDegrees);
-    type Outputs = (LinkEvidence,);
-    type Error = Error;
-
-    fn run((links, degrees): Self::Inputs, _: &NoParams, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
-        if links.facts != degrees.facts {
-            return Err(Error::Mismatch(format!("{:?} and {:?}", links.facts, degrees.facts)));
-        }
-        if links.n_nodes() != degrees.n_nodes {
-            return Err(Error::Mismatch(format!("{} and {} nodes", links.n_nodes(), degrees.n_nodes)));
-        }
-        let missing = degrees.missing();
-        if let Some(node) = missing.iter().find(|&&node| links.ones(node as usize).next().is_some()) {
-            return Err(Error::Mismatch(format!("node {node} reported links and no degree")));
-        }
-        Ok((pair_claims(links)?,))
-    }
-}
-
 impl Stage for Estimate {
     const STAGE: &'static str = "estimate";
     const TASK: &'static str = "posterior";
     const DRAWS: Draws = Draws::Never;
     type Side = Server;
     type Params = Params;
-    type Inputs = (LinkEvidence, NoisyDegrees);
+    /// Claims are read only where the method asks for them.
+    type Inputs = (Stored<LinkEvidence>, NoisyDegrees);
     type Outputs = (LinkModel,);
     type Error = Error;
 
@@ -130,6 +102,11 @@ impl Stage for Estimate {
         rng: &StageRng,
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
+        let evidence = if params.reads_claims() {
+            evidence.load()?
+        } else {
+            LinkEvidence::nothing(evidence.facts().get("n_nodes")?, 0)
+        };
         let (model, _) = EstimateWithBins::run((evidence, degrees, None), params, rng, progress)?;
         Ok((model,))
     }
@@ -218,7 +195,8 @@ fn read(
     }
     let epsilon_links = degrees.facts.budget.links;
     // In the form in which the reports were paired, so that sums come out the same to the last bit.
-    let evidence = if NoisyLinks::are_dense(epsilon_links) { evidence.into_planes() } else { evidence };
+    let in_planes = NoisyLinks::are_dense(epsilon_links) && params.reads_claims();
+    let evidence = if in_planes { evidence.into_planes() } else { evidence };
     let missing = missing(&degrees, params.missing_nodes)?;
     let knows_degrees = degrees.were_sent() || params.degrees == Degrees::EmpiricalBayesBits;
     if params.match_degrees && !knows_degrees {

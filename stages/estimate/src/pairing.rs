@@ -1,8 +1,49 @@
 //! From everyone's list to the claims of every pair.
 
-use veilgraph_contract::Invalid;
+mod rows;
+
+use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng};
 use veilgraph_posterior::LinkEvidence;
-use veilgraph_privacy::NoisyLinks;
+use veilgraph_privacy::{NoisyDegrees, NoisyLinks, ReportFacts};
+
+use crate::Error;
+
+pub use rows::{MergeEvidence, PairRows};
+
+/// Turns the lists that the nodes sent into claims about pairs. It depends on the release alone, so it is done once for
+/// each release, however often the release is read.
+pub struct PairReports;
+
+impl Stage for PairReports {
+    const STAGE: &'static str = "estimate";
+    const TASK: &'static str = "pair";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Server;
+    type Params = NoParams;
+    type Inputs = (NoisyLinks, NoisyDegrees);
+    type Outputs = (LinkEvidence,);
+    type Error = Error;
+
+    fn run((links, degrees): Self::Inputs, _: &NoParams, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        check_match((&links.facts, links.n_nodes()), &degrees)?;
+        let missing = degrees.missing();
+        if let Some(node) = missing.iter().find(|&&node| links.ones(node as usize).next().is_some()) {
+            return Err(Error::Mismatch(format!("node {node} reported links and no degree")));
+        }
+        Ok((pair_claims(links)?,))
+    }
+}
+
+/// Refuses reports that do not belong together.
+fn check_match((facts, n_nodes): (&ReportFacts, usize), degrees: &NoisyDegrees) -> Result<(), Error> {
+    if *facts != degrees.facts {
+        return Err(Error::Mismatch(format!("{facts:?} and {:?}", degrees.facts)));
+    }
+    if n_nodes != degrees.n_nodes {
+        return Err(Error::Mismatch(format!("{n_nodes} and {} nodes", degrees.n_nodes)));
+    }
+    Ok(())
+}
 
 /// Pairs `(i, j)` that one or both of their nodes reported.
 ///

@@ -124,6 +124,12 @@ impl Params {
         self.uses_features() || self.triangles
     }
 
+    /// Whether the claims of pairs change the parameters of the posterior: by degrees that are read off them, by matching,
+    /// or by bins.
+    pub(crate) fn reads_claims(&self) -> bool {
+        self.match_degrees || self.degrees == Degrees::EmpiricalBayesBits || self.uses_bins()
+    }
+
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-use veilgraph_contract::{Progress, Randomness};
+use veilgraph_contract::{NoParams, Progress, Randomness};
 use veilgraph_posterior::Posterior;
 use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 

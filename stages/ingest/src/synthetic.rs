@@ -1,10 +1,11 @@
 //! A graph that belongs to nobody: degree-corrected blocks with power-law or log-normal degrees and topical words.
 
+mod weighted;
+
 use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand::distr::Distribution;
-use rand::distr::weighted::WeightedIndex;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use veilgraph_contract::StageRng;
@@ -12,6 +13,7 @@ use veilgraph_contract::StageRng;
 use crate::error::Error;
 use crate::params::SyntheticParams;
 use crate::raw::RawGraph;
+use weighted::Weighted;
 
 /// What links and words of the nodes follow.
 #[derive(Clone, Copy)]
@@ -104,9 +106,9 @@ fn check(params: &SyntheticParams) -> Result<(), Error> {
 const MOST_SPREAD: f64 = 10.0;
 
 fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> {
-    let index = weighted(shares);
+    let index = Weighted::new(shares);
     // The first nodes get one class each, so that no class is empty.
-    (0..nodes).map(|node| if node < shares.len() { node } else { index.sample(rng) } as u16).collect()
+    (0..nodes).map(|node| if node < shares.len() { node } else { index.draw(rng) } as u16).collect()
 }
 
 /// Draws a second class, other than the first, for the nodes that stand between two.
@@ -116,11 +118,11 @@ fn draw_second_classes(
     shares: &[f64],
     rng: &mut ChaCha8Rng,
 ) -> Vec<Option<u16>> {
-    let index = weighted(shares);
+    let index = Weighted::new(shares);
     let second = |&class: &u16| {
         (rng.random::<f64>() < params.ambiguous_share).then(|| {
             loop {
-                let other = index.sample(rng) as u16;
+                let other = index.draw(rng) as u16;
                 if other != class {
                     return other;
                 }
@@ -134,26 +136,26 @@ fn draw_second_classes(
 fn draw_links(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
     const TRIES_PER_LINK: usize = 100;
     let weights = draw_weights(params, rng);
-    let everyone = weighted(&weights);
+    let everyone = Weighted::new(&weights);
     let members: Vec<Vec<u32>> = (0..params.classes)
         .map(|class| (0..params.nodes as u32).filter(|&node| topics.share_in(node as usize, class) > 0.0).collect())
         .collect();
-    let inside: Vec<WeightedIndex<f64>> = members
+    let inside: Vec<Weighted> = members
         .iter()
         .enumerate()
         .map(|(class, nodes)| {
             let weight = |&node: &u32| weights[node as usize] * topics.share_in(node as usize, class);
-            weighted(&nodes.iter().map(weight).collect::<Vec<_>>())
+            Weighted::new(&nodes.iter().map(weight).collect::<Vec<_>>())
         })
         .collect();
     let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
     let mut draw = || {
-        let a = everyone.sample(rng);
+        let a = everyone.draw(rng);
         let class = topics.one_of(a, rng);
         let b = if rng.random::<f64>() < params.homophily {
-            members[class][inside[class].sample(rng)] as usize
+            members[class][inside[class].draw(rng)] as usize
         } else {
-            Some(everyone.sample(rng)).filter(|&b| topics.share_in(b, class) < 1.0)?
+            Some(everyone.draw(rng)).filter(|&b| topics.share_in(b, class) < 1.0)?
         };
         (a != b).then(|| (a.min(b) as u32, a.max(b) as u32))
     };
@@ -188,7 +190,7 @@ fn draw_weights(params: &SyntheticParams, rng: &mut ChaCha8Rng) -> Vec<f64> {
 /// Draws bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.
 fn draw_words(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<Vec<(u32, f32)>> {
     let zipf: Vec<f64> = (0..params.features).map(|rank| 1.0 / (rank as f64 + 20.0)).collect();
-    let common = weighted(&zipf);
+    let common = Weighted::new(&zipf);
     let words_of_topics: Vec<Vec<u32>> = (0..params.classes)
         .map(|_| {
             let mut words: Vec<u32> = (0..params.features as u32).collect();
@@ -201,7 +203,7 @@ fn draw_words(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) ->
             let wanted = 1 + (2.0 * (params.words - 1.0).max(0.0) * rng.random::<f64>()).round() as usize;
             let mut words = BTreeMap::new();
             while words.len() < wanted.min(params.features) {
-                let rank = common.sample(rng);
+                let rank = common.draw(rng);
                 let topical = rng.random::<f64>() < params.topic_share;
                 let word = if topical { words_of_topics[topics.one_of(node, rng)][rank] } else { rank as u32 };
                 words.insert(word, 1.0);
@@ -209,8 +211,4 @@ fn draw_words(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) ->
             words.into_iter().collect()
         })
         .collect()
-}
-
-fn weighted(weights: &[f64]) -> WeightedIndex<f64> {
-    WeightedIndex::new(weights.iter().copied()).unwrap_or_else(|error| unreachable!("weights are positive: {error}"))
 }

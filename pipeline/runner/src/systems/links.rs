@@ -138,7 +138,9 @@ mod tests {
         let of = |name: &str| fields.iter().find(|row| row.0 == name).expect("a mechanism").1.clone();
         assert_eq!(of("rr"), ["epsilon"]);
         assert_eq!(of("symrr"), ["epsilon", "triangle"]);
-        assert_eq!(of("blink"), ["epsilon", "degree_fraction", "degree_noise", "missing_share", "lying_share", "lie"]);
+        let of_blink =
+            ["epsilon", "degree_fraction", "degree_noise", "missing_share", "lying_share", "lie", "row_blocks"];
+        assert_eq!(of("blink"), of_blink);
         assert!(of("no-links").is_empty());
     }
 }

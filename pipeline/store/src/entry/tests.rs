@@ -1,9 +1,9 @@
-use veilgraph_contract::{Column, ColumnType, Facts, Invalid, Private, Public, take};
+use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Private, Public, take};
 
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::StoreSaver;
+use crate::{MemoryLimit, StoreSaver};
 use veilgraph_contract::Output;
 
 const MEMORY: MemoryLimit = MemoryLimit(1 << 20);
@@ -248,4 +248,26 @@ fn an_artifact_is_read_as_what_it_is() {
         entry.manifest.outputs.insert("counts".to_owned(), record);
         refused(&entry, "counts");
     }
+}
+
+/// Rows are found by their first value, in the row groups that may have them, and a file that changed is refused.
+#[test]
+fn rows_are_read_where_they_are_stored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::new(folder.path());
+    let entry = publish(&store, 0);
+    let stored = entry.open::<Counts>("counts", MEMORY).expect("whole");
+    assert_eq!(stored.facts().get::<u32>("total").expect("a fact"), 26);
+    let rows = |range| stored.rows(range).map(|block| block.expect("readable")).filter(|block| !block[0].is_empty());
+    let column = |values: &[u32]| vec![Column::U32(values.to_vec())];
+    assert_eq!(rows(6..9).collect::<Vec<_>>(), [column(&[6, 7]), column(&[8])]);
+    assert_eq!(rows(8..u32::MAX).collect::<Vec<_>>(), [column(&[8])]);
+    assert_eq!(stored.rows(9..20).count(), 0, "no row group can have these rows");
+    assert_eq!(stored.load().expect("whole"), Counts(vec![5, 6, 7, 8]));
+    assert!(
+        entry.open::<Counts>("counts", MemoryLimit(1)).expect("open").load().is_err(),
+        "the limit holds for the whole"
+    );
+    fs::write(entry.path(&entry.manifest.outputs["counts"]), b"other").expect("written");
+    assert!(matches!(entry.open::<Counts>("counts", MEMORY), Err(StoreError::Corrupt { .. })));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +14,14 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::statistics::Statistics;
 use rayon::prelude::*;
-use veilgraph_contract::{Artifact, Column, Facts, Invalid};
+use veilgraph_contract::{Artifact, Blocks, Column, Facts, Invalid, among_rows, until_error};
 
 use super::{OURS, columns_of, field, row_groups_at_a_time};
 
 /// An open Parquet file with the columns of `A`, of which only the metadata have been read.
+#[derive(Clone)]
 pub(crate) struct Table {
     file: SharedFile,
     metadata: ArrowReaderMetadata,
@@ -76,20 +79,41 @@ impl Table {
     /// # Errors
     /// When the rows cannot be decoded or break an invariant of the artifact.
     pub(crate) fn read<A: Artifact>(&self, attachment: Option<&[u8]>) -> Result<A, Invalid> {
-        let mut failure = None;
-        let mut groups = 0..self.metadata.metadata().num_row_groups();
-        let windows = std::iter::from_fn(|| {
+        let all = (0..self.metadata.metadata().num_row_groups()).collect();
+        until_error(self.blocks::<A>(all), |blocks| A::from_parts(&self.facts, blocks, attachment))?
+    }
+
+    /// The rows whose first value is in the range; only the row groups that may have some are read.
+    pub(crate) fn rows<A: Artifact>(&self, rows: Range<u32>) -> Blocks {
+        let groups = (0..self.metadata.metadata().num_row_groups()).filter(|&group| {
+            // Unsigned numbers are stored as signed ones of the same bits.
+            let statistics = self.metadata.metadata().row_group(group).column(0).statistics();
+            let limits = statistics.and_then(|statistics| match statistics {
+                Statistics::Int32(values) => Some((*values.min_opt()? as u32, *values.max_opt()? as u32)),
+                _ => None,
+            });
+            limits.is_none_or(|(least, largest)| least < rows.end && largest >= rows.start)
+        });
+        let blocks = self.blocks::<A>(groups.collect());
+        Box::new(blocks.map(move |block| among_rows(block?, &rows)))
+    }
+
+    /// The blocks of these row groups, of which a few are decoded at a time.
+    fn blocks<A: Artifact>(&self, groups: Vec<usize>) -> Blocks {
+        let (table, mut groups) = (self.clone(), groups.into_iter());
+        let windows = std::iter::from_fn(move || {
             let window: Vec<usize> = groups.by_ref().take(row_groups_at_a_time()).collect();
             (!window.is_empty()).then_some(window)
         });
-        let decoded = windows.map(|window| -> Result<Vec<_>, ParquetError> {
-            let groups: Result<Vec<_>, _> = window.into_par_iter().map(|group| self.decode::<A>(group)).collect();
-            Ok(groups?.into_iter().flatten().collect())
+        let decoded = windows.flat_map(move |window| -> Vec<Result<Vec<Column>, Invalid>> {
+            let decode = |group| table.decode::<A>(group).map_err(|error| invalid(&error));
+            let groups: Result<Vec<_>, _> = window.into_par_iter().map(decode).collect();
+            match groups {
+                Ok(groups) => groups.into_iter().flatten().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            }
         });
-        let mut blocks = decoded.map_while(|blocks| blocks.map_err(|error| failure = Some(invalid(&error))).ok());
-        let artifact = A::from_parts(&self.facts, &mut blocks.by_ref().flatten(), attachment);
-        drop(blocks);
-        failure.map_or(artifact, Err)
+        Box::new(decoded)
     }
 
     /// The blocks of one row group.

@@ -1,10 +1,12 @@
 //! Blink (Zhu, Tan, Xiao 2023): noisy lists and degrees, a posterior, a graph.
 
+mod row_blocks;
+
 use std::sync::Arc;
 
-use veilgraph_construct::{Construct, Params as ConstructParams, Variant};
-use veilgraph_contract::{Artifact, NoParams};
-use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, PairReports, Params as EstimateParams};
+use veilgraph_construct::{Params as ConstructParams, Variant};
+use veilgraph_contract::Artifact;
+use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::{Features, Labels};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
@@ -17,20 +19,21 @@ use super::{Evidence, Mechanism, TABLE, fields_of};
 use crate::config::sweep::SweptCell;
 use crate::config::{ConfigError, Holding, MetricGroup};
 use crate::function::function;
-use crate::plan::{Branch, Plan, Run};
+use crate::plan::{Branch, Plan};
 use crate::systems::advised_fraction::resolved;
 use crate::systems::learn::before_reports;
+use row_blocks::RowBlocks;
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "blink",
-    fields: fields_of::<BlinkParams>,
+    fields: || [fields_of::<BlinkParams>(), vec![RowBlocks::FIELD.to_owned()]].concat(),
     evidence: Evidence::Bits,
     graphs,
     functions: &[function::<Local<Blink>>()],
 };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let mut graphs = Vec::new();
+    let (mut graphs, row_blocks) = (Vec::new(), RowBlocks::read(plan)?);
     for mut cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
         if plan.config.is_deployment() && cell.params.missing_share > 0.0 {
             let problem = "in a deployment (randomness = \"os\"), missing_share simulates missing nodes; remove it";
@@ -50,21 +53,22 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
         let BlinkParams { epsilon, degree_fraction, .. } = cell.params;
         cell.params.degree_fraction = resolved(&plan.config, degree_fraction, epsilon, data.n_nodes, 0.0)?;
         data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
+        let row_blocks = row_blocks.at(cell.params.budget().links, plan);
         let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
-        let beliefs = beliefs(plan, &reports)?;
+        let beliefs = beliefs(plan, &reports, row_blocks)?;
         if plan.wants(MetricGroup::LinkError) {
             plan.score::<EvaluateLinks>(&beliefs)?;
         }
-        graphs.extend(constructed(plan, &beliefs)?);
+        graphs.extend(constructed(plan, &beliefs, row_blocks)?);
     }
     Ok(graphs)
 }
 
 /// Every way to read the same reports.
-fn beliefs(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result<Vec<Branch>, ConfigError> {
     // Pairing depends on the release alone.
     let paired: Result<Vec<Branch>, ConfigError> =
-        reports.iter().map(|branch| plan.run::<PairReports>(&[branch], &NoParams {}, Run::default())).collect();
+        reports.iter().map(|branch| row_blocks.paired(plan, branch)).collect();
     let paired = paired?;
     let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
     let mut beliefs = Vec::new();
@@ -127,7 +131,7 @@ fn without_similar_pairs(mut branch: Branch) -> Branch {
 }
 
 /// Every graph from the same posteriors.
-fn constructed(plan: &mut Plan, beliefs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
+fn constructed(plan: &mut Plan, beliefs: &[Branch], row_blocks: RowBlocks) -> Result<Vec<Branch>, ConfigError> {
     let check = |params: &mut ConstructParams| params.check().map_err(|error| error.to_string());
     let field = "construct.variant";
     let misplaced = "\"similar\" links nodes by their features alone; it belongs to mechanism = \"no-links\", in a [[compare]] \
@@ -138,7 +142,7 @@ fn constructed(plan: &mut Plan, beliefs: &[Branch]) -> Result<Vec<Branch>, Confi
     let mut graphs = Vec::new();
     for cell in plan.cells::<ConstructParams>("construct", &[], check)? {
         let variant = cell.params.variant;
-        let mut made = plan.sweep_cells::<Construct>(beliefs, "construct", &[cell])?;
+        let mut made = row_blocks.graphs(plan, beliefs, &cell)?;
         for graph in &mut made {
             graph.variant = variant.to_string();
             graph.beliefs = Some(Arc::new(graph.clone()));

@@ -1,0 +1,94 @@
+//! Artifacts of an entry, read whole or row by row.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use veilgraph_contract::{Artifact, Blocks, Invalid, Stored};
+
+use super::Entry;
+use crate::error::StoreError;
+use crate::manifest::OutputRecord;
+use crate::memory::MemoryLimit;
+use crate::table::Table;
+
+impl Entry {
+    /// Reads an artifact after checking its digest.
+    ///
+    /// # Errors
+    /// When it is missing, not what the manifest says, or would take too much memory.
+    pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
+        let (table, path) = self.table::<A>(name)?;
+        memory.check::<A>(table.facts(), &path)?;
+        let attachment = self.attachment_of::<A>(&path)?;
+        table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid))
+    }
+
+    /// Opens an artifact after checking its digest; its rows are read when they are asked for. Artifacts with an attachment
+    /// are read whole instead.
+    ///
+    /// # Errors
+    /// When it is missing or not what the manifest says.
+    pub fn open<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<Stored<A>, StoreError> {
+        const { assert!(A::ATTACHMENT.is_none(), "an attachment would be lost") };
+        let (table, path) = self.table::<A>(name)?;
+        let (facts, whole, place) = (table.facts().clone(), table.clone(), path.clone());
+        let load = move || {
+            memory.check::<A>(whole.facts(), &place).map_err(|error| Invalid(error.to_string()))?;
+            whole.read(None).map_err(|invalid| named(&place, invalid))
+        };
+        let rows = move |rows| -> Blocks {
+            let path = path.clone();
+            Box::new(table.rows::<A>(rows).map(move |block| block.map_err(|invalid| named(&path, invalid))))
+        };
+        Ok(Stored::new(facts, load, rows))
+    }
+
+    /// The open table of an artifact, and its path.
+    fn table<A: Artifact>(&self, name: &str) -> Result<(Table, PathBuf), StoreError> {
+        let missing = || StoreError::Missing { path: self.folder().join(name) };
+        let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
+        let path = self.path(output);
+        let is_asked_for = name == A::NAME && output.zone == A::ZONE.name() && output.file == format!("{name}.parquet");
+        if !is_asked_for {
+            let problem = format!(
+                "its manifest calls it `{}` of the zone {}, and `{}` of the zone {} was asked for",
+                output.file,
+                output.zone,
+                A::NAME,
+                A::ZONE.name()
+            );
+            return Err(corrupt(&path, Invalid(problem)));
+        }
+        let table = Table::open::<A>(self.check(output)?).map_err(|invalid| corrupt(&path, invalid))?;
+        table.is_called::<A>().map_err(|invalid| corrupt(&path, invalid))?;
+        Ok((table, path))
+    }
+
+    /// The file beside the table of an artifact, if it has one.
+    fn attachment_of<A: Artifact>(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(name) = A::ATTACHMENT else { return Ok(None) };
+        let Some(output) = self.manifest.outputs.get(name) else { return Ok(None) };
+        if output.zone != A::ZONE.name() || output.file != *name {
+            let problem = format!("its manifest calls `{name}` the file `{}` of the zone {}", output.file, output.zone);
+            return Err(corrupt(path, Invalid(problem)));
+        }
+        self.bytes(output).map(Some)
+    }
+
+    /// The bytes of a file, if they are what the manifest says.
+    fn bytes(&self, output: &OutputRecord) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = Vec::new();
+        let read = self.check(output)?.read_to_end(&mut bytes);
+        read.map_err(|error| StoreError::io("read", &self.path(output), error))?;
+        Ok(bytes)
+    }
+}
+
+/// The same problem with the file and the remedy.
+fn named(path: &Path, invalid: Invalid) -> Invalid {
+    Invalid(corrupt(path, invalid).to_string())
+}
+
+fn corrupt(path: &Path, invalid: Invalid) -> StoreError {
+    StoreError::Corrupt { path: path.to_owned(), problem: invalid.0 }
+}
