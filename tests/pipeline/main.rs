@@ -20,6 +20,7 @@ mod oracle;
 mod own_files;
 mod paper;
 mod private_attributes;
+mod public_graphs;
 mod removal;
 mod reports;
 mod row_blocks;

@@ -25,23 +25,28 @@ pub fn best_degree_share(model: &DegreeModel, epsilon: f64, least: f64) -> f64 {
 }
 
 /// Two noisy lists that have a pair, and a noisy degree of each node.
-fn list_and_degree(epsilon: f64, share: f64) -> Signal {
+pub(crate) fn list_and_degree(epsilon: f64, share: f64) -> Signal {
     // A share of nothing is nothing, even of an infinite budget.
     let part = |share: f64| if share == 0.0 { 0.0 } else { epsilon * share };
     let look = Observation { law: Law::RandomizedResponse, epsilon: part(1.0 - share) };
     Signal { pair: vec![look; 2], degrees: vec![part(share); usize::from(share > 0.0)], knows_degrees: false }
 }
 
-/// The factor, at most 1, by which every budget of `signal` has to be multiplied so that a server finds the same share of
-/// the links of the smaller graph `surrogate` as of those of `whole`. Fewer pairs hide less with the same noise.
+/// The factor, at most 16, by which every budget of `signal` has to be multiplied so that a server finds the same share of
+/// the links of `surrogate` as of those of `whole`. Fewer pairs hide less with the same noise, and so do more links.
 #[must_use]
 pub fn factor_of_equal_exposure(whole: &DegreeModel, surrogate: &DegreeModel, signal: &Signal) -> f64 {
     const STEPS: u32 = 40;
+    const MOST: f64 = 16.0;
     let wanted = exposure(whole, signal).found;
+    let found = |factor: f64| exposure(surrogate, &signal.scaled(factor)).found;
     let (mut low, mut high) = (0.0, 1.0);
+    while high < MOST && found(high) < wanted {
+        (low, high) = (high, 2.0 * high);
+    }
     for _ in 0..STEPS {
         let middle = f64::midpoint(low, high);
-        if exposure(surrogate, &signal.scaled(middle)).found < wanted {
+        if found(middle) < wanted {
             low = middle;
         } else {
             high = middle;

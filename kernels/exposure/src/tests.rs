@@ -183,6 +183,40 @@ fn a_smaller_graph_needs_more_noise() {
     let (wanted, found) = (exposure(&whole, &signal).found, exposure(&surrogate, &signal.scaled(factor)).found);
     assert!((wanted - found).abs() < 1e-3, "{found} is not {wanted}");
     assert!((factor_of_equal_exposure(&whole, &whole, &signal) - 1.0).abs() < 1e-6);
+    // And a larger one less.
+    let back = factor_of_equal_exposure(&surrogate, &whole, &signal.scaled(factor));
+    assert!((back * factor - 1.0).abs() < 1e-3, "{back} undoes {factor}");
+}
+
+/// What no division of budgets among nodes can exceed: all of the budget pays for bits, and the server is told all
+/// expected degrees. The graphs are the seven of docs/benchmarks/advise.md, with their own spreads.
+#[test]
+fn free_degrees_bound_what_a_better_division_finds() {
+    let graphs = [
+        ("cora", 2708, 3.898, 1.341),
+        ("citeseer", 3327, 2.736, 1.236),
+        ("cora_ml", 2995, 5.448, 1.514),
+        ("lastfm", 7624, 7.294, 1.576),
+        ("facebook", 22470, 15.205, 1.737),
+        ("ms_academic_cs", 18333, 8.934, 1.019),
+        ("ego_twitter", 81306, 33.018, 1.70),
+    ];
+    for (name, nodes, mean_degree, degree_spread) in graphs {
+        let model = model(nodes, mean_degree, degree_spread);
+        for (epsilon, most) in [(1.0, 0.06), (2.0, 0.13), (3.0, 0.10), (4.0, 0.04), (6.0, 0.001)] {
+            let share = best_degree_share(&model, epsilon, 0.0);
+            let divided = exposure(&model, &crate::choice::list_and_degree(epsilon, share)).found;
+            let look = Observation { law: Law::RandomizedResponse, epsilon };
+            let told = Signal { pair: vec![look; 2], degrees: Vec::new(), knows_degrees: true };
+            let gain = exposure(&model, &told).found - divided;
+            println!(
+                "{name}, {epsilon} nats: share {share}, {:.1} % found, {:+.1} points",
+                100.0 * divided,
+                100.0 * gain
+            );
+            assert!((-1e-9..most).contains(&gain), "{name} at {epsilon}: {gain}");
+        }
+    }
 }
 
 #[test]

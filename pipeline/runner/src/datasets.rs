@@ -23,11 +23,27 @@ pub(crate) struct Dataset {
     pub n_nodes: Option<usize>,
     /// The number of features of a node, which is public: what a report about all of them costs depends on it.
     pub n_features: Option<usize>,
+    /// Statistics by which `advise` finds the public graphs that resemble a private one, where nodes have classes.
+    pub statistics: Option<Statistics>,
     /// The fields of `[ingest]` that its name stands for.
     pub ingest: Table,
     /// The files by name, with their checksums.
     #[serde(default)]
     pub files: BTreeMap<String, FileSource>,
+}
+
+/// What links and classes of a dataset are like.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Statistics {
+    /// The number of classes of the nodes.
+    pub classes: u32,
+    /// The mean number of links of a node.
+    pub mean_degree: f64,
+    /// The standard deviation of the degrees over their mean.
+    pub degree_spread: f64,
+    /// The share of the links that join nodes of one class.
+    pub homophily: f64,
 }
 
 /// Where a file of a dataset comes from, and how it is recognized.
@@ -38,6 +54,19 @@ pub(crate) struct FileSource {
     pub sha256: String,
     /// The address at its original host, if the file is hosted in this form.
     pub url: Option<String>,
+}
+
+impl Dataset {
+    /// Whether all files are in this folder of data.
+    pub(crate) fn is_in(&self, data_dir: &Path) -> bool {
+        let folder = self.ingest.get("folder").and_then(Value::as_str).unwrap_or_default();
+        self.files.keys().all(|file| data_dir.join(folder).join(file).is_file())
+    }
+
+    /// Whether nodes have features.
+    pub(crate) fn has_features(&self) -> bool {
+        self.n_features.is_some() || self.ingest.contains_key("features")
+    }
 }
 
 /// All known datasets by name.

@@ -53,6 +53,12 @@ pub(crate) struct AdviseArguments {
     /// worth (minutes).
     #[arg(long, default_value_t = 0)]
     pub surrogates: u32,
+    /// Public graphs that take the place of the graph too: the nearest ones among those in the data folder.
+    #[arg(long, default_value_t = 0)]
+    pub public_graphs: u32,
+    /// Folder with public graphs, as `veilgraph fetch` makes it.
+    #[arg(long, env = "DATA_DIR", value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
     /// Page to write (HTML), which must not exist yet.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -45,7 +45,7 @@ pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Resu
         .map(|question| Answer::of(question, &knowledge, &models, arguments.at_most_belief))
         .collect();
     let questions: Vec<_> = answers.iter().map(|answer| &answer.question).collect();
-    let is_worth_asked = arguments.surrogates > 0;
+    let is_worth_asked = arguments.surrogates > 0 || arguments.public_graphs > 0;
     let worth = is_worth_asked.then(|| Worth::of(store, arguments, &knowledge, &questions)).transpose()?;
     let advice = Advice { knowledge, answers, worth };
     if arguments.json {

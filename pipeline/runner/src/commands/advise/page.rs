@@ -17,7 +17,7 @@ pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
     let (head, rows) = words::table(&advice.answers);
     let worth = advice.worth.as_ref().map(|worth| {
         let (head, rows) = words::worth_table(worth, &advice.answers);
-        context! { head, rows, nodes => worth.nodes, number => worth.majority.len() }
+        context! { head, rows, surrogates => words::surrogates(worth) }
     });
     // A name beside an environment says that the text is HTML, so that values are escaped.
     let mut environment = Environment::new();

@@ -1,6 +1,8 @@
-//! What budgets are worth to a network, on synthetic graphs that take the place of the private one.
+//! What budgets are worth to a network, on graphs that take the place of the private one.
 
 mod point;
+mod public_graph;
+mod surrogate;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,9 +25,11 @@ use crate::plan::Options;
 use crate::progress::Display;
 use crate::{runs, systems};
 use point::{Point, van_der_corput};
+use public_graph::PublicGraph;
+use surrogate::Surrogate;
 use veilgraph_train::Device;
 
-/// Surrogates have no more nodes: a network is trained for every budget on each of them.
+/// Surrogates that are drawn have no more nodes: a network is trained for every budget on each of them.
 const MOST_NODES: u64 = 12_000;
 
 /// Test accuracies on all surrogates, each list in their order.
@@ -41,8 +45,12 @@ pub(super) struct Worth {
     pub non_private: Vec<f64>,
     /// What each mechanism and budget gives, by the position of its question.
     pub with_links: BTreeMap<usize, Vec<f64>>,
-    /// Number of nodes of every surrogate.
+    /// Number of surrogates that were drawn; public graphs follow them in every list.
+    pub drawn: usize,
+    /// Number of nodes of each that was drawn.
     pub nodes: u64,
+    /// Names of the public graphs.
+    pub public_graphs: Vec<String>,
     /// Names of the runs in the store.
     pub runs: Vec<String>,
 }
@@ -55,13 +63,13 @@ impl Worth {
         knowledge: &Knowledge,
         questions: &[&Question],
     ) -> anyhow::Result<Self> {
-        let (Some(classes), Some(homophily)) = (knowledge.classes, &knowledge.homophily) else {
-            let problem = "--surrogates: networks classify nodes; give --classes, and --homophily if it is known";
+        let (Some(classes), Some(_)) = (knowledge.classes, &knowledge.homophily) else {
+            let problem = "--surrogates, --public-graphs: networks classify nodes; give --classes, and --homophily if it is known";
             return Err(ConfigError(problem.to_owned()).into());
         };
         let mut worth = Self { nodes: knowledge.nodes.min(MOST_NODES), ..Self::default() };
         let most = (worth.nodes - 1) as f64 / 4.0;
-        if knowledge.mean_degree.range.high > most {
+        if arguments.surrogates > 0 && knowledge.mean_degree.range.high > most {
             let problem = format!(
                 "--surrogates: a mean degree of {} is too large for surrogates of {} nodes; at most {most:.0} is drawn",
                 knowledge.mean_degree.range.high, worth.nodes
@@ -82,12 +90,34 @@ impl Worth {
             );
             return Err(ConfigError(problem).into());
         }
+        let public_graphs = PublicGraph::nearest(knowledge, arguments.data_dir.as_deref(), arguments.public_graphs)?;
+        worth.draw(store, arguments, knowledge, questions, classes)?;
+        for (number, graph) in (1..).zip(public_graphs) {
+            output::error_line(&format!("public graph {number} of {}: {graph}", arguments.public_graphs));
+            let run = format!("advise-{}", graph.name);
+            worth.public_graphs.push(graph.name.clone());
+            worth.train(store, arguments, knowledge, questions, &Surrogate::Public(graph), &run)?;
+            worth.runs.push(run);
+        }
+        Ok(worth)
+    }
+
+    /// Draws surrogates and trains networks on them.
+    fn draw(
+        &mut self,
+        store: &Store,
+        arguments: &AdviseArguments,
+        knowledge: &Knowledge,
+        questions: &[&Question],
+        classes: u32,
+    ) -> anyhow::Result<()> {
+        let Some(homophily) = &knowledge.homophily else { return Ok(()) };
         for number in 0..arguments.surrogates {
             // The first surrogate lies in the middle of what is known. The others spread evenly over it.
             // The second number of the sequence is the first one that does not lie in the middle again.
             let place = |base: u32| if number == 0 { 0.5 } else { van_der_corput(number + 1, base) };
             let mut point = Point {
-                nodes: worth.nodes,
+                nodes: self.nodes,
                 mean_degree: knowledge.mean_degree.range.at(place(2)),
                 degree_spread: knowledge.degree_spread.range.at(place(3)),
                 homophily: homophily.range.at(place(5)),
@@ -101,10 +131,11 @@ impl Worth {
             }
             let name = format!("advise-{number}");
             output::error_line(&format!("surrogate {} of {}: {point}", number + 1, arguments.surrogates));
-            worth.train(store, arguments, knowledge, questions, point, &name)?;
-            worth.runs.push(name);
+            self.train(store, arguments, knowledge, questions, &Surrogate::Drawn(point), &name)?;
+            self.runs.push(name);
+            self.drawn += 1;
         }
-        Ok(worth)
+        Ok(())
     }
 
     fn train(
@@ -113,16 +144,16 @@ impl Worth {
         arguments: &AdviseArguments,
         knowledge: &Knowledge,
         questions: &[&Question],
-        point: Point,
+        surrogate: &Surrogate,
         name: &str,
     ) -> anyhow::Result<()> {
-        let mut text = point.config(name, arguments);
+        let mut text = surrogate.config(name, arguments);
         if questions.iter().any(|question| question.mechanism == "blink") {
             // Above the alternatives, so that --set may say something else.
             text = text.replacen("[train]", "[privatize.links]\ndegree_fraction = \"auto-with-bits\"\n[train]", 1);
         }
         for (number, question) in questions.iter().enumerate().filter(|(_, question)| question.is_trained()) {
-            let epsilon = equivalent_epsilon(question, point, knowledge.nodes)?;
+            let epsilon = equivalent_epsilon(question, surrogate, knowledge)?;
             let mechanism = &question.mechanism;
             text.push_str(&format!(
                 "\n[[compare]]\nname = \"question-{number}\"\nprivatize.links.mechanism = \"{mechanism}\"\n"
@@ -130,7 +161,7 @@ impl Worth {
             text.push_str(&format!("privatize.links.epsilon = {epsilon:?}\n"));
             if mechanism == "blink" {
                 // Without features no network is trained: the prior itself has to know classes.
-                text.push_str(if point.features_accuracy.is_some() {
+                text.push_str(if surrogate.has_features() {
                     "construct = { variant = \"hybrid\", edge_multiple = 2 }\n\
                      estimate = { method = \"best\", prior = \"beta-model\", triangles = false }\n"
                 } else {
@@ -172,7 +203,7 @@ impl Worth {
     /// As JSON.
     pub(super) fn json(&self) -> Value {
         json!({
-            "nodes": self.nodes, "runs": self.runs, "without_links": self.without_links, "beliefs": self.beliefs, "majority": self.majority,
+            "nodes": self.nodes, "public_graphs": self.public_graphs, "runs": self.runs, "without_links": self.without_links, "beliefs": self.beliefs, "majority": self.majority,
             "non_private": self.non_private,
             "with_links": self.with_links.iter().map(|(question, accuracy)| json!({"answer": question, "accuracy": accuracy})).collect::<Vec<_>>(),
         })
@@ -184,7 +215,7 @@ impl Worth {
 fn topic_share(store: &Store, arguments: &AdviseArguments, point: Point, accuracy: f64) -> anyhow::Result<f64> {
     const TRIED: [f64; 9] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0];
     let mut found = Vec::new();
-    let text = point.config("advise-features", arguments);
+    let text = Surrogate::Drawn(point).config("advise-features", arguments);
     // The floors that a config has are not asked for here, and neither are links.
     let text = text.split("\n[[compare]]").next().unwrap_or_default().replace("model = \"gcn\"", "model = \"mlp\"");
     let text = text.replace("topic_share = 0.5", &format!("topic_share = {TRIED:?}"));
@@ -213,12 +244,21 @@ fn topic_share(store: &Store, arguments: &AdviseArguments, point: Point, accurac
 }
 
 /// The budget that exposes the same share of a surrogate's links as the asked one of those of the whole graph.
-fn equivalent_epsilon(question: &Question, point: Point, nodes: u64) -> anyhow::Result<f64> {
-    let Point { mean_degree, degree_spread, .. } = point;
-    let model = |nodes: u64| DegreeModel::new(PublicKnowledge { nodes, mean_degree, degree_spread });
+fn equivalent_epsilon(question: &Question, surrogate: &Surrogate, knowledge: &Knowledge) -> anyhow::Result<f64> {
+    let of_surrogate = surrogate.degrees();
+    let of_graph = match surrogate {
+        // A surrogate that is drawn stands for a graph of its own degrees.
+        Surrogate::Drawn(_) => PublicKnowledge { nodes: knowledge.nodes, ..of_surrogate },
+        Surrogate::Public(_) => PublicKnowledge {
+            nodes: knowledge.nodes,
+            mean_degree: knowledge.mean_degree.range.middle(),
+            degree_spread: knowledge.degree_spread.range.middle(),
+        },
+    };
     match &question.seen {
-        Some(seen) if point.nodes < nodes && seen.per_link.is_finite() => {
-            Ok(question.epsilon * factor_of_equal_exposure(&model(nodes)?, &model(point.nodes)?, &seen.signal))
+        Some(seen) if of_graph != of_surrogate && seen.per_link.is_finite() => {
+            let (graph, model) = (DegreeModel::new(of_graph)?, DegreeModel::new(of_surrogate)?);
+            Ok(question.epsilon * factor_of_equal_exposure(&graph, &model, &seen.signal))
         }
         _ => Ok(question.epsilon),
     }
@@ -227,12 +267,13 @@ fn equivalent_epsilon(question: &Question, point: Point, nodes: u64) -> anyhow::
 /// The scores of a config, from the store where it has run before.
 fn rows(store: &Store, text: String, arguments: &AdviseArguments) -> anyhow::Result<Vec<Row>> {
     let config = Config::parse(Path::new("advise"), text, &arguments.sets)?;
-    let options = Options { data_dir: None, published: None, until: None, device: Device::Cpu };
+    let data_dir = arguments.data_dir.as_deref();
+    let options = Options { data_dir, published: None, until: None, device: Device::Cpu };
     let tasks = systems::plan(&config, &options)?;
     let how = RunArguments {
         configs: Vec::new(),
         until: None,
-        data_dir: None,
+        data_dir: arguments.data_dir.clone(),
         published: None,
         sets: Vec::new(),
         device: DeviceChoice::Cpu,

@@ -161,13 +161,23 @@ fn spread(values: &[f64]) -> String {
 /// The accuracies as text.
 pub(super) fn worth_text(worth: &Worth, answers: &[Answer]) -> String {
     let (head, rows) = worth_table(worth, answers);
-    let number = worth.majority.len();
-    let surrogates = if number == 1 {
-        "one surrogate, which gives no interval".to_owned()
-    } else {
-        format!("{number} surrogates, least and largest in parentheses")
-    };
-    format!("Accuracy of networks on {surrogates}; {} nodes each:\n{}", worth.nodes, text_of(head, rows))
+    format!("Accuracy of networks on {}:\n{}", surrogates(worth), text_of(head, rows))
+}
+
+/// The surrogates as a phrase.
+pub(super) fn surrogates(worth: &Worth) -> String {
+    let (drawn, public) = (worth.drawn, worth.public_graphs.len());
+    let mut kinds = Vec::new();
+    if drawn > 0 {
+        let plural = if drawn == 1 { "surrogate" } else { "surrogates" };
+        kinds.push(format!("{drawn} {plural} of {} nodes", worth.nodes));
+    }
+    if public > 0 {
+        let plural = if public == 1 { "public graph" } else { "public graphs" };
+        kinds.push(format!("{public} {plural} ({})", worth.public_graphs.join(", ")));
+    }
+    let interval = if drawn + public == 1 { "which gives no interval" } else { "least and largest in parentheses" };
+    format!("{}, {interval}", kinds.join(" and "))
 }
 
 /// The table as text.

@@ -1,13 +1,11 @@
-//! One graph of those that public knowledge allows, as a config of the pipeline.
+//! One graph of those that public knowledge allows, as it is drawn.
 
 use std::fmt;
 
-use crate::cli::AdviseArguments;
+use super::surrogate::Ingest;
 
 /// Words of a node on average: enough that hardly any node has too few to tell its class.
 const WORDS: f64 = 40.0;
-/// Names of the alternatives of a surrogate's config that cost nothing, and of the ceiling.
-const REFERENCES: [&str; 4] = ["no-links", "beliefs", "majority", "non-private"];
 
 /// One point of what is known, as a graph that can be drawn.
 #[derive(Clone, Copy, Debug)]
@@ -47,39 +45,21 @@ impl Point {
         errors.min(room).max(0.0)
     }
 
-    /// The config of this surrogate, with the floors and the ceiling.
-    pub(super) fn config(&self, name: &str, arguments: &AdviseArguments) -> String {
+    /// The tables that say how it is drawn.
+    pub(super) fn ingest(&self) -> Ingest {
         let Self { nodes, mean_degree, degree_spread, classes, topic_share, seed, .. } = self;
         let features = if self.features_accuracy.is_some() { 1433 } else { 0 };
         let ambiguous = self.ambiguous_share();
         // Links of nodes between two classes lower the homophily that is seen.
         let homophily = (self.homophily / (1.0 - ambiguous / 2.0).powi(2)).min(1.0);
-        // What is not trained on is for choosing the setting and for the test, half and half.
-        let training = arguments.training_share;
-        let rest = (1.0 - training) / 2.0;
-        let train = if features > 0 {
-            "model = \"gcn\"\nlearning_rate = [0.1, 0.01]\nweight_decay = [1e-3, 1e-4]\ndropout = 0.1"
-        } else {
-            "task = \"beliefs\""
-        };
-        let mut text = format!(
-            "name = \"{name}\"\n[privacy.public_knowledge]\nnodes = {nodes}\nmean_degree = {mean_degree:?}\n\
-             degree_spread = {degree_spread:?}\n[evaluate]\nmetrics = [\"accuracy\"]\n[ingest]\ndataset = \"synthetic\"\n\
-             split = {{ train = {training:?}, validation = {rest:?}, test = {rest:?} }}\n[ingest.synthetic]\nnodes = {nodes}\n\
-             mean_degree = {mean_degree:?}\ndegree_spread = {degree_spread:?}\nhomophily = {homophily:?}\nclasses = {classes}\n\
-             ambiguous_share = {ambiguous:?}\nseed = {seed}\nfeatures = {features}\nwords = {WORDS:?}\ntopic_share = {topic_share:?}\n[train]\n{train}\n"
-        );
-        // Without features and links, nothing is left to learn from but how frequent classes are.
-        for reference in REFERENCES.into_iter().filter(|reference| features > 0 || *reference == "majority") {
-            text.push_str(&format!("\n[[compare]]\nname = \"{reference}\"\n"));
-            text.push_str(match reference {
-                "no-links" => "privatize.links.mechanism = \"no-links\"\ntrain.model = \"mlp\"\n",
-                "beliefs" => "privatize.links.mechanism = \"no-links\"\ntrain = { task = \"beliefs\" }\n",
-                "majority" => "privatize.links.mechanism = \"no-links\"\ntrain = { task = \"majority\" }\n",
-                _ => "privatize.links.mechanism = \"non-private\"\n",
-            });
+        Ingest {
+            dataset: "synthetic".to_owned(),
+            more: format!(
+                "[ingest.synthetic]\nnodes = {nodes}\nmean_degree = {mean_degree:?}\ndegree_spread = {degree_spread:?}\n\
+                 homophily = {homophily:?}\nclasses = {classes}\nambiguous_share = {ambiguous:?}\nseed = {seed}\n\
+                 features = {features}\nwords = {WORDS:?}\ntopic_share = {topic_share:?}\n"
+            ),
         }
-        text
     }
 }
 

@@ -1,0 +1,106 @@
+//! Public graphs that resemble what is known of the private one.
+
+use std::fmt;
+use std::path::Path;
+
+use veilgraph_exposure::PublicKnowledge;
+
+use crate::commands::advise::knowledge::Knowledge;
+use crate::config::ConfigError;
+use crate::datasets::{self, Statistics};
+
+/// Public graphs have no more nodes: a network is trained for every budget on each of them.
+const MOST_NODES: usize = 25_000;
+
+/// A public graph that takes the place of the private one.
+#[derive(Clone, Debug)]
+pub(super) struct PublicGraph {
+    /// Its name among the datasets.
+    pub name: String,
+    nodes: usize,
+    statistics: Statistics,
+    /// Whether networks read its features: those of the private graph have features as well.
+    pub reads_features: bool,
+}
+
+impl fmt::Display for PublicGraph {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Statistics { classes, mean_degree, degree_spread, homophily } = self.statistics;
+        write!(
+            formatter,
+            "{}: {} nodes, {classes} classes, mean degree {mean_degree:.1}, spread {degree_spread:.2}, homophily \
+             {homophily:.2}",
+            self.name, self.nodes
+        )
+    }
+}
+
+impl PublicGraph {
+    /// Its number of nodes and its degrees.
+    pub(super) fn degrees(&self) -> PublicKnowledge {
+        let Statistics { mean_degree, degree_spread, .. } = self.statistics;
+        PublicKnowledge { nodes: self.nodes as u64, mean_degree, degree_spread }
+    }
+
+    /// The `number` public graphs in the data folder that are nearest to the middle of what is known.
+    ///
+    /// # Errors
+    /// When there is no data folder, or it holds too few graphs with classes.
+    pub(super) fn nearest(
+        knowledge: &Knowledge,
+        data_dir: Option<&Path>,
+        number: u32,
+    ) -> Result<Vec<Self>, ConfigError> {
+        if number == 0 {
+            return Ok(Vec::new());
+        }
+        let Some(data_dir) = data_dir else {
+            let problem =
+                "--public-graphs: say where they are with --data-dir, or download some with `veilgraph fetch`";
+            return Err(ConfigError(problem.to_owned()));
+        };
+        let reads_features = knowledge.features_accuracy.is_some();
+        let known = datasets::all().into_iter().filter(|(_, dataset)| {
+            dataset.n_nodes.is_some_and(|nodes| nodes <= MOST_NODES)
+                && (dataset.has_features() || !reads_features)
+                && dataset.is_in(data_dir)
+        });
+        let mut graphs: Vec<Self> = known
+            .filter_map(|(name, dataset)| {
+                let (statistics, nodes) = (dataset.statistics?, dataset.n_nodes?);
+                Some(Self { name, nodes, statistics, reads_features })
+            })
+            .collect();
+        if graphs.len() < number as usize {
+            let features = if reads_features { " and features" } else { "" };
+            return Err(ConfigError(format!(
+                "--public-graphs: {} holds {} public graphs with classes{features} and at most {MOST_NODES} nodes; ask for \
+                 fewer, or download more with `veilgraph fetch`",
+                data_dir.display(),
+                graphs.len()
+            )));
+        }
+        graphs.sort_by(|a, b| a.distance(knowledge).total_cmp(&b.distance(knowledge)));
+        graphs.truncate(number as usize);
+        Ok(graphs)
+    }
+
+    /// How far its statistics are from the middle of what is known.
+    ///
+    /// One unit is a factor of two in the mean degree, of 1.5 in the spread, of three in the number of classes and of eight
+    /// in the number of nodes (a budget is fitted to it), and a difference of 0.1 in homophily.
+    fn distance(&self, knowledge: &Knowledge) -> f64 {
+        let Statistics { classes, mean_degree, degree_spread, homophily } = self.statistics;
+        let factors = |a: f64, b: f64, unit: f64| (a / b).ln() / unit.ln();
+        let of_homophily = knowledge.homophily.as_ref().map_or(0.0, |known| homophily - known.range.middle());
+        let of_classes = knowledge.classes.map_or(0.0, |known| factors(f64::from(classes), f64::from(known), 3.0));
+        let differences = [
+            factors(mean_degree, knowledge.mean_degree.range.middle(), 2.0),
+            factors(degree_spread, knowledge.degree_spread.range.middle(), 1.5),
+            factors(self.nodes as f64, knowledge.nodes as f64, 8.0),
+            of_classes,
+            of_homophily / 0.1,
+        ];
+        differences.iter().map(|difference| difference * difference).sum()
+    }
+}
