@@ -138,7 +138,7 @@ lpgnn: build              ## Private features and labels over public links (LPGN
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
 	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
-advise: build             ## What `veilgraph advise` foretells, beside runs on real graphs (20 minutes; needs DATA_DIR)
+advise: build             ## What `veilgraph advise` foretells, beside runs on real graphs (half an hour; needs DATA_DIR)
 	python3 docs/benchmarks/advise.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR)
 node-level: build         ## Models of a trusted curator, all data of a node protected, sound and claimed costs side by side (needs DATA_DIR)
 	$(VEILGRAPH) run configs/node-level/*.toml $(PAPER) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(PAPER) && python3 docs/benchmarks/node_level.py

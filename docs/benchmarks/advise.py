@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Prints what `veilgraph advise` foretells of real graphs, beside what runs on these graphs give.
 
-usage: advise.py --veilgraph PROGRAM --data-dir DIR [--store DIR] [--links] [--accuracy] > tables.md
+usage: advise.py --veilgraph PROGRAM --data-dir DIR [--store DIR] [--links] [--accuracy] [--public] > tables.md
 
-Without --links and --accuracy, both tables are printed. The advice is told the number of nodes and the mean degree of a
+Without --links, --accuracy and --public, all three tables are printed. The advice is told the number of nodes and the mean degree of a
 graph, which stand below; for accuracy it is also told the number of classes, the homophily and the accuracy of a network
 that reads features alone. Only the standard library is needed.
 """
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 # Nodes, mean degree, classes and homophily. Nodes and links are those of the files; homophily is the share of links
 # between nodes of one class.
@@ -77,21 +80,37 @@ def links(options):
     print(f"\nThe largest difference is {100 * worst:.1f} points.\n")
 
 
-def accuracy(options):
+@contextlib.contextmanager
+def all_but(options, graph):
+    """A folder of data without one graph: nobody has the private graph among the public ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        for item in Path(options.data_dir).resolve().iterdir():
+            if item.name != graph:
+                (Path(folder) / item.name).symlink_to(item)
+        yield folder
+
+
+def accuracy(options, what):
+    """Accuracies on surrogates that are drawn (`surrogates`), or on the nearest public graphs (`public graphs`)."""
     scores = run(options, "configs/advise-accuracy.toml")
     found = {(row["dataset"], row["alternative"], row["epsilon"]): row["mean"]
              for row in scores if row["metric"] == "accuracy"}
-    line("graph", "ε", "accuracy on surrogates", "least to most", "on the graph", "difference")
+    line("graph", "ε", f"accuracy on {what}", "least to most", "on the graph", "difference")
     print("|---|" + "---:|" * 5)
-    differences = []
+    differences, taken = [], {}
     for graph, (_, _, classes, homophily) in GRAPHS.items():
         features = next((mean for (dataset, name, _), mean in found.items() if (dataset, name) == (graph, "no-links")), None)
         if features is None:
             continue
         budgets = sorted({epsilon for dataset, name, epsilon in found if (dataset, name) == (graph, "with-links")})
-        foretold = advice(options, graph, "--classes", classes, "--homophily", homophily, "--features-accuracy",
-                          f"{features:.3f}", "--surrogates", options.surrogates, "--epsilon", ",".join(map(str, budgets)))
+        with all_but(options, graph) as folder:
+            kind = ["--surrogates", options.surrogates]
+            if what == "public graphs":
+                kind = ["--public-graphs", options.public_graphs, "--data-dir", folder]
+            foretold = advice(options, graph, "--classes", classes, "--homophily", homophily, "--features-accuracy",
+                              f"{features:.3f}", *kind, "--epsilon", ",".join(map(str, budgets)))
         worth = foretold["surrogates"]
+        taken[graph] = worth["public_graphs"]
         ceiling = next(mean for (dataset, name, _), mean in found.items() if (dataset, name) == (graph, "non-private"))
         cells = [("no links", worth["without_links"], features)]
         for row in worth["with_links"]:
@@ -106,6 +125,9 @@ def accuracy(options):
     near = sum(difference <= 0.05 for difference in differences)
     print(f"\n{near} of {len(differences)} accuracies lie within 5 points; the largest difference is "
           f"{100 * max(differences):.1f} points.\n")
+    for graph, names in taken.items():
+        if names:
+            print(f"- For {graph}: {' and '.join(names)}.")
 
 
 def main():
@@ -114,13 +136,18 @@ def main():
     parser.add_argument("--data-dir", required=True)
     parser.add_argument("--store", default="artifacts")
     parser.add_argument("--surrogates", default=3, type=int)
+    parser.add_argument("--public-graphs", default=2, type=int)
     parser.add_argument("--links", action="store_true", help="the table of links alone")
-    parser.add_argument("--accuracy", action="store_true", help="the table of accuracies alone")
+    parser.add_argument("--accuracy", action="store_true", help="the table of accuracies on surrogates alone")
+    parser.add_argument("--public", action="store_true", help="the table of accuracies on public graphs alone")
     options = parser.parse_args()
-    if options.links or not options.accuracy:
+    is_all = not (options.links or options.accuracy or options.public)
+    if options.links or is_all:
         links(options)
-    if options.accuracy or not options.links:
-        accuracy(options)
+    if options.accuracy or is_all:
+        accuracy(options, "surrogates")
+    if options.public or is_all:
+        accuracy(options, "public graphs")
 
 
 main()

@@ -12,6 +12,7 @@ use veilgraph_cache::Cache;
 use veilgraph_store::{Recipe, Store, create_private_folder, write_private_file};
 
 use crate::code;
+use crate::config::sweep::canonical;
 use crate::registry;
 use crate::task::{Handle, Task};
 
@@ -138,6 +139,14 @@ impl Order {
             env!("CARGO_PKG_VERSION"),
             &code[..12.min(code.len())],
             self.recipe.code.get(..12).unwrap_or("none")
+        );
+        // Parameters, seed and trial stand beside the recipe, in the form in which they are used.
+        ensure!(
+            canonical(&self.params()?) == self.recipe.params
+                && self.recipe.seed.is_none_or(|seed| seed == self.seed)
+                && self.recipe.trial.is_none_or(|trial| trial == self.trial),
+            "the order asks for other parameters than the entry {} is named after; run the same command again",
+            self.recipe.key()
         );
         Ok(())
     }

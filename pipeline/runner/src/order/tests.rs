@@ -14,7 +14,7 @@ fn order(code: &str) -> Order {
         side: "server".to_owned(),
         code: code.to_owned(),
         dependencies: dependencies.to_owned(),
-        params: json!({"epochs": 3}),
+        params: json!({"epochs": 3, "budget": "inf"}),
         seed: Some(1),
         trial: Some(2),
         inputs: BTreeMap::new(),
@@ -64,6 +64,24 @@ fn an_order_is_read_as_it_was_written() {
 fn a_program_of_other_code_refuses_the_order() {
     let error = order("another").check().expect_err("refused").to_string();
     assert!(error.contains("another version of veilgraph"), "{error}");
+}
+
+/// Else an entry would be made of other parameters than its key says.
+#[test]
+fn an_order_with_other_parameters_is_refused() {
+    let (code, _) = code::digests("veilgraph-train");
+    let changes: [fn(&mut Order); 3] = [
+        |order| order.params = "epochs = 4\nbudget = inf\n".to_owned(),
+        |order| order.seed = 2,
+        |order| order.trial = 3,
+    ];
+    for change in changes {
+        let mut order = order(code);
+        order.check().expect("as it was written");
+        change(&mut order);
+        let error = order.check().expect_err("refused").to_string();
+        assert!(error.contains("asks for other parameters"), "{error}");
+    }
 }
 
 #[test]
