@@ -23,6 +23,13 @@ fn public_graphs_must_be_at_hand() {
         let answer = lab.call(&[&KNOWN[..], more].concat());
         assert!(answer.status == 2 && answer.err.contains(words), "`{words}` is not in {}", answer.err);
     }
+    // A file of one's own that has the name of a public one is not taken for it, and nothing is said of it.
+    for file in ["edges.csv", "target.csv"] {
+        lab.write(&format!("empty/lastfm/{file}"), "id,target\n0,1\n");
+    }
+    let answer = lab.call(&[&KNOWN[..], &["--data-dir", "empty"]].concat());
+    assert!(answer.status == 2 && answer.err.contains("holds 0 public graphs"), "{}", answer.err);
+    assert!(!answer.err.contains("SHA-256"), "{}", answer.err);
     let answer = lab.call(&["advise", "--nodes", "3000", "--public-graphs=1", "--data-dir", "empty"]);
     assert!(answer.status == 2 && answer.err.contains("give --classes"), "{}", answer.err);
     assert!(!lab.has_entries());

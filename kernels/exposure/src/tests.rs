@@ -183,6 +183,8 @@ fn a_smaller_graph_needs_more_noise() {
     let (wanted, found) = (exposure(&whole, &signal).found, exposure(&surrogate, &signal.scaled(factor)).found);
     assert!((wanted - found).abs() < 1e-3, "{found} is not {wanted}");
     assert!((factor_of_equal_exposure(&whole, &whole, &signal) - 1.0).abs() < 1e-6);
+    let plain = factor_of_equal_exposure(&model(2_000, 3.0, 1.2), &model(2_708, 3.9, 1.34), &two_bits(40.0, 0.0));
+    assert!(plain <= 1.0, "where no link stays hidden, no factor is needed: {plain}");
     // And a larger one less.
     let back = factor_of_equal_exposure(&surrogate, &whole, &signal.scaled(factor));
     assert!((back * factor - 1.0).abs() < 1e-3, "{back} undoes {factor}");

@@ -57,10 +57,13 @@ pub(crate) struct FileSource {
 }
 
 impl Dataset {
-    /// Whether all files are in this folder of data.
+    /// Whether all files are in this folder of data and have the right checksums: a file of the same name may be anybody's.
     pub(crate) fn is_in(&self, data_dir: &Path) -> bool {
         let folder = self.ingest.get("folder").and_then(Value::as_str).unwrap_or_default();
-        self.files.keys().all(|file| data_dir.join(folder).join(file).is_file())
+        let is_right = |(file, source): (&String, &FileSource)| {
+            std::fs::read(data_dir.join(folder).join(file)).is_ok_and(|bytes| sha256(&bytes) == source.sha256)
+        };
+        self.files.iter().all(is_right)
     }
 
     /// Whether nodes have features.

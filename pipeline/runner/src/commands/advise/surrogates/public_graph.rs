@@ -12,6 +12,9 @@ use crate::datasets::{self, Statistics};
 /// Public graphs have no more nodes: a network is trained for every budget on each of them.
 const MOST_NODES: usize = 25_000;
 
+/// Spreads of degrees below this one count as this one where graphs are compared.
+const LEAST_SPREAD: f64 = 0.5;
+
 /// A public graph that takes the place of the private one.
 #[derive(Clone, Debug)]
 pub(super) struct PublicGraph {
@@ -91,12 +94,14 @@ impl PublicGraph {
     /// in the number of nodes (a budget is fitted to it), and a difference of 0.1 in homophily.
     fn distance(&self, knowledge: &Knowledge) -> f64 {
         let Statistics { classes, mean_degree, degree_spread, homophily } = self.statistics;
+        // Degrees that hardly spread are equally far from those of every real graph.
+        let spread = |spread: f64| spread.max(LEAST_SPREAD);
         let factors = |a: f64, b: f64, unit: f64| (a / b).ln() / unit.ln();
         let of_homophily = knowledge.homophily.as_ref().map_or(0.0, |known| homophily - known.range.middle());
         let of_classes = knowledge.classes.map_or(0.0, |known| factors(f64::from(classes), f64::from(known), 3.0));
         let differences = [
             factors(mean_degree, knowledge.mean_degree.range.middle(), 2.0),
-            factors(degree_spread, knowledge.degree_spread.range.middle(), 1.5),
+            factors(spread(degree_spread), spread(knowledge.degree_spread.range.middle()), 1.5),
             factors(self.nodes as f64, knowledge.nodes as f64, 8.0),
             of_classes,
             of_homophily / 0.1,
