@@ -109,8 +109,8 @@ def accuracy(options, what):
                 kind = ["--public-graphs", options.public_graphs, "--data-dir", folder]
             foretold = advice(options, graph, "--classes", classes, "--homophily", homophily, "--features-accuracy",
                               f"{features:.3f}", *kind, "--epsilon", ",".join(map(str, budgets)))
-        worth = foretold["surrogates"]
-        taken[graph] = worth["public_graphs"]
+        [worth] = foretold["surrogates"]
+        taken[graph] = worth["graphs"] if what == "public graphs" else []
         ceiling = next(mean for (dataset, name, _), mean in found.items() if (dataset, name) == (graph, "non-private"))
         cells = [("no links", worth["without_links"], features)]
         for row in worth["with_links"]:

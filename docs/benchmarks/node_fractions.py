@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Would nodes with fractions of their own find more links? An optimistic closed form, beside one fraction for all.
 
-usage: node_fractions.py [--graphs NAME...] [--epsilon NATS...]      # needs numpy; about seven minutes
+usage: node_fractions.py [--graphs NAME...] [--epsilon NATS...]      # needs numpy; 23 minutes
 
-A node first sends a noisy degree for a part of its budget. If that lies above a threshold, the node divides what is left by one
-fraction, and else by another one, between a second noisy degree and the bits of its list. The form is that of
+A node first sends a noisy degree for a part of its budget. What is left of the budget is divided between a second noisy degree and
+the bits of its list, by one fraction for nodes whose first degree lies above a threshold and by another one for the others. The form is that of
 kernels/exposure, with two groups of nodes. It is optimistic: the server is taken to learn the group beside both noisy degrees,
 although the first of them decided it, and the best of all divisions is taken for each graph, which nobody could choose.
 """
@@ -25,8 +25,10 @@ GRAPHS = {
     "ego_twitter": (81306, 33.018, 1.70),
 }
 ERRORS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-SHARES = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3]
-FIRST = [0.02, 0.05, 0.1]
+# Fractions of a budget for a degree.
+SHARES = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4]
+# Fractions for the first degree where there are two, and shares of the nodes above the threshold.
+FIRST = [0.02, 0.05, 0.1, 0.15, 0.2, 0.25]
 ABOVE = [0.5, 0.2, 0.05]
 
 
@@ -98,18 +100,23 @@ def found(nodes, mean_degree, spread, groups, chances):
     order = np.argsort(-logit, kind="stable")
     links, others = links[order], others[order]
     named = np.cumsum(links + others)
-    return links[named <= links.sum()].sum() / links.sum()
+    # The cell in which the number of named pairs reaches that of links is named in part.
+    place = np.searchsorted(named, links.sum())
+    before = named[place - 1] if place else 0.0
+    part = (links.sum() - before) / (links[place] + others[place])
+    return (links[:place].sum() + part * links[place]) / links.sum()
 
 
 def one_fraction(graph, epsilon):
     everyone = [np.ones(32)]
     divided = lambda share: [([epsilon * share] if share else [], epsilon * (1 - share))]
-    return max((found(*GRAPHS[graph], divided(share), everyone), share) for share in [*SHARES, 0.25, 0.4])
+    return max((found(*GRAPHS[graph], divided(share), everyone), share) for share in SHARES)
 
 
 def two_fractions(graph, epsilon):
+    """The best division of a budget among those with one fraction for both groups, and among those with two."""
     degrees, shares = degree_model(*GRAPHS[graph])
-    best = (0.0, None)
+    equal, different = (0.0, None), (0.0, None)
     for first in FIRST:
         scale = 1 / (first * epsilon)
         for above in ABOVE:
@@ -125,9 +132,15 @@ def two_fractions(graph, epsilon):
                         reports = [epsilon * first] + ([left * share] if share else [])
                         groups.append((reports, left * (1 - share)))
                     reached = found(*GRAPHS[graph], groups, [1 - high, high])
-                    if reached > best[0]:
-                        best = (reached, (first, above, low_share, high_share))
-    return best
+                    if low_share == high_share:
+                        equal = max(equal, (reached, (first, above, low_share)))
+                    else:
+                        different = max(different, (reached, (first, above, low_share, high_share)))
+    return equal, different
+
+
+def words(division):
+    return ", ".join(f"{number:g}" for number in division)
 
 
 def main():
@@ -135,15 +148,14 @@ def main():
     parser.add_argument("--graphs", nargs="*", choices=GRAPHS, default=list(GRAPHS))
     parser.add_argument("--epsilon", nargs="*", type=float, default=[1.0, 2.0, 3.0, 4.0])
     options = parser.parse_args()
-    print("| graph | ε | one fraction | % found | first, above, low, high | % found | points |")
-    print("|---|---:|---:|---:|---|---:|---:|")
+    print("| graph | ε | one fraction | % found | two degrees, equal fractions | % found | two fractions | % found | points |")
+    print("|---|---:|---:|---:|---|---:|---|---:|---:|")
     for graph in options.graphs:
         for epsilon in options.epsilon:
             plain, share = one_fraction(graph, epsilon)
-            reached, how = two_fractions(graph, epsilon)
-            words = ", ".join(f"{number:g}" for number in how)
-            print(f"| {graph} | {epsilon:g} | {share:g} | {100 * plain:.1f} | {words} | {100 * reached:.1f} | "
-                  f"{100 * (reached - plain):+.1f} |", flush=True)
+            (equal, how_equal), (different, how_different) = two_fractions(graph, epsilon)
+            print(f"| {graph} | {epsilon:g} | {share:g} | {100 * plain:.1f} | {words(how_equal)} | {100 * equal:.1f} | "
+                  f"{words(how_different)} | {100 * different:.1f} | {100 * (different - max(plain, equal)):+.1f} |", flush=True)
 
 
 main()

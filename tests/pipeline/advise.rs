@@ -16,6 +16,11 @@ fn advice(lab: &Lab, arguments: &[&str]) -> Value {
     serde_json::from_str(&answer.out).expect("JSON")
 }
 
+/// What the advice says it knows of `what`.
+fn known_as<'a>(document: &'a Value, what: &str) -> &'a Value {
+    rows(&document["knowledge"]["known"]).find(|known| known["what"] == what).expect("it is known")
+}
+
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
@@ -68,7 +73,10 @@ fn a_mechanism_of_which_only_the_cost_is_known_is_bounded() {
     assert!(nothing < 0.005 && open == 1.0 && public == 1.0, "{found:?}");
     assert_eq!(document["answers"][5]["verdict"], "no-protection", "public links are not protected");
     assert_eq!(document["answers"][2]["is_bound"], true);
+    assert_eq!(document["answers"][2]["links_of_hubs_found"], Value::Null, "a bound on all links is none on some");
 }
+
+const KNOWN_CLASSES: [&str; 6] = ["--nodes", "300", "--classes", "3", "--features-accuracy", "0.6"];
 
 #[test]
 fn bad_public_knowledge_is_refused() {
@@ -84,16 +92,38 @@ fn bad_public_knowledge_is_refused() {
         (&[&good[..], &["--epsilon", "0"]].concat(), "0 does not lie between 0.001 and 100 nats"),
         (&[&good[..], &["--source", "degree=paper"]].concat(), "nothing is called `degree`"),
         (&[&good[..], &["--at-most-belief", "1"]].concat(), "does not lie between 0 and 1"),
-        (&[&good[..], &["--set", "privatize.links.degree_fraction=[0.1,0.2]"]].concat(), "ask about one at a time"),
+        (
+            &[&good[..], &["--set", "privatize.links.degree_noise=[\"laplace\",\"discrete-laplace\"]"]].concat(),
+            "give one value",
+        ),
+        (
+            &[&good[..], &["--set", "privatize.links.degree_fraction=0.1"]].concat(),
+            "ask about it with --degree-fraction",
+        ),
+        (&[&good[..], &["--mechanism", "rr", "--degree-fraction", "0.1"]].concat(), "rr pays for no noisy degree"),
+        (&[&good[..], &["--degree-fraction", "1.5"]].concat(), "1.5"),
+        (&[&good[..], &["--degree-fraction", "auot"]].concat(), "auot"),
         (&["--nodes", "100", "--mean-degree", "8", "--surrogates", "1"], "give --classes"),
         (&["--nodes", "100", "--classes", "1"], "--classes: 1 is not between 2"),
         (&[&good[..], &["--set", "privatize.links.epsilon=8"]].concat(), "ask about it with --epsilon"),
         (&[&good[..], &["--set", "ingest.dataset=\"cora\""]].concat(), "arguments of its own"),
+        (&[&good[..], &["--set", "trials=2"]].concat(), "only fields of [privatize.links]"),
+        (&[&good[..], &["--set", "privatize={links={epsilon=8}}"]].concat(), "only fields of [privatize.links]"),
+        (&[&good[..], &["--source", "homophily=a paper"]].concat(), "give --homophily as well"),
+        (&[&good[..], &["--source", "classes="]].concat(), "say where the number comes from"),
+        (&[&good[..], &["--source", "classes=a", "--source", "classes=b"]].concat(), "is given twice"),
+        (&[&good[..], &["--mechanism", "blnk", "--degree-fraction", "0.1"]].concat(), "did you mean `blink`"),
+        (
+            &["--nodes", "60", "--classes", "2", "--surrogates", "1", "--training-share", "0.98"],
+            "a smaller --training-share",
+        ),
+        (&["--nodes", "900", "--classes", "3", "--surrogates", "1", "--training-share", "0.02"], "of at least 0.04"),
+        (&[&KNOWN_CLASSES[..], &["--surrogates", "1", "--set", "train.hidden=[8,16]"]].concat(), "give one value"),
         (&[&good[..], &["--report", "nowhere/advice.html"]].concat(), "there is no such folder"),
         (&[&good[..], &["--training-share", "1"]].concat(), "--training-share: 1 does not lie"),
         (
             &["--nodes", "100", "--mean-degree", "8", "--classes", "30", "--surrogates", "1"],
-            "fewer than ten training nodes",
+            "100 nodes are too few for networks",
         ),
         (
             &["--nodes", "300", "--mean-degree", "8", "--classes", "3", "--surrogates", "1", "--mechanism", "rr"],
@@ -124,7 +154,7 @@ fn without_public_knowledge_answers_are_wide_and_say_so() {
     };
     assert_eq!(width(&known), 0.0);
     assert!(width(&unknown) > 0.3, "{unknown}");
-    assert!(unknown["knowledge"]["known"][0]["source"].as_str().is_some_and(|source| source.contains("not given")));
+    assert!(known_as(&unknown, "mean degree")["source"].as_str().is_some_and(|source| source.contains("not given")));
 }
 
 /// A drawn graph, reported on and read by the pipeline, beside what was foretold of it. The tolerance is the ten points
@@ -187,9 +217,33 @@ fn advice_holds_the_knowledge_that_an_advised_fraction_needs() {
     let lab = Lab::new();
     let asked =
         ["--nodes", "300", "--mean-degree", "6", "--classes", "3", "--features-accuracy", "0.6", "--epsilon", "3"];
-    let more = ["--surrogates", "1", "--set", "privatize.links.degree_fraction=advised", "--set", "train.epochs=5"];
+    let more = ["--surrogates", "1", "--degree-fraction", "advised", "--set", "train.epochs=5"];
     let document = advice(&lab, &[&asked[..], &more[..]].concat());
-    assert_eq!(rows(&document["surrogates"]["with_links"]).count(), 1, "{document}");
+    assert_eq!(rows(&document["surrogates"][0]["with_links"]).count(), 1, "{document}");
+}
+
+/// Several shares for the degree are questions of their own, of the mechanisms that have such a share.
+#[test]
+fn shares_for_the_degree_are_compared() {
+    let lab = Lab::new();
+    let asked = ["--nodes", "3000", "--mean-degree", "8", "--epsilon", "1,4", "--mechanism", "blink,symrr"];
+    let document = advice(&lab, &[&asked[..], &["--degree-fraction", "0,0.5"]].concat());
+    let name = |answer: &Value| (answer["mechanism"].clone(), answer["degree_fraction"].clone());
+    let names: Vec<_> = rows(&document["answers"]).step_by(2).map(name).collect();
+    assert_eq!(names, [("blink".into(), "0".into()), ("blink".into(), "0.5".into()), ("symrr".into(), Value::Null)]);
+    let found = |place: usize| number(&document["answers"][place]["links_found"]["middle"]);
+    assert!(found(1) > found(3) + 0.1, "at 4 nats, half of the budget for degrees is too much: {document}");
+    assert_eq!(rows(&document["recommendations"]).count(), 3, "each is a line of its own");
+}
+
+/// As in a shell, a variable that is set and empty says nothing.
+#[test]
+fn an_empty_variable_says_nothing() {
+    let lab = Lab::with("config.toml", TINY);
+    for arguments in [&["advise", "--nodes", "100"][..], &["plan", "config.toml"]] {
+        let answer = lab.command(arguments).env("DATA_DIR", "").env("PUBLISHED", "").output().expect("a call");
+        assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+    }
 }
 
 /// Surrogates run through the pipeline, and what was trained is not trained again.
@@ -215,7 +269,7 @@ fn surrogates_say_what_links_are_worth() {
         "train.epochs=30",
     ];
     let document = advice(&lab, &asked);
-    let worth = &document["surrogates"];
+    let worth = &document["surrogates"][0];
     let mean = |values: &Value| rows(values).map(number).sum::<f64>() / rows(values).count() as f64;
     let with = |place: usize| mean(&worth["with_links"][place]["accuracy"]);
     assert_eq!(rows(&worth["non_private"]).count(), 2, "{worth}");
@@ -234,7 +288,7 @@ fn without_features_classes_are_believed_from_links_alone() {
     let lab = Lab::new();
     let asked = ["--nodes", "300", "--mean-degree", "8", "--classes", "3", "--homophily", "0.95", "--epsilon", "8"];
     let document = advice(&lab, &[&asked[..], &["--surrogates", "1"]].concat());
-    let worth = &document["surrogates"];
+    let worth = &document["surrogates"][0];
     let accuracy = number(&worth["with_links"][0]["accuracy"][0]);
     assert!(accuracy > number(&worth["majority"][0]) + 0.2, "{worth}");
     assert_eq!(worth["non_private"], Value::Array(Vec::new()));
@@ -244,10 +298,12 @@ fn without_features_classes_are_believed_from_links_alone() {
 fn the_page_needs_nothing_else_and_is_never_overwritten() {
     let lab = Lab::new();
     let asked = ["--nodes", "5000", "--mean-degree", "10", "--report", "advice.html", "--source"];
-    let asked = [&asked[..], &["mean-degree=<b>a report</b>"]].concat();
+    let asked = [&asked[..], &["mean-degree=<b>a report</b>", "--source", "nodes=a mirror"]].concat();
     assert_eq!(advise(&lab, &asked).status, 0);
     let page = fs::read_to_string(lab.path("advice.html")).expect("a page");
-    for words in ["<svg", "For the consent form", "&lt;b&gt;a report&lt;&#x2f;b&gt;", "plausible deniability"] {
+    for words in
+        ["<svg", "For the consent form", "&lt;b&gt;a report&lt;&#x2f;b&gt;", "plausible deniability", "a mirror"]
+    {
         assert!(page.contains(words), "`{words}` is not in the page");
     }
     assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("<b>a report"), "self-contained");
@@ -391,7 +447,7 @@ fn an_earlier_release_is_public_knowledge() {
     let ledger = lab.call(&["ledger", "--json"]).out;
     let document = advice(&lab, &["--released", "config/estimate/trial-0/link_model", "--epsilon", "2"]);
     assert_eq!(document["knowledge"]["nodes"], 800);
-    let mean_degree = &document["knowledge"]["known"][0];
+    let mean_degree = known_as(&document, "mean degree");
     assert!(number(&mean_degree["low"]) < 10.0 && number(&mean_degree["high"]) > 10.0, "{mean_degree}");
     // Six nats a link were released before, and four more are asked about.
     let base = number(&mean_degree["high"]) / 799.0;

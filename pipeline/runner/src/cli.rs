@@ -2,6 +2,7 @@
 
 mod advise;
 mod claims;
+mod environment;
 mod examples;
 mod exec;
 mod init;
@@ -17,11 +18,12 @@ use clap_complete::Shell;
 
 pub(crate) use advise::AdviseArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use environment::without_empty_variables;
 pub(crate) use examples::with_examples;
 pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
-pub(crate) use run::{Accepted, DeviceChoice, RunArguments};
+pub(crate) use run::{DeviceChoice, RunArguments};
 pub(crate) use show::ShowArguments;
 pub(crate) use table::{TableArguments, TableFormat};
 

@@ -42,7 +42,7 @@ pub(crate) struct Statistics {
     pub mean_degree: f64,
     /// The standard deviation of the degrees over their mean.
     pub degree_spread: f64,
-    /// The share of the links that join nodes of one class.
+    /// The share of the links that join nodes of one class, among those whose ends both have one.
     pub homophily: f64,
 }
 

@@ -16,6 +16,7 @@ use crate::config::{Config, ConfigError};
 use crate::function::Function;
 use crate::plan::{KnownFields, Options, Plan};
 use crate::task::Task;
+pub(crate) use learn::GRID;
 
 /// Stage functions that one mechanism alone has, and those of attacks.
 pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {

@@ -43,20 +43,25 @@ pub(crate) struct AdviseArguments {
     /// Mechanisms to compare.
     #[arg(long, value_delimiter = ',', default_values_t = ["blink".to_owned()])]
     pub mechanism: Vec<String>,
-    /// Lay a value over the config that is asked about, e.g. `--set privatize.links.degree_fraction=0.1`.
+    /// Shares of the budget that pay for a noisy degree, to compare: numbers from 0 to 1, `auto`, `auto-with-bits`,
+    /// `public-rule` or `advised` (default: `auto-with-bits` for Blink). Mechanisms without such a share are asked about once.
+    #[arg(long, value_delimiter = ',', value_name = "SHARE")]
+    pub degree_fraction: Vec<String>,
+    /// Lay a value over the config that is asked about, e.g. `--set train.hidden=64`.
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
     /// The belief up to which a pair of two hubs that both claim a link is called deniable.
     #[arg(long, default_value_t = 0.5)]
     pub at_most_belief: f64,
-    /// Synthetic graphs that take the place of the graph: networks are trained on them, to say what the budgets are
-    /// worth (minutes).
+    /// Number of synthetic graphs that are drawn to take the place of the graph: networks are trained on them, to say what
+    /// the budgets are worth (minutes). Needs --classes.
     #[arg(long, default_value_t = 0)]
     pub surrogates: u32,
-    /// Public graphs that take the place of the graph too: the nearest ones among those in the data folder.
+    /// Number of public graphs that take the place of the graph: of those in the data folder, the ones that are nearest to
+    /// what is known (minutes each). Needs --classes and --data-dir.
     #[arg(long, default_value_t = 0)]
     pub public_graphs: u32,
-    /// Folder with public graphs, as `veilgraph fetch` makes it.
+    /// Folder with public graphs, as `veilgraph fetch` makes it; only --public-graphs reads it.
     #[arg(long, env = "DATA_DIR", value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Page to write (HTML), which must not exist yet.
@@ -65,4 +70,11 @@ pub(crate) struct AdviseArguments {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+}
+
+impl AdviseArguments {
+    /// Share of the nodes that score a network; as many choose its setting.
+    pub(crate) fn test_share(&self) -> f64 {
+        (1.0 - self.training_share) / 2.0
+    }
 }

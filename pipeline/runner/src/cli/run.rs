@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
+use super::without_empty_variables;
 use crate::engine::SideChoice;
 
 /// Experiments, and how they are run.
@@ -62,7 +63,8 @@ impl RunArguments {
             run: RunArguments,
         }
         let words = ["run".into(), "--".into(), config.into_os_string()];
-        Usual::parse_from::<_, std::ffi::OsString>(words).run
+        let matches = without_empty_variables(Usual::command()).get_matches_from::<_, std::ffi::OsString>(words);
+        Usual::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).run
     }
 }
 

@@ -11,6 +11,7 @@ mod released;
 mod surrogates;
 mod verdict;
 mod words;
+mod worth_words;
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -19,19 +20,23 @@ use veilgraph_store::Store;
 use crate::cli::AdviseArguments;
 use crate::config::ConfigError;
 use crate::output;
+use crate::systems::GRID;
 use answer::Answer;
 pub(crate) use deployment::{believed, check_belief, sentences};
 pub(crate) use knowledge::{Knowledge, StatedKnowledge};
 pub(crate) use range::Range;
 use recommendation::recommendations;
 use released::Released;
-use surrogates::Worth;
+use surrogates::{Worth, worths};
 
 /// Everything that was found out.
 struct Advice {
     knowledge: Knowledge,
     answers: Vec<Answer>,
-    worth: Option<Worth>,
+    /// What was asked beside that, where it differs from what is usual.
+    asked: Vec<String>,
+    /// One for each origin of the graphs that networks were trained on.
+    worths: Vec<Worth>,
 }
 
 /// Says what every budget lets a server believe and do, and what it is worth.
@@ -45,9 +50,8 @@ pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Resu
         .map(|question| Answer::of(question, &knowledge, &models, arguments.at_most_belief))
         .collect();
     let questions: Vec<_> = answers.iter().map(|answer| &answer.question).collect();
-    let is_worth_asked = arguments.surrogates > 0 || arguments.public_graphs > 0;
-    let worth = is_worth_asked.then(|| Worth::of(store, arguments, &knowledge, &questions)).transpose()?;
-    let advice = Advice { knowledge, answers, worth };
+    let worths = worths(store, arguments, &knowledge, &questions)?;
+    let advice = Advice { knowledge, answers, asked: asked(arguments), worths };
     if arguments.json {
         output::line(&serde_json::to_string_pretty(&advice.json())?);
     } else {
@@ -59,6 +63,19 @@ pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Resu
     }
     Ok(())
 }
+
+/// What is laid over the usual question, as it was written.
+fn asked(arguments: &AdviseArguments) -> Vec<String> {
+    let mut asked: Vec<String> = arguments.sets.iter().map(|set| format!("--set {set}")).collect();
+    asked.push(format!("--at-most-belief {}", arguments.at_most_belief));
+    if arguments.surrogates > 0 || arguments.public_graphs > 0 {
+        asked.push(format!("--training-share {}", arguments.training_share));
+    }
+    asked
+}
+
+/// Tables of which `--set` may change a field.
+const TABLES: [&str; 6] = ["privatize.links", "similarity", "class-beliefs", "estimate", "construct", "train"];
 
 fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
     if !(arguments.at_most_belief > 0.0 && arguments.at_most_belief < 1.0) {
@@ -73,13 +90,28 @@ fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
         return Err(ConfigError(format!("--epsilon: {epsilon} does not lie between 0.001 and 100 nats")));
     }
     for set in &arguments.sets {
-        let key = set.split('=').next().unwrap_or_default().trim();
-        let own = [("privatize.links.epsilon", "--epsilon"), ("privatize.links.mechanism", "--mechanism")];
+        let (key, value) = set.split_once('=').unwrap_or((set, ""));
+        let key = key.trim();
+        let own = [
+            ("privatize.links.epsilon", "--epsilon"),
+            ("privatize.links.mechanism", "--mechanism"),
+            ("privatize.links.degree_fraction", "--degree-fraction"),
+        ];
         if let Some((_, argument)) = own.iter().find(|(field, _)| *field == key) {
             return Err(ConfigError(format!("--set {key}: ask about it with {argument}")));
         }
-        if ["ingest", "privacy", "compare", "name"].iter().any(|table| key.split('.').next() == Some(table)) {
-            return Err(ConfigError(format!("--set {key}: what is known about the graph has arguments of its own")));
+        if !TABLES.iter().any(|table| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))) {
+            let problem = format!(
+                "--set {key}: only fields of {} can be laid over what is asked about; what is known about the graph has \
+                 arguments of its own",
+                TABLES.map(|table| format!("[{table}]")).join(", ")
+            );
+            return Err(ConfigError(problem));
+        }
+        if value.contains('[') && !GRID.iter().any(|field| key == format!("train.{field}")) {
+            return Err(ConfigError(format!(
+                "--set {key}: a list asks about several networks at once; give one value"
+            )));
         }
     }
     if let Some(path) = &arguments.report {
@@ -96,12 +128,12 @@ fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
 
 impl Advice {
     fn print(&self) {
-        words::preamble(&self.knowledge).iter().for_each(|line| output::line(line));
+        words::preamble(self).iter().for_each(|line| output::line(line));
         output::line("");
         output::line(&words::table_text(&self.answers));
-        if let Some(worth) = &self.worth {
+        for worth in &self.worths {
             output::line("");
-            output::line(&words::worth_text(worth, &self.answers));
+            output::line(&worth_words::worth_text(worth, &self.answers));
         }
         let base = self.knowledge.base_rate();
         for answer in &self.answers {
@@ -109,16 +141,17 @@ impl Advice {
             output::line(&words::sentence(answer, base));
         }
         output::line("");
-        recommendations(&self.answers, self.worth.as_ref()).iter().for_each(|line| output::line(line));
+        recommendations(&self.answers, &self.worths).iter().for_each(|line| output::line(line));
         output::line(words::ASSUMPTIONS);
     }
 
     fn json(&self) -> serde_json::Value {
         json!({
             "knowledge": self.knowledge.json(),
+            "asked": self.asked,
             "answers": self.answers.iter().map(Answer::json).collect::<Vec<_>>(),
-            "surrogates": self.worth.as_ref().map(Worth::json),
-            "recommendations": recommendations(&self.answers, self.worth.as_ref()),
+            "surrogates": self.worths.iter().map(Worth::json).collect::<Vec<_>>(),
+            "recommendations": recommendations(&self.answers, &self.worths),
         })
     }
 }

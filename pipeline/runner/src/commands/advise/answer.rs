@@ -16,12 +16,15 @@ use crate::config::{Config, ConfigError};
 use crate::plan::Options;
 use crate::systems;
 use crate::systems::evidence::Seen;
-use crate::task::Task;
 
 /// What is asked: a mechanism with a budget.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub mechanism: String,
+    /// Share of the budget for a noisy degree, as a config says it; none where the mechanism's own default is taken.
+    pub degree_fraction: Option<toml::Value>,
+    /// What questions of all budgets are called that differ in nothing else.
+    pub series: String,
     pub epsilon: f64,
     /// What would be released; none where a mechanism says nothing about links.
     pub seen: Option<Seen>,
@@ -63,32 +66,68 @@ pub(super) struct Answer {
 
 /// Every mechanism with every budget.
 pub(super) fn questions(arguments: &AdviseArguments, knowledge: &Knowledge) -> Result<Vec<Question>, ConfigError> {
+    let has_fraction = |mechanism: &str| systems::links::reads(mechanism, "degree_fraction");
+    let is_known = |mechanism: &String| systems::links::evidence(mechanism).is_some();
+    let are_known = arguments.mechanism.iter().all(is_known);
+    let is_fraction_asked = !arguments.degree_fraction.is_empty();
+    if are_known && is_fraction_asked && !arguments.mechanism.iter().any(|mechanism| has_fraction(mechanism)) {
+        let problem = format!("--degree-fraction: {} pays for no noisy degree", arguments.mechanism.join(", "));
+        return Err(ConfigError(problem));
+    }
     let mut questions: Vec<Question> = Vec::new();
     for mechanism in &arguments.mechanism {
-        for &epsilon in &arguments.epsilon {
-            if questions.iter().any(|asked| asked.mechanism == *mechanism && asked.epsilon == epsilon) {
-                continue;
+        let fractions = match arguments.degree_fraction.as_slice() {
+            asked if !asked.is_empty() && has_fraction(mechanism) => {
+                asked.iter().map(|text| Some(fraction(text))).collect()
             }
-            let releases = releases(mechanism, epsilon, arguments, knowledge)?;
-            let evidence = systems::links::evidence(mechanism);
-            let seen = evidence.and_then(|evidence| evidence.seen(&releases));
-            questions.push(Question { mechanism: mechanism.clone(), epsilon, seen });
+            _ if mechanism == "blink" => vec![Some(fraction("auto-with-bits"))],
+            _ => vec![None],
+        };
+        for degree_fraction in &fractions {
+            let series = match degree_fraction {
+                Some(share) if is_fraction_asked => format!("{mechanism}, degree fraction {}", plain(share)),
+                _ => mechanism.clone(),
+            };
+            for &epsilon in &arguments.epsilon {
+                if questions.iter().any(|asked| asked.series == series && asked.epsilon == epsilon) {
+                    continue;
+                }
+                let (mechanism, series, degree_fraction) = (mechanism.clone(), series.clone(), degree_fraction.clone());
+                let mut question = Question { mechanism, degree_fraction, series, epsilon, seen: None };
+                let releases = releases(&question, arguments, knowledge)
+                    .map_err(|problem| ConfigError(format!("{}: {problem}", question.series)))?;
+                let evidence = systems::links::evidence(&question.mechanism);
+                question.seen = evidence.and_then(|evidence| evidence.seen(&releases));
+                questions.push(question);
+            }
         }
     }
     Ok(questions)
 }
 
+/// A share as a config says it: a number, or the name of a rule.
+fn fraction(text: &str) -> toml::Value {
+    text.parse::<f64>().map_or_else(|_| text.into(), toml::Value::Float)
+}
+
+/// The same as people read it.
+fn plain(share: &toml::Value) -> String {
+    share.as_str().map_or_else(|| share.as_float().unwrap_or_default().to_string(), str::to_owned)
+}
+
 /// What a run with this mechanism and budget would release, as the plan of such a run says it.
 fn releases(
-    mechanism: &str,
-    epsilon: f64,
+    question: &Question,
     arguments: &AdviseArguments,
     knowledge: &Knowledge,
 ) -> Result<Vec<Release>, ConfigError> {
-    let mut links =
-        Table::from_iter([("mechanism".to_owned(), mechanism.into()), ("epsilon".to_owned(), epsilon.into())]);
-    if mechanism == "blink" {
-        links.insert("degree_fraction".to_owned(), "auto-with-bits".into());
+    let Question { mechanism, epsilon, degree_fraction, .. } = question;
+    let mut links = Table::from_iter([
+        ("mechanism".to_owned(), mechanism.as_str().into()),
+        ("epsilon".to_owned(), (*epsilon).into()),
+    ]);
+    if let Some(share) = degree_fraction {
+        links.insert("degree_fraction".to_owned(), share.clone());
     }
     let table = |rows: Vec<(&str, toml::Value)>| -> toml::Value {
         rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Table>().into()
@@ -109,13 +148,7 @@ fn releases(
     let config = Config::parse(Path::new("advise"), text, &arguments.sets)?;
     let options = Options { data_dir: None, published: None, until: Some("privatize"), device: Device::Cpu };
     let tasks = systems::plan(&config, &options)?;
-    let releasing: Vec<_> = tasks.iter().filter(|task| !task.releases.is_empty()).collect();
-    let is_again = |task: &&&Task| task.function == releasing[0].function && task.cell != releasing[0].cell;
-    if let Some(other) = releasing.iter().find(is_again) {
-        let problem = format!("--set makes several releases, `{}` among them; ask about one at a time", other.cell);
-        return Err(ConfigError(problem));
-    }
-    Ok(releasing.into_iter().flat_map(|task| task.releases.clone()).collect())
+    Ok(tasks.into_iter().flat_map(|task| task.releases).collect())
 }
 
 impl Answer {
@@ -133,6 +166,7 @@ impl Answer {
         let per_link = question.seen.as_ref().map_or(0.0, |seen| seen.per_link) + nats_of(&knowledge.seen_before);
         let (found, found_of_hubs) = (over(|exposed| exposed.found), over(|exposed| exposed.found_of_hubs));
         let hubs_after = over(|exposed| exposed.hubs_after);
+        let is_bound = question.seen.as_ref().is_some_and(|seen| seen.is_bound);
         Self {
             all_claim: believed(nats_of(&signal)),
             at_most: believed(per_link),
@@ -144,7 +178,13 @@ impl Answer {
             found_of_leaves: over(|exposed| exposed.found_of_leaves),
             found_twice: Range::over(models.iter().map(|model| exposure(model, &twice).found)),
             bytes: question.seen.as_ref().and_then(|seen| bytes(seen, knowledge)),
-            verdict: Verdict::of(found.high, found_of_hubs.high, hubs_after.high, at_most_belief),
+            // A bound on all links is none on those of hubs.
+            verdict: Verdict::of(
+                found.high,
+                if is_bound { 0.0 } else { found_of_hubs.high },
+                hubs_after.high,
+                at_most_belief,
+            ),
             nodes: knowledge.nodes,
             question,
         }
@@ -159,8 +199,11 @@ impl Answer {
     pub(super) fn json(&self) -> Value {
         let range = |range: Range| json!({"low": range.low, "high": range.high});
         let seen = self.question.seen.as_ref();
+        // A bound on all links is none on some of them.
+        let part = |found: Range| if self.is_bound() { Value::Null } else { range(found) };
         json!({
             "mechanism": self.question.mechanism,
+            "degree_fraction": self.question.degree_fraction.as_ref().map(plain),
             "epsilon": self.question.epsilon,
             "nats_per_list_bit": seen.and_then(|seen| seen.per_list_bit),
             "nats_per_link": seen.map(|seen| seen.per_link),
@@ -171,8 +214,8 @@ impl Answer {
             "belief_at_most": range(self.at_most),
             "belief_about_two_hubs": {"before": range(self.hubs_before), "where_all_claim": range(self.hubs_after)},
             "links_found": {"middle": self.middle.found, "low": self.found.low, "high": self.found.high},
-            "links_of_hubs_found": range(self.found_of_hubs),
-            "links_of_leaves_found": range(self.found_of_leaves),
+            "links_of_hubs_found": part(self.found_of_hubs),
+            "links_of_leaves_found": part(self.found_of_leaves),
             "likely_links": {"found": self.middle.likely.found, "precision": self.middle.likely.precision},
             "links_found_after_a_second_release": range(self.found_twice),
             "bytes_per_node": self.bytes,

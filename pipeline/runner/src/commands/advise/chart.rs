@@ -1,97 +1,219 @@
-//! What is found and what is gained, over epsilon, on one axis.
+//! What is found and what is gained: over epsilon on one axis, and the one over the other.
 
 use anyhow::anyhow;
 use plotters::prelude::*;
 
-use super::Advice;
+use super::surrogates::Worth;
+use super::{Advice, Answer, Range};
 
-const SIZE: (u32, u32) = (900, 420);
+/// The plot, without the names of its lines beside it.
+const SIZE: (u32, u32) = (600, 420);
 const NAMES_WIDTH: u32 = 300;
 const NAME_HEIGHT: i32 = 18;
+const FONT: (&str, i32) = ("sans-serif", 13);
 const FOUND: RGBColor = RGBColor(213, 94, 0);
 const HUBS: RGBColor = RGBColor(204, 121, 167);
 const ACCURACY: RGBColor = RGBColor(0, 114, 178);
 const FLOOR: RGBColor = RGBColor(90, 90, 90);
 const CEILING: RGBColor = RGBColor(0, 158, 115);
+/// Mechanisms of a frontier that are told apart by colour; further ones begin again.
+const COLOURS: [RGBColor; 5] = [ACCURACY, FOUND, HUBS, RGBColor(230, 159, 0), RGBColor(86, 180, 233)];
 
-/// A line with a band around it, in percent.
+/// A figure of the page.
+pub(super) struct Figure {
+    pub svg: String,
+    pub caption: String,
+    /// What it shows, for who cannot see it.
+    pub alternative: String,
+}
+
+/// A line with a band around it, in shares.
 struct Band {
     name: String,
     colour: RGBColor,
-    /// Epsilon, least, middle and largest.
-    points: Vec<(f64, [f64; 3])>,
+    points: Vec<Point>,
 }
 
-/// The figure of the first mechanism that is asked about.
-pub(super) fn svg(advice: &Advice) -> anyhow::Result<String> {
-    let bands = bands(advice);
-    let budgets =
-        || bands.iter().flat_map(|band| &band.points).map(|point| point.0).filter(|budget| budget.is_finite());
-    let (low, high) = (budgets().fold(f64::INFINITY, f64::min), budgets().fold(f64::NEG_INFINITY, f64::max));
-    let (low, high) = if low < high { (low, high) } else { (low.min(1.0) - 0.5, high.max(1.0) + 0.5) };
-    let mut text = String::new();
-    draw(&bands, (low, high), &mut text).map_err(|error| anyhow!("cannot draw the advice: {error}"))?;
-    Ok(text)
+/// A point of a line, with the least and the largest of its band.
+struct Point {
+    x: f64,
+    least: f64,
+    middle: f64,
+    largest: f64,
+    /// What stands beside it.
+    words: String,
 }
 
-fn bands(advice: &Advice) -> Vec<Band> {
-    let Some(first) = advice.answers.first() else { return Vec::new() };
-    let mechanism = &first.question.mechanism;
-    let mine = || advice.answers.iter().enumerate().filter(|(_, answer)| answer.question.mechanism == *mechanism);
-    let attack = |name: &str, colour, of: fn(&super::Answer) -> [f64; 3]| Band {
-        name: name.to_owned(),
-        colour,
-        points: mine().map(|(_, answer)| (answer.question.epsilon, of(answer))).collect(),
-    };
-    let mut bands = vec![
-        attack("links found by the server", FOUND, |answer| [answer.found.low, answer.middle.found, answer.found.high]),
-        attack("links of hubs found", HUBS, |answer| {
-            [answer.found_of_hubs.low, answer.middle.found_of_hubs, answer.found_of_hubs.high]
-        }),
-    ];
-    let Some(worth) = &advice.worth else { return bands };
-    let three = |values: &[f64]| {
-        let range = super::Range::over(values.iter().copied());
-        [range.low, values.iter().sum::<f64>() / values.len().max(1) as f64, range.high]
-    };
-    let trained =
-        mine().filter_map(|(place, answer)| Some((answer.question.epsilon, three(worth.with_links.get(&place)?))));
-    bands.push(Band { name: "accuracy of a network".to_owned(), colour: ACCURACY, points: trained.collect() });
-    let floors = worth.floors();
-    for (name, colour, values) in [
-        ("best accuracy without links (floor)", FLOOR, &floors),
-        ("accuracy with true links (ceiling)", CEILING, &worth.non_private),
-    ] {
-        if values.is_empty() {
-            continue;
-        }
-        let level = three(values);
-        let points = mine().map(|(_, answer)| (answer.question.epsilon, level)).collect();
-        bands.push(Band { name: name.to_owned(), colour, points });
+/// What an axis shows.
+struct Axis {
+    words: &'static str,
+    /// What a unit of a point is in units of the axis.
+    factor: f64,
+    ends: (f64, f64),
+}
+
+/// One figure over epsilon for each mechanism, and where networks were trained, what they reach by what is found.
+pub(super) fn figures(advice: &Advice) -> anyhow::Result<Vec<Figure>> {
+    let mut series: Vec<&str> = advice.answers.iter().map(|answer| answer.question.series.as_str()).collect();
+    series.dedup();
+    let mut figures = Vec::new();
+    for series in &series {
+        figures.push(over_epsilon(advice, series)?);
     }
+    if let Some(worth) = advice.worths.first() {
+        figures.push(frontier(advice, worth, &series)?);
+    }
+    Ok(figures)
+}
+
+/// Shares found, and accuracies, over the budgets of one mechanism.
+fn over_epsilon(advice: &Advice, series: &str) -> anyhow::Result<Figure> {
+    let mine: Vec<(usize, &Answer)> = answers_of(advice, series);
+    let bands = bands(advice, &mine);
+    let budgets = || mine.iter().map(|(_, answer)| answer.question.epsilon);
+    let (low, high) = (budgets().fold(f64::INFINITY, f64::min), budgets().fold(f64::NEG_INFINITY, f64::max));
+    let ends = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
+    let x = Axis { words: "epsilon, nats", factor: 1.0, ends };
+    let accuracies = advice.worths.first().map_or(String::new(), |worth| {
+        format!(", and bands of accuracies run over {}", super::worth_words::graphs_in_short(worth))
+    });
+    Ok(Figure {
+        svg: drawn(&bands, &x, "percent")?,
+        caption: format!("Budgets of {series}. Bands of shares show what is not known about the graph{accuracies}."),
+        alternative: format!(
+            "{series}: percent of links found, and accuracy, over epsilon; the tables have the numbers."
+        ),
+    })
+}
+
+/// Accuracies over shares found: what a mechanism buys for what it gives away.
+fn frontier(advice: &Advice, worth: &Worth, series: &[&str]) -> anyhow::Result<Figure> {
+    let mut bands = Vec::new();
+    for (name, colour) in series.iter().zip(COLOURS.into_iter().cycle()) {
+        let mut points = Vec::new();
+        for (place, answer) in answers_of(advice, name) {
+            let Some(accuracies) = worth.with_links.get(&place) else { continue };
+            let words = super::words::nats(answer.question.epsilon);
+            points.push(Point { words, ..over_graphs(answer.middle.found, accuracies) });
+        }
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let is_bound = answers_of(advice, name).iter().any(|(_, answer)| answer.is_bound());
+        let name = if is_bound { format!("{name} (at most so many links)") } else { (*name).to_owned() };
+        bands.push(Band { name, colour, points });
+    }
+    bands.extend(levels(worth, &[0.0, 1.0]));
+    let x = Axis { words: "links found by the server, percent", factor: 100.0, ends: (0.0, 100.0) };
+    Ok(Figure {
+        svg: drawn(&bands, &x, "accuracy, percent")?,
+        caption: format!(
+            "What is bought for what is given away: accuracy on {} over the share of links found. Numbers beside the points \
+             are budgets in nats. A budget left and above of another one is better in both.",
+            super::worth_words::graphs_in_short(worth)
+        ),
+        alternative: "Accuracy over the percent of links found; the tables have the numbers.".to_owned(),
+    })
+}
+
+/// The answers of one mechanism by budget, each with its place among all.
+fn answers_of<'a>(advice: &'a Advice, series: &str) -> Vec<(usize, &'a Answer)> {
+    let is_mine = |(_, answer): &(usize, &Answer)| answer.question.series == *series;
+    let mut mine: Vec<(usize, &Answer)> = advice.answers.iter().enumerate().filter(is_mine).collect();
+    mine.sort_by(|a, b| a.1.question.epsilon.total_cmp(&b.1.question.epsilon));
+    mine
+}
+
+fn bands(advice: &Advice, mine: &[(usize, &Answer)]) -> Vec<Band> {
+    let attack = |name: &str, colour, middle: fn(&Answer) -> f64, range: fn(&Answer) -> Range| {
+        let point = |(_, answer): &(usize, &Answer)| {
+            let Range { low, high } = range(answer);
+            Point {
+                x: answer.question.epsilon,
+                least: low,
+                middle: middle(answer),
+                largest: high,
+                words: String::new(),
+            }
+        };
+        Band { name: name.to_owned(), colour, points: mine.iter().map(point).collect() }
+    };
+    let is_bound = mine.iter().any(|(_, answer)| answer.is_bound());
+    let found = if is_bound { "most links that can be found" } else { "links found by the server" };
+    let mut bands = vec![attack(found, FOUND, |answer| answer.middle.found, |answer| answer.found)];
+    // A bound on all links is none on those of hubs.
+    if !is_bound {
+        let of_hubs = (|answer: &Answer| answer.middle.found_of_hubs, |answer: &Answer| answer.found_of_hubs);
+        bands.push(attack("links of hubs found", HUBS, of_hubs.0, of_hubs.1));
+    }
+    let Some(worth) = advice.worths.first() else { return bands };
+    let mut points = Vec::new();
+    for (place, answer) in mine {
+        if let Some(accuracies) = worth.with_links.get(place) {
+            points.push(over_graphs(answer.question.epsilon, accuracies));
+        }
+    }
+    bands.push(Band { name: "accuracy of a network".to_owned(), colour: ACCURACY, points });
+    let budgets: Vec<f64> = mine.iter().map(|(_, answer)| answer.question.epsilon).collect();
+    bands.extend(levels(worth, &budgets));
     bands
 }
 
-fn draw(bands: &[Band], (low, high): (f64, f64), text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
+/// Floor and ceiling, which are the same everywhere.
+fn levels(worth: &Worth, places: &[f64]) -> Vec<Band> {
+    let levels = [
+        ("best accuracy without links (floor)", FLOOR, worth.floors()),
+        ("accuracy with true links (ceiling)", CEILING, worth.non_private.clone()),
+    ];
+    let is_known = |(_, _, values): &(&str, RGBColor, Vec<f64>)| !values.is_empty();
+    let band = |(name, colour, values): (&str, RGBColor, Vec<f64>)| Band {
+        name: name.to_owned(),
+        colour,
+        points: places.iter().map(|&x| over_graphs(x, &values)).collect(),
+    };
+    levels.into_iter().filter(is_known).map(band).collect()
+}
+
+/// The mean over graphs, with the least and the largest.
+fn over_graphs(x: f64, values: &[f64]) -> Point {
+    let Range { low, high } = Range::over(values.iter().copied());
+    let middle = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    Point { x, least: low, middle, largest: high, words: String::new() }
+}
+
+fn drawn(bands: &[Band], x: &Axis, y: &str) -> anyhow::Result<String> {
+    let mut text = String::new();
+    draw(bands, x, y, &mut text).map_err(|error| anyhow!("cannot draw the advice: {error}"))?;
+    Ok(text)
+}
+
+fn draw(bands: &[Band], x: &Axis, y: &str, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+    let area = SVGBackend::with_string(text, (SIZE.0 + NAMES_WIDTH, SIZE.1)).into_drawing_area();
     area.fill(&WHITE)?;
-    let (area, names) = area.split_horizontally(SIZE.0 - NAMES_WIDTH);
+    let (area, names) = area.split_horizontally(SIZE.0);
     let mut chart = ChartBuilder::on(&area)
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(60)
-        .build_cartesian_2d(low..high, 0.0..100.0)?;
-    chart.configure_mesh().x_desc("epsilon, nats").y_desc("percent").light_line_style(WHITE).draw()?;
+        .build_cartesian_2d(x.ends.0..x.ends.1, 0.0..100.0)?;
+    chart.configure_mesh().x_desc(x.words).y_desc(y).light_line_style(WHITE).draw()?;
     for (number, band) in bands.iter().enumerate() {
-        let finite = || band.points.iter().filter(|point| point.0.is_finite());
-        let line = |which: usize| finite().map(move |(x, values)| (*x, 100.0 * values[which]));
-        let outline: Vec<(f64, f64)> = line(0).chain(line(2).collect::<Vec<_>>().into_iter().rev()).collect();
-        chart.draw_series(std::iter::once(Polygon::new(outline, band.colour.mix(0.15).filled())))?;
-        chart.draw_series(LineSeries::new(line(1), band.colour.stroke_width(2)))?;
-        chart.draw_series(line(1).map(|at| Circle::new(at, 3, band.colour.filled())))?;
+        let points: Vec<&Point> = band.points.iter().filter(|point| point.x.is_finite()).collect();
+        let at = |point: &Point, share: f64| (x.factor * point.x, 100.0 * share);
+        let below = points.iter().map(|point| at(point, point.least));
+        let above = points.iter().rev().map(|point| at(point, point.largest));
+        let line: Vec<(f64, f64)> = points.iter().map(|point| at(point, point.middle)).collect();
+        chart.draw_series(std::iter::once(Polygon::new(
+            below.chain(above).collect::<Vec<_>>(),
+            band.colour.mix(0.15).filled(),
+        )))?;
+        chart.draw_series(LineSeries::new(line.clone(), band.colour.stroke_width(2)))?;
+        chart.draw_series(line.iter().map(|at| Circle::new(*at, 3, band.colour.filled())))?;
+        for (point, at) in points.iter().zip(line).filter(|(point, _)| !point.words.is_empty()) {
+            let place = chart.backend_coord(&at);
+            area.draw(&Text::new(point.words.as_str(), (place.0 - area.get_base_pixel().0 + 5, place.1 - 18), FONT))?;
+        }
         let y = 20 + NAME_HEIGHT * number as i32;
         names.draw(&PathElement::new([(0, y), (16, y)], band.colour.stroke_width(2)))?;
-        names.draw(&Text::new(band.name.as_str(), (22, y - 6), ("sans-serif", 13)))?;
+        names.draw(&Text::new(band.name.as_str(), (22, y - 6), FONT))?;
     }
     area.present()?;
     Ok(())

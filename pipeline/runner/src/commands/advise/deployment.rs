@@ -35,7 +35,8 @@ pub(crate) fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, 
     let sentence = |((_, function), releases): ((&str, &str), Vec<Release>)| {
         let seen = systems::links::evidence(function).unwrap_or(Evidence::Other).seen(&releases)?;
         let epsilon = seen.per_list_bit.unwrap_or(seen.per_link);
-        let question = Question { mechanism: function.to_owned(), epsilon, seen: Some(seen) };
+        let (mechanism, series) = (function.to_owned(), function.to_owned());
+        let question = Question { mechanism, degree_fraction: None, series, epsilon, seen: Some(seen) };
         Some(words::sentence(&Answer::of(question, &knowledge, &models, line), knowledge.base_rate()))
     };
     Ok(cells.into_iter().filter_map(sentence).collect())

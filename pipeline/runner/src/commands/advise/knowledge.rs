@@ -38,6 +38,9 @@ pub(crate) struct Knowledge {
     pub mean_degree: Known,
     pub degree_spread: Known,
     pub classes: Option<u32>,
+    /// Where the numbers of nodes and of classes come from.
+    source_of_nodes: String,
+    source_of_classes: String,
     pub homophily: Option<Known>,
     pub features_accuracy: Option<Known>,
     /// What the server saw before.
@@ -66,6 +69,24 @@ const USUAL_HOMOPHILY: Range = Range { low: 0.6, high: 0.9 };
 /// Names of what a source can be given for.
 const NAMES: [&str; 6] = ["nodes", "mean-degree", "degree-spread", "classes", "homophily", "features-accuracy"];
 
+impl Given {
+    /// A source without its number would be lost.
+    fn check_sources(&self) -> Result<(), ConfigError> {
+        let lacks = |name: &str| match name {
+            "mean-degree" => self.mean_degree.is_none(),
+            "degree-spread" => self.degree_spread.is_none(),
+            "classes" => self.classes.is_none(),
+            "homophily" => self.homophily.is_none(),
+            "features-accuracy" => self.features_accuracy.is_none(),
+            _ => self.nodes == 0,
+        };
+        match self.sources.keys().find(|name| lacks(name)) {
+            Some(name) => Err(ConfigError(format!("--source {name}: give --{name} as well"))),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Knowledge {
     /// What a config says, and what is assumed where it says nothing.
     pub(crate) fn stated(stated: &StatedKnowledge) -> Result<Self, ConfigError> {
@@ -85,10 +106,12 @@ impl Knowledge {
             features_accuracy: arguments.features_accuracy,
             sources: sources(&arguments.sources)?,
         };
+        given.check_sources()?;
         let mut seen_before = Signal::default();
         if let Some(Released { name, nodes, mean_degree, spread, signal }) = released {
             seen_before = signal;
             given.nodes = nodes;
+            given.sources.insert("nodes".to_owned(), format!("as in {name}"));
             if given.mean_degree.is_none() {
                 // Estimates of few nodes or at small budgets are a fifth off and more.
                 given.mean_degree = Some(Range { low: mean_degree / 1.25, high: mean_degree * 1.25 });
@@ -146,6 +169,8 @@ impl Knowledge {
             mean_degree,
             degree_spread,
             classes: given.classes,
+            source_of_nodes: stated("nodes"),
+            source_of_classes: stated("classes"),
             homophily: (given.classes.is_some() || given.homophily.is_some()).then(homophily),
             features_accuracy,
             seen_before: Signal::default(),
@@ -178,8 +203,18 @@ impl Knowledge {
     }
 
     /// Everything with its source.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Known> {
-        [&self.mean_degree, &self.degree_spread].into_iter().chain(&self.homophily).chain(&self.features_accuracy)
+    pub(super) fn all(&self) -> Vec<Known> {
+        let exact = |what, number: f64, source: &String| Known {
+            what,
+            range: Range { low: number, high: number },
+            source: source.clone(),
+        };
+        let classes = self.classes.map(|classes| exact("classes", f64::from(classes), &self.source_of_classes));
+        let mut all = vec![exact("nodes", self.nodes as f64, &self.source_of_nodes)];
+        all.extend([&self.mean_degree, &self.degree_spread].map(Known::clone));
+        all.extend(classes);
+        all.extend(self.homophily.iter().chain(&self.features_accuracy).cloned());
+        all
     }
 
     /// The graph in the middle of what is known, then those at its ends and between them.
@@ -213,6 +248,7 @@ impl Knowledge {
     pub(super) fn json(&self) -> Value {
         let known: Vec<Value> = self
             .all()
+            .iter()
             .map(|known| json!({"what": known.what, "low": known.range.low, "high": known.range.high, "source": known.source}))
             .collect();
         json!({"nodes": self.nodes, "classes": self.classes, "known": known})
@@ -234,5 +270,15 @@ fn sources(given: &[String]) -> Result<BTreeMap<String, String>, ConfigError> {
         }
         Ok((name.to_owned(), source.to_owned()))
     };
-    given.iter().map(parse).collect()
+    let mut sources = BTreeMap::new();
+    for text in given {
+        let (name, source) = parse(text)?;
+        if source.trim().is_empty() {
+            return Err(ConfigError(format!("--source {name}: say where the number comes from, or leave it out")));
+        }
+        if sources.insert(name.clone(), source).is_some() {
+            return Err(ConfigError(format!("--source {name} is given twice; give one text")));
+        }
+    }
+    Ok(sources)
 }

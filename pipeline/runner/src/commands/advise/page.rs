@@ -6,7 +6,8 @@ use anyhow::Context;
 use minijinja::{Environment, context};
 
 use super::recommendation::recommendations;
-use super::{Advice, chart, words};
+use super::surrogates::Worth;
+use super::{Advice, chart, words, worth_words};
 use crate::commands::export::draft_beside;
 
 const PAGE: &str = include_str!("page.html");
@@ -15,28 +16,31 @@ const PAGE: &str = include_str!("page.html");
 pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
     let base = advice.knowledge.base_rate();
     let (head, rows) = words::table(&advice.answers);
-    let worth = advice.worth.as_ref().map(|worth| {
-        let (head, rows) = words::worth_table(worth, &advice.answers);
-        context! { head, rows, surrogates => words::surrogates(worth) }
-    });
+    let worth = |worth: &Worth| {
+        let (head, rows) = worth_words::worth_table(worth, &advice.answers);
+        context! { head, rows, graphs => worth_words::graphs_in_words(worth) }
+    };
+    let figures: Vec<_> = chart::figures(advice)?
+        .into_iter()
+        .map(|figure| context! { svg => figure.svg, caption => figure.caption, alternative => figure.alternative })
+        .collect();
     // A name beside an environment says that the text is HTML, so that values are escaped.
     let mut environment = Environment::new();
     environment.add_template("advice.html", PAGE)?;
     let page = environment.get_template("advice.html")?.render(context! {
-        preamble => words::preamble(&advice.knowledge),
-        recommendations => recommendations(&advice.answers, advice.worth.as_ref()),
-        figure => chart::svg(advice)?,
-        mechanism => advice.answers.first().map(|answer| answer.question.mechanism.as_str()),
+        preamble => words::preamble(advice),
+        recommendations => recommendations(&advice.answers, &advice.worths),
+        figures,
         head,
         rows,
-        worth,
+        worths => advice.worths.iter().map(worth).collect::<Vec<_>>(),
         sentences => advice.answers.iter().map(|answer| words::sentence(answer, base)).collect::<Vec<_>>(),
         consent => advice
             .answers
             .iter()
             .map(|answer| {
                 let question = &answer.question;
-                let budget = format!("{} at {} nats", question.mechanism, words::nats(question.epsilon));
+                let budget = format!("{} at {}", question.series, words::in_nats(question.epsilon));
                 [budget, words::consent(answer, base)]
             })
             .collect::<Vec<_>>(),

@@ -2,10 +2,9 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::Advice;
 use super::answer::Answer;
-use super::knowledge::Knowledge;
 use super::range::Range;
-use super::surrogates::Worth;
 
 /// What the closed forms leave out.
 pub(super) const ASSUMPTIONS: &str = "Shares found are those of a server that reads degrees and reports and nothing else. \
@@ -25,7 +24,7 @@ pub(crate) fn percent(share: f64) -> String {
         format!("{percent:.decimals$} %")
     } else if percent < 10.0 {
         format!("{percent:.1} %")
-    } else if share < 1.0 && percent > 99.0 {
+    } else if share < 1.0 && percent >= 99.0 {
         // Nearly everything is not everything.
         format!("{:.1} %", (percent * 10.0).floor() / 10.0)
     } else {
@@ -54,15 +53,18 @@ pub(super) fn nats(value: f64) -> String {
     }
 }
 
-/// What is known about the graph.
-pub(super) fn preamble(knowledge: &Knowledge) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{} nodes{}. Before any report, a pair is linked with probability {}.",
-        knowledge.nodes,
-        knowledge.classes.map_or(String::new(), |classes| format!(", {classes} classes")),
-        percents(knowledge.base_rate())
-    )];
-    lines.extend(knowledge.all().map(|known| format!("{}: {} ({})", known.what, known.range, known.source)));
+/// A budget with its unit.
+pub(super) fn in_nats(value: f64) -> String {
+    if value == 1.0 { "1 nat".to_owned() } else { format!("{} nats", nats(value)) }
+}
+
+/// What is known about the graph, and what was asked.
+pub(super) fn preamble(advice: &Advice) -> Vec<String> {
+    let knowledge = &advice.knowledge;
+    let base_rate = percents(knowledge.base_rate());
+    let mut lines = vec![format!("Before any report, a pair is linked with probability {base_rate}.")];
+    lines.extend(knowledge.all().iter().map(|known| format!("{}: {} ({})", known.what, known.range, known.source)));
+    lines.push(format!("asked with: {}", advice.asked.join(" ")));
     lines
 }
 
@@ -91,7 +93,7 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
         // A bound on all links is none on those of some.
         let part = |range: Range| if answer.is_bound() { "-".to_owned() } else { percents(range) };
         vec![
-            answer.question.mechanism.clone(),
+            answer.question.series.clone(),
             nats(answer.question.epsilon),
             or_dash(seen.and_then(|seen| seen.per_list_bit).map(nats)),
             or_dash(seen.map(|seen| nats(seen.per_link))),
@@ -104,80 +106,21 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
             part(answer.found_of_leaves),
             share(answer.found_twice),
             or_dash(answer.bytes.map(|bytes| format!("{bytes:.0}"))),
-            answer.verdict.words().to_owned(),
+            verdict(answer),
         ]
     };
     (head, answers.iter().map(row).collect())
 }
 
+/// The verdict; where only a bound is known, it is about the worst that can be.
+fn verdict(answer: &Answer) -> String {
+    let words = answer.verdict.words();
+    if answer.is_bound() { format!("at worst: {words}") } else { words.to_owned() }
+}
+
 /// The largest share, as a bound.
 fn bounded(range: Range) -> String {
     format!("at most {}", percent(range.high))
-}
-
-/// Headings and rows of the table of accuracies on surrogates.
-pub(super) fn worth_table(worth: &Worth, answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec!["what is trained", "epsilon", "accuracy", "gain over the floor", "in words"];
-    let level = |(name, values): (&str, &[f64])| {
-        (!values.is_empty()).then(|| [name, "-", &spread(values), "-", "-"].map(str::to_owned).to_vec())
-    };
-    let floors = worth.floors();
-    let without_links = [
-        ("the most frequent class", worth.majority.as_slice()),
-        ("a network on features alone", worth.without_links.as_slice()),
-        ("believed classes, no links", worth.beliefs.as_slice()),
-        ("the best without links (floor)", floors.as_slice()),
-    ];
-    let mut rows: Vec<Vec<String>> = without_links.into_iter().filter_map(level).collect();
-    for (&place, values) in &worth.with_links {
-        let question = &answers[place].question;
-        let gain = worth.gain(place);
-        let in_words = match gain {
-            Some(gain) if gain.low > 0.0 => "links help",
-            Some(gain) if gain.high <= 0.0 => "what needs no links does as well",
-            _ => "links help on some surrogates",
-        };
-        let (mechanism, epsilon) = (question.mechanism.clone(), nats(question.epsilon));
-        rows.push(vec![mechanism, epsilon, spread(values), gain.map_or("-".to_owned(), points), in_words.to_owned()]);
-    }
-    rows.extend(level(("the true links (ceiling)", worth.non_private.as_slice())));
-    (head, rows)
-}
-
-/// A gain or loss of accuracy, in points.
-pub(super) fn points(gain: Range) -> String {
-    let (low, high) = (format!("{:+.1}", 100.0 * gain.low), format!("{:+.1}", 100.0 * gain.high));
-    if low == high { low } else { format!("{low} to {high}") }
-}
-
-/// Accuracies as their mean, with the least and the largest.
-fn spread(values: &[f64]) -> String {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let range = Range::over(values.iter().copied());
-    let (mean, span) = (percent(mean), percents(range));
-    if mean == span { mean } else { format!("{mean} ({span})") }
-}
-
-/// The accuracies as text.
-pub(super) fn worth_text(worth: &Worth, answers: &[Answer]) -> String {
-    let (head, rows) = worth_table(worth, answers);
-    format!("Accuracy of networks on {}:\n{}", surrogates(worth), text_of(head, rows))
-}
-
-/// The surrogates as a phrase.
-pub(super) fn surrogates(worth: &Worth) -> String {
-    let (drawn, public) = (worth.drawn, worth.public_graphs.len());
-    let mut kinds = Vec::new();
-    if drawn > 0 {
-        let plural = if drawn == 1 { "surrogate" } else { "surrogates" };
-        kinds.push(format!("{drawn} {plural} of {} nodes", worth.nodes));
-    }
-    if public > 0 {
-        let plural = if public == 1 { "public graph" } else { "public graphs" };
-        kinds.push(format!("{public} {plural} ({})", worth.public_graphs.join(", ")));
-    }
-    let interval = if drawn + public == 1 { "which gives no interval" } else { "least and largest in parentheses" };
-    format!("{}, {interval}", kinds.join(" and "))
 }
 
 /// The table as text.
@@ -186,7 +129,7 @@ pub(super) fn table_text(answers: &[Answer]) -> String {
     text_of(head, rows)
 }
 
-fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
+pub(super) fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
     let last = head.len() - 1;
     let mut table = Table::new();
     table.load_preset(presets::ASCII_MARKDOWN).set_header(head).add_rows(rows);
@@ -200,12 +143,12 @@ fn text_of(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> String {
 
 /// One answer as sentences.
 pub(super) fn sentence(answer: &Answer, base: Range) -> String {
-    let mechanism = &answer.question.mechanism;
+    let mechanism = &answer.question.series;
     let Some(seen) = &answer.question.seen else {
         return format!("{mechanism}: nothing about links leaves a node.");
     };
     if seen.per_link.is_infinite() {
-        return format!("{mechanism}: {}. The server is told which pairs are linked.", answer.verdict.words());
+        return format!("{mechanism}: {}. The server is told which pairs are linked.", verdict(answer));
     }
     let looks = match seen.signal.pair.len() {
         0 => "No list is sent, only degrees:".to_owned(),
@@ -233,11 +176,11 @@ pub(super) fn sentence(answer: &Answer, base: Range) -> String {
     let unsound =
         if seen.is_sound { "" } else { " The noise is drawn in floating point and leaks, so none of this holds." };
     format!(
-        "{mechanism} at {} nats: {}. {looks} the server's belief about an average pair rises from {} {reached}, and about a pair of \
+        "{mechanism} at {}: {}. {looks} the server's belief about an average pair rises from {} {reached}, and about a pair of \
          two hubs from {} to {}. To a server that knows all other links, the reports can raise the belief about an average pair to {} \
          at most. A server that names as many pairs as there are links finds {found}.{unsound}",
-        nats(answer.question.epsilon),
-        answer.verdict.words(),
+        in_nats(answer.question.epsilon),
+        verdict(answer),
         between(base),
         between(answer.hubs_before),
         between(answer.hubs_after),

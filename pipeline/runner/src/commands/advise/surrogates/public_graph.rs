@@ -20,7 +20,7 @@ const LEAST_SPREAD: f64 = 0.5;
 pub(super) struct PublicGraph {
     /// Its name among the datasets.
     pub name: String,
-    nodes: usize,
+    pub nodes: u64,
     statistics: Statistics,
     /// Whether networks read its features: those of the private graph have features as well.
     pub reads_features: bool,
@@ -42,7 +42,12 @@ impl PublicGraph {
     /// Its number of nodes and its degrees.
     pub(super) fn degrees(&self) -> PublicKnowledge {
         let Statistics { mean_degree, degree_spread, .. } = self.statistics;
-        PublicKnowledge { nodes: self.nodes as u64, mean_degree, degree_spread }
+        PublicKnowledge { nodes: self.nodes, mean_degree, degree_spread }
+    }
+
+    /// Its number of classes.
+    pub(super) fn classes(&self) -> u32 {
+        self.statistics.classes
     }
 
     /// The `number` public graphs in the data folder that are nearest to the middle of what is known.
@@ -58,22 +63,26 @@ impl PublicGraph {
             return Ok(Vec::new());
         }
         let Some(data_dir) = data_dir else {
-            let problem =
-                "--public-graphs: say where they are with --data-dir, or download some with `veilgraph fetch`";
+            let problem = "--public-graphs: say where they are with --data-dir; `veilgraph fetch cora --data-dir data` \
+                           downloads one into the folder `data`";
             return Err(ConfigError(problem.to_owned()));
         };
+        if !data_dir.is_dir() {
+            return Err(ConfigError(format!("{}: there is no such folder; check --data-dir", data_dir.display())));
+        }
         let reads_features = knowledge.features_accuracy.is_some();
-        let known = datasets::all().into_iter().filter(|(_, dataset)| {
-            dataset.n_nodes.is_some_and(|nodes| nodes <= MOST_NODES)
-                && (dataset.has_features() || !reads_features)
-                && dataset.is_in(data_dir)
-        });
-        let mut graphs: Vec<Self> = known
-            .filter_map(|(name, dataset)| {
-                let (statistics, nodes) = (dataset.statistics?, dataset.n_nodes?);
-                Some(Self { name, nodes, statistics, reads_features })
-            })
-            .collect();
+        let mut candidates = Vec::new();
+        for (name, dataset) in datasets::all() {
+            let (Some(statistics), Some(nodes)) = (dataset.statistics, dataset.n_nodes) else { continue };
+            if nodes <= MOST_NODES && (dataset.has_features() || !reads_features) {
+                let graph = Self { name, nodes: nodes as u64, statistics, reads_features };
+                candidates.push((graph.distance(knowledge), graph, dataset));
+            }
+        }
+        candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // The nearest first, so that no more files are compared with their checksums than are needed.
+        let at_hand = candidates.into_iter().filter(|(_, _, dataset)| dataset.is_in(data_dir));
+        let graphs: Vec<Self> = at_hand.map(|(_, graph, _)| graph).take(number as usize).collect();
         if graphs.len() < number as usize {
             let features = if reads_features { " and features" } else { "" };
             return Err(ConfigError(format!(
@@ -83,8 +92,6 @@ impl PublicGraph {
                 graphs.len()
             )));
         }
-        graphs.sort_by(|a, b| a.distance(knowledge).total_cmp(&b.distance(knowledge)));
-        graphs.truncate(number as usize);
         Ok(graphs)
     }
 

@@ -38,6 +38,14 @@ impl fmt::Display for Surrogate {
 }
 
 impl Surrogate {
+    /// What it is called in tables.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Drawn(point) => format!("surrogate {}", point.seed + 1),
+            Self::Public(graph) => graph.name.clone(),
+        }
+    }
+
     /// Its number of nodes and its degrees.
     pub(super) fn degrees(&self) -> PublicKnowledge {
         match self {
@@ -68,7 +76,7 @@ impl Surrogate {
         let holding = if has_features { "public" } else { "withheld" };
         // What is not trained on is for choosing the setting and for the test, half and half.
         let training = arguments.training_share;
-        let rest = (1.0 - training) / 2.0;
+        let rest = arguments.test_share();
         let train = if has_features {
             "model = \"gcn\"\nlearning_rate = [0.1, 0.01]\nweight_decay = [1e-3, 1e-4]\ndropout = 0.1"
         } else {
