@@ -125,8 +125,8 @@ fn a_check_that_cannot_be_judged_is_a_mistake_or_does_not_pass() {
     let lab = Lab::with("config.toml", compared());
     for (check, status, words) in [
         ("score = \"accurracy\"\nat_least = 1", 2, "did you mean `accuracy`"),
-        ("score = \"accuracy\"", 2, "every [[check]] needs one of"),
-        ("score = \"accuracy\"\nat_least = 1\nat_most = 2", 2, "every [[check]] needs one of"),
+        ("score = \"accuracy\"", 2, "every [[check]] of a score needs one of"),
+        ("score = \"accuracy\"\nat_least = 1\nat_most = 2", 2, "every [[check]] of a score needs one of"),
         ("score = \"accuracy\"\nat_leat = 1", 2, "at_leat"),
         ("score = \"n_nodes\"\nno_worse_with = \"epsilon\"", 2, "neither direction"),
         ("score = \"accuracy\"\nat_least = \"ceiling\"", 2, "is no number and not \"floor\""),

@@ -6,6 +6,7 @@ mod audit;
 mod bad_input;
 mod book;
 mod central;
+mod checks;
 mod claims;
 mod commands;
 mod datasets;

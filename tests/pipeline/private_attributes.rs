@@ -207,6 +207,19 @@ fn references_need_no_features_and_know_their_graph() {
     assert!(soft.status == 1 && soft.err.contains("one-hot degrees need a graph of listed links"), "{}", soft.err);
 }
 
+/// The most frequent class follows from the labels, so that features and links that are swept have one such floor.
+#[test]
+fn the_most_frequent_class_is_one_floor_of_all_budgets() {
+    let lab = Lab::with("config.toml", tiny("[privatize.features]\nmechanism = \"multi-bit\"\nepsilon = [1.0, 3.0]\n"));
+    let document =
+        lab.json(&["--set", "train.task=[\"classify\", \"majority\"]", "--set", "privatize.links.epsilon=[2, 6]"]);
+    let scored = |model: &str| {
+        let is_asked = |score: &&Value| score["metric"] == "accuracy" && score["model"] == model;
+        rows(&document["metrics"]).filter(is_asked).count()
+    };
+    assert_eq!((scored("gcn"), scored("majority")), (4, 1), "{}", document["metrics"]);
+}
+
 #[test]
 fn links_are_predicted_that_the_graph_does_not_have() {
     let learned = "[privatize.features]\nmechanism = \"one-bit\"\n";

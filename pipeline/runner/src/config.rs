@@ -22,7 +22,7 @@ use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
 use crate::task::STAGES;
-pub(crate) use checks::{Check, Rule, score_named};
+pub(crate) use checks::{Bound, Check, Question, Rule, score_named};
 use extends::resolved;
 pub(crate) use privacy::{Holding, Privacy};
 pub(crate) use profile::Profile;

@@ -1,4 +1,6 @@
-//! Whether the scores of an experiment say what its `[[check]]` tables ask of them.
+//! Whether the scores and artifacts of an experiment say what its `[[check]]` tables ask of them.
+
+mod artifacts;
 
 use serde::Serialize;
 use veilgraph_evaluate::Cell;
@@ -7,7 +9,9 @@ use veilgraph_evaluate::metric::{Better, Metric};
 use super::comparison::{Verdict, compare, reference};
 use super::protected::{Protected, Standing};
 use super::summary::Row;
-use crate::config::{Check, Rule};
+use crate::config::selection::Selection;
+use crate::config::{Check, Question, Rule};
+use crate::task::{Done, Task};
 
 /// How a check ended.
 #[derive(Serialize)]
@@ -17,15 +21,25 @@ pub(crate) struct Outcome {
     pub passed: bool,
     /// Whether the run fails where it does not.
     pub is_fatal: bool,
-    /// Number of cells that were looked at.
+    /// Number of cells, or of artifacts, that were looked at.
     pub cells: usize,
     /// What is wrong, cell by cell.
     pub problems: Vec<String>,
 }
 
-/// The outcomes of all checks of an experiment.
-pub(crate) fn outcomes(checks: &[Check], rows: &[Row]) -> Vec<Outcome> {
-    checks.iter().map(|check| outcome(check, rows)).collect()
+/// The outcomes of all checks of an experiment: of its scores, and of the artifacts that its tasks made.
+pub(crate) fn outcomes(checks: &[Check], rows: &[Row], tasks: &[Task], done: &[Done]) -> Vec<Outcome> {
+    let outcome = |check: &Check| {
+        let (cells, problems) = match &check.question {
+            Question::Score { score, cells, rule } => of_score(score, cells, rule, rows),
+            Question::Artifact { artifact, query, bound } => {
+                artifacts::judged(&artifacts::named(artifact, tasks, done), artifact, query, *bound)
+            }
+        };
+        let (name, is_fatal) = (check.name.clone(), check.is_fatal);
+        Outcome { name, passed: problems.is_empty(), is_fatal, cells, problems }
+    };
+    checks.iter().map(outcome).collect()
 }
 
 /// A line for each check, and one for each problem.
@@ -54,17 +68,16 @@ pub(crate) fn ensure_passed(outcomes: &[Outcome]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn outcome(check: &Check, rows: &[Row]) -> Outcome {
-    let metric = check.score;
-    let has_score = |row: &&Row| row.scores.contains_key(metric.name) && check.cells.has(&row.cell);
+/// Number of cells, and what is wrong with them.
+fn of_score(metric: &Metric, selection: &Selection, rule: &Rule, rows: &[Row]) -> (usize, Vec<String>) {
+    let has_score = |row: &&Row| row.scores.contains_key(metric.name) && selection.has(&row.cell);
     let protected = Protected::of(&rows.iter().collect::<Vec<_>>());
     let mut mine: Vec<&Row> = rows.iter().filter(has_score).collect();
-    if matches!(check.rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) {
+    if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) {
         mine.retain(|row| protected.standing(&row.cell) == Standing::Private);
     }
-    let (cells, mut problems) = match &check.rule {
-        Rule::AtLeast(bound) => (mine.len(), beyond(&mine, metric, |mean| mean >= *bound)),
-        Rule::AtMost(bound) => (mine.len(), beyond(&mine, metric, |mean| mean <= *bound)),
+    let (cells, mut problems) = match rule {
+        Rule::Bound(bound) => (mine.len(), beyond(&mine, metric, |mean| bound.holds(mean))),
         Rule::Near { other, within } => (mine.len(), away(&mine, metric, other, *within)),
         Rule::NoWorseThanFloor => {
             let all: Vec<&Row> = rows.iter().collect();
@@ -78,18 +91,18 @@ fn outcome(check: &Check, rows: &[Row]) -> Outcome {
         }
     };
     if cells == 0 {
-        let missing = match check.rule {
+        let missing = match rule {
             Rule::NoWorseThanFloor => "that has a floor beside it; add references = [\"features-only\", \"no-links\"]",
             Rule::NoWorseWithEpsilon => "with a smaller budget beside it",
             _ => "",
         };
-        let meant = match check.cells.words().as_str() {
+        let meant = match selection.words().as_str() {
             "" => String::new(),
             words => format!(" where {words}"),
         };
         problems.push(format!("no cell has this score{meant} {missing}").trim_end().to_owned());
     }
-    Outcome { name: check.name.clone(), passed: problems.is_empty(), is_fatal: check.is_fatal, cells, problems }
+    (cells, problems)
 }
 
 /// What a cell is called in a problem.

@@ -5,6 +5,7 @@ mod page;
 mod tolerance;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -43,10 +44,12 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     let file = ClaimsFile::read(&arguments.file)?;
     let wanted = file.wanted(&arguments.only)?;
     // A mistake in any config is found before anything runs.
+    let mut all_prepared = BTreeMap::new();
     for experiment in file.experiments.iter().filter(|one| one.lacks(mode, arguments).is_none()) {
         if wanted.iter().any(|claim| claim.experiment == experiment.name) {
-            prepared(arguments, &file.folder, experiment, mode)
+            let prepared = prepared(arguments, &file.folder, experiment, mode)
                 .with_context(|| format!("experiment `{}` of {}", experiment.name, arguments.file.display()))?;
+            all_prepared.insert(&experiment.name, prepared);
         }
     }
     let mut checked = Vec::new();
@@ -57,9 +60,9 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
         }
         let skipped = experiment.lacks(mode, arguments);
         let start = Instant::now();
-        let rows = match &skipped {
-            Some(_) => Ok(Vec::new()),
-            None => scores_of(store, arguments, &file.folder, experiment, mode, quiet),
+        let rows = match all_prepared.remove(&experiment.name) {
+            None => Ok(Vec::new()),
+            Some(prepared) => scores_of(store, prepared, quiet),
         };
         let seconds = start.elapsed().as_secs_f64();
         for claim in mine {
@@ -125,21 +128,21 @@ fn skipped<'a>(checked: &'a [Checked]) -> Vec<(&'a str, &'a str, usize)> {
     groups
 }
 
-/// Runs an experiment as the mode asks; its rows.
-fn scores_of(
-    store: &Store,
-    arguments: &ClaimsArguments,
-    folder: &Path,
-    experiment: &Experiment,
-    mode: Mode,
-    quiet: bool,
-) -> anyhow::Result<Vec<Row>> {
-    let (arguments, config, tasks) = prepared(arguments, folder, experiment, mode)?;
+/// Runs an experiment; its rows.
+fn scores_of(store: &Store, prepared: Prepared, quiet: bool) -> anyhow::Result<Vec<Row>> {
+    let Prepared { arguments, config, tasks } = prepared;
     let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let metrics = run::read_metrics(&done)?;
     runs::publish(store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
     summary::rows(&metrics, config.trials)
+}
+
+/// An experiment as `run` would run it.
+struct Prepared {
+    arguments: RunArguments,
+    config: Config,
+    tasks: Vec<Task>,
 }
 
 /// What a mode asks of an experiment, as `run` is asked it.
@@ -148,7 +151,7 @@ fn prepared(
     folder: &Path,
     experiment: &Experiment,
     mode: Mode,
-) -> anyhow::Result<(RunArguments, Config, Vec<Task>)> {
+) -> anyhow::Result<Prepared> {
     let name = format!("name=\"claims-{}-{}\"", mode.name(), experiment.name);
     let sets = experiment.sets(mode).into_iter().flatten().cloned().chain([name]).collect();
     let arguments = RunArguments {
@@ -166,7 +169,7 @@ fn prepared(
          randomness = \"os\"",
         experiment.config.display()
     );
-    Ok((arguments, config, tasks))
+    Ok(Prepared { arguments, config, tasks })
 }
 
 /// One line about a claim.

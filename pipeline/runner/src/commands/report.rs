@@ -125,7 +125,7 @@ impl Gathered {
     ) -> anyhow::Result<()> {
         let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
         if is_whole {
-            self.outcomes.extend(checks::outcomes(&config.checks, &rows));
+            self.outcomes.extend(checks::outcomes(&config.checks, &rows, tasks, done));
         }
         self.rows.extend(rows);
         self.releases.extend(releases_of(tasks));

@@ -59,7 +59,8 @@ pub(crate) fn run(
         let rows = summary::rows(&metrics, config.trials)?;
         runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
         // A part of an experiment has a part of its scores, of which nothing is asked.
-        let checked = if is_whole(arguments) { checks::outcomes(&config.checks, &rows) } else { Vec::new() };
+        let checked =
+            if is_whole(arguments) { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
         if arguments.json {
             let document = json!({
                 "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),

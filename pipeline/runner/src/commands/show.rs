@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use polars::prelude::LazyFrame;
+use polars::prelude::{DataFrame, LazyFrame};
 use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
 
@@ -29,15 +29,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let metadata = metadata_of(&path).with_context(unreadable)?;
     let frame = scan_parquet(&path).with_context(unreadable)?;
     if let Some(query) = &arguments.sql {
-        let mut context = SQLContext::new();
-        context.register("artifact", frame);
-        let answer = context.execute(query).map(|answer| match arguments.head {
-            Some(head) => answer.limit(head),
-            None => answer,
-        });
-        let answer = answer.and_then(LazyFrame::collect);
-        let answer = answer.with_context(|| format!("`{query}` failed; the table is called `artifact`"))?;
-        output::line(&answer.to_string());
+        output::line(&answer(frame, query, arguments.head)?.to_string());
         return Ok(());
     }
     output::line(&format!("{name}"));
@@ -58,6 +50,17 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let head = frame.limit(arguments.head.unwrap_or(DEFAULT_HEAD)).collect().with_context(unreadable)?;
     output::line(&head.to_string());
     Ok(())
+}
+
+/// The answer to a query about an artifact, or its first rows.
+pub(super) fn answer(frame: LazyFrame, query: &str, head: Option<u32>) -> anyhow::Result<DataFrame> {
+    let mut context = SQLContext::new();
+    context.register("artifact", frame);
+    let answer = context.execute(query).map(|answer| match head {
+        Some(head) => answer.limit(head),
+        None => answer,
+    });
+    answer.and_then(LazyFrame::collect).with_context(|| format!("`{query}` failed; the table is called `artifact`"))
 }
 
 /// A path, or a name below the `runs/` of any part: a file, a file without its ending, or the `file` of a run.

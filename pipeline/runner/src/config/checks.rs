@@ -1,4 +1,4 @@
-//! `[[check]]`: what the scores of an experiment have to say.
+//! `[[check]]`: what the scores and artifacts of an experiment have to say.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -13,20 +13,34 @@ use crate::nearest::nearest;
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
     pub name: String,
-    pub score: &'static Metric,
-    pub cells: Selection,
-    pub rule: Rule,
+    pub question: Question,
     /// Whether the run fails with it.
     pub is_fatal: bool,
+}
+
+/// What is looked at, and what it has to be.
+#[derive(Clone, Debug)]
+pub(crate) enum Question {
+    /// A score of the cells that are selected.
+    Score { score: &'static Metric, cells: Selection, rule: Rule },
+    /// The one number that a query finds in every artifact of a name which the server may see.
+    Artifact { artifact: String, query: String, bound: Bound },
+}
+
+/// A bound on a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// No less.
+    AtLeast(f64),
+    /// No more.
+    AtMost(f64),
 }
 
 /// What is asked of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rule {
-    /// No less than a number, in the unit of tables.
-    AtLeast(f64),
-    /// No more than a number.
-    AtMost(f64),
+    /// A number, in the unit of tables.
+    Bound(Bound),
     /// No worse than the best floor that needs no link.
     NoWorseThanFloor,
     /// No worse at a larger budget.
@@ -46,7 +60,9 @@ struct Checks {
 #[serde(deny_unknown_fields)]
 struct CheckTable {
     name: Option<String>,
-    score: String,
+    score: Option<String>,
+    artifact: Option<String>,
+    sql: Option<String>,
     #[serde(default, rename = "where")]
     cells: Selection,
     at_least: Option<Value>,
@@ -71,27 +87,55 @@ pub(super) fn taken_from(table: &mut Table, source: &Source) -> Result<Vec<Check
 }
 
 fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
-    let score = score(&table.score, source)?;
+    match (&table.score, &table.artifact, &table.sql) {
+        (Some(score), None, None) => {
+            let score = self::score(score, source)?;
+            of_score(table, score, source)
+        }
+        (None, Some(artifact), Some(query)) => {
+            let (artifact, query) = (artifact.clone(), query.clone());
+            of_artifact(table, artifact, query, source)
+        }
+        _ => {
+            let problem = "every [[check]] needs a score, or an artifact with sql: a query of one number";
+            Err(source.at("check", problem))
+        }
+    }
+}
+
+fn of_artifact(table: CheckTable, artifact: String, query: String, source: &Source) -> Result<Check, ConfigError> {
+    let CheckTable { no_worse_with, near, within, cells, .. } = &table;
+    let is_about_scores =
+        no_worse_with.is_some() || near.is_some() || within.is_some() || *cells != Selection::default();
+    let bound = match (&table.at_least, table.at_most) {
+        (Some(value), None) => number(value).map(Bound::AtLeast),
+        (None, Some(number)) if number.is_finite() => Some(Bound::AtMost(number)),
+        _ => None,
+    };
+    let Some(bound) = bound.filter(|_| !is_about_scores) else {
+        return Err(
+            source.at("check", "a [[check]] of an artifact needs one of at_least and at_most, a number, and no more")
+        );
+    };
+    let name = table.name.unwrap_or_else(|| format!("`{query}` of {artifact} {}", bound.words()));
+    Ok(Check { name, question: Question::Artifact { artifact, query, bound }, is_fatal: table.fail })
+}
+
+fn of_score(table: CheckTable, score: &'static Metric, source: &Source) -> Result<Check, ConfigError> {
     if let Some(column) = table.cells.unknown_column() {
         let problem = format!("where names no column `{column}`; there are {}, and paths of swept fields", columns());
         return Err(source.at("check", &problem));
     }
-    let one_rule = "every [[check]] needs one of at_least (a number or \"floor\"), at_most, no_worse_with = \"epsilon\", and \
-                    near (a score) with within (a share)";
+    let one_rule = "every [[check]] of a score needs one of at_least (a number or \"floor\"), at_most, no_worse_with = \
+                    \"epsilon\", and near (a score) with within (a share)";
     let CheckTable { at_least, at_most, no_worse_with, near, within, .. } = &table;
     let rule = match (at_least, at_most, no_worse_with.as_deref(), near, within) {
         (Some(Value::String(word)), None, None, None, None) if word == FLOOR => Rule::NoWorseThanFloor,
         (Some(value), None, None, None, None) => {
-            let number = value
-                .as_float()
-                .or_else(|| value.as_integer().map(|whole| whole as f64))
-                .filter(|number| number.is_finite());
-            Rule::AtLeast(
-                number
-                    .ok_or_else(|| source.at("check", &format!("at_least = {value} is no number and not \"floor\"")))?,
-            )
+            let problem = || source.at("check", &format!("at_least = {value} is no number and not \"floor\""));
+            Rule::Bound(Bound::AtLeast(number(value).ok_or_else(problem)?))
         }
-        (None, Some(number), None, None, None) if number.is_finite() => Rule::AtMost(*number),
+        (None, Some(number), None, None, None) if number.is_finite() => Rule::Bound(Bound::AtMost(*number)),
         (None, None, Some(EPSILON), None, None) => Rule::NoWorseWithEpsilon,
         (None, None, None, Some(other), Some(within)) if *within >= 0.0 && within.is_finite() => {
             Rule::Near { other: self::score(other, source)?, within: *within }
@@ -101,15 +145,37 @@ fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
     if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) && score.better == Better::Neither {
         return Err(source.at("check", &format!("neither direction of `{}` is better; give it a number", score.name)));
     }
-    let words = |rule: &Rule| match rule {
-        Rule::AtLeast(number) => format!("at least {number}"),
-        Rule::AtMost(number) => format!("at most {number}"),
+    let words = match &rule {
+        Rule::Bound(bound) => bound.words(),
         Rule::NoWorseThanFloor => "no worse than the best floor".to_owned(),
         Rule::NoWorseWithEpsilon => "no worse with a larger epsilon".to_owned(),
         Rule::Near { other, within } => format!("within {} % of {}", 100.0 * within, other.heading),
     };
-    let name = table.name.unwrap_or_else(|| format!("{} {}", score.heading, words(&rule)));
-    Ok(Check { name, score, cells: table.cells, rule, is_fatal: table.fail })
+    let name = table.name.unwrap_or_else(|| format!("{} {words}", score.heading));
+    Ok(Check { name, question: Question::Score { score, cells: table.cells, rule }, is_fatal: table.fail })
+}
+
+impl Bound {
+    /// Whether a number keeps it.
+    pub(crate) fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(bound) => value >= bound,
+            Self::AtMost(bound) => value <= bound,
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Self::AtLeast(bound) => format!("at least {bound}"),
+            Self::AtMost(bound) => format!("at most {bound}"),
+        }
+    }
+}
+
+/// A finite number, whole or not.
+fn number(value: &Value) -> Option<f64> {
+    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    number.filter(|number| number.is_finite())
 }
 
 fn score(name: &str, source: &Source) -> Result<&'static Metric, ConfigError> {

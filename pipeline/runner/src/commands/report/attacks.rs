@@ -38,10 +38,24 @@ impl Topic {
         self.model != "mlp" && Self { model: self.model.clone(), ..other.clone() } == *self
     }
 
-    fn words(&self) -> String {
+    /// As a part of the name of a file.
+    fn name(&self) -> String {
         let parts = [&self.attack, &self.pool, &self.model];
         parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("-")
     }
+
+    /// As people read it.
+    fn words(&self) -> String {
+        let on = if self.model.is_empty() { "the reports".to_owned() } else { format!("networks ({})", self.model) };
+        let targets = if self.pool.is_empty() { String::new() } else { format!(", targets: {}", self.pool) };
+        format!("attack {} on {on}{targets}", self.attack)
+    }
+}
+
+/// Part of the name of a figure's files, and of its title.
+struct Named {
+    name: String,
+    words: String,
 }
 
 /// Whether a score is about an attack.
@@ -69,16 +83,17 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
         }
         let rows: Vec<&Row> = attacked.iter().copied().filter(|row| topic.has(&row.cell)).collect();
         let named = |row: &Row| name(&rows, row);
-        let words = topic.words();
+        let topic_named = Named { name: topic.name(), words: topic.words() };
+        let Named { name: end, words } = &topic_named;
         for (kind, title, metric) in [
             ("attack-auc", "Links told from other pairs, area under the ROC curve", &metric::ATTACK_AUC),
             ("epsilon-lower-bound", "Lower bounds of a link's cost from canaries", &metric::EPSILON_LOWER_BOUND),
         ] {
             let drawn = [Drawn { metric, suffix: "" }];
-            let (name, title) = (format!("{kind}-{words}"), format!("{title}, {words}"));
+            let (name, title) = (format!("{kind}-{end}"), format!("{title}: {words}"));
             part.by_budget(&mut figures, &rows, (&name, &title), &drawn, false, &named);
         }
-        for figure in figures.iter_mut().filter(|figure| figure.name.starts_with(&format!("attack-auc-{words}"))) {
+        for figure in figures.iter_mut().filter(|figure| figure.name.starts_with(&format!("attack-auc-{end}"))) {
             let is_per_link = figure.name.ends_with("-per-link");
             figure.lines.extend(caps(part, &rows, is_per_link));
         }
@@ -87,11 +102,11 @@ pub(super) fn figures(part: &Part) -> Vec<Figure> {
         for budget in budgets.into_iter().map(f64::from_bits) {
             let at: Vec<&Row> =
                 rows.iter().copied().filter(|row| is_level(row) || row.cell.epsilon == budget).collect();
-            let end = format!("{words}-epsilon-{budget}");
-            figures.extend([roc(part, &at, &end), by_belief(part, &at, &end)]);
+            let named = Named { name: format!("{end}-epsilon-{budget}"), words: format!("{words}, epsilon {budget}") };
+            figures.extend([roc(part, &at, &named), by_belief(part, &at, &named)]);
         }
         if topic.attack == "linkteller" {
-            figures.push(frontier(part, &rows, &words));
+            figures.push(frontier(part, &rows, &topic_named));
         }
     }
     figures
@@ -128,7 +143,7 @@ fn name(rows: &[&Row], row: &Row) -> String {
 }
 
 /// Links found over false alarms, on logarithmic axes: an attack that matters finds links where few others are taken.
-fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
+fn roc(part: &Part, rows: &[&Row], named: &Named) -> Figure {
     let mut lines = Vec::new();
     for row in rows {
         let drawn = |(rate, metric): (f64, &'static Metric)| {
@@ -142,8 +157,8 @@ fn roc(part: &Part, rows: &[&Row], end: &str) -> Figure {
     }
     lines.extend(roc_caps(part, rows));
     Figure {
-        name: format!("roc-{end}"),
-        title: format!("Links found over other pairs taken for links, {end}"),
+        name: format!("roc-{}", named.name),
+        title: format!("Links found over other pairs taken for links: {}", named.words),
         x: Axis { label: "false positive rate".to_owned(), is_log: true },
         y: Axis { label: "true positive rate".to_owned(), is_log: true },
         x_above: None,
@@ -170,13 +185,13 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
 }
 
 /// Precision over the number of links that the attacker believes in.
-fn by_belief(part: &Part, rows: &[&Row], end: &str) -> Figure {
+fn by_belief(part: &Part, rows: &[&Row], named: &Named) -> Figure {
     let belief = |row: &Row| row.cell.choice("audit.belief").and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
     let believing: Vec<&Row> = rows.iter().copied().filter(|row| row.cell.choice("audit.belief").is_some()).collect();
     let drawn = [Drawn { metric: &metric::ATTACK_PRECISION, suffix: "" }];
     Figure {
-        name: format!("claims-{end}"),
-        title: format!("Share of claimed pairs that are links, by belief, {end}"),
+        name: format!("claims-{}", named.name),
+        title: format!("Share of claimed pairs that are links, by belief: {}", named.words),
         x: Axis { label: "believed links / true links".to_owned(), is_log: true },
         y: Axis { label: metric::ATTACK_PRECISION.heading.to_owned(), is_log: false },
         x_above: None,
@@ -185,7 +200,7 @@ fn by_belief(part: &Part, rows: &[&Row], end: &str) -> Figure {
 }
 
 /// Accuracy over what an attacker on the network finds: one line for each mechanism, one point for each budget.
-fn frontier(part: &Part, attacked: &[&Row], words: &str) -> Figure {
+fn frontier(part: &Part, attacked: &[&Row], named: &Named) -> Figure {
     let mut lines: Vec<Line> = Vec::new();
     for row in attacked {
         let (Some(area), Some(accuracy)) = (row.summary(metric::ATTACK_AUC.name), accurate(part, row)) else {
@@ -210,8 +225,8 @@ fn frontier(part: &Part, attacked: &[&Row], words: &str) -> Figure {
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
     Figure {
-        name: format!("accuracy-and-{words}"),
-        title: format!("Accuracy over what {words} finds: up and to the left is better"),
+        name: format!("accuracy-and-{}", named.name),
+        title: format!("Accuracy over what is found, up and to the left is better: {}", named.words),
         x: Axis { label: "ROC AUC of the attack".to_owned(), is_log: false },
         y: Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false },
         x_above: None,

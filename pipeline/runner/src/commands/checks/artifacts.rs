@@ -1,0 +1,67 @@
+//! Numbers that queries find in artifacts.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use polars::prelude::{AnyValue, LazyFrame};
+use veilgraph_contract::Zone;
+
+use crate::commands::show;
+use crate::config::Bound;
+use crate::scan::scan_parquet;
+use crate::task::{Done, Task};
+
+/// An artifact of a run.
+pub(super) struct Found {
+    /// The cell that made it.
+    label: String,
+    path: PathBuf,
+}
+
+/// All artifacts of a name that the server may see. What a query says of others would be a release.
+pub(super) fn named(artifact: &str, tasks: &[Task], done: &[Done]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (task, done) in tasks.iter().zip(done) {
+        let Some(entry) = &done.entry else { continue };
+        let Some(output) = entry.manifest.outputs.get(artifact) else { continue };
+        let path = entry.path(output);
+        let is_open = [Zone::Server, Zone::Public].iter().any(|zone| zone.name() == output.zone);
+        if is_open && path.is_file() {
+            found.push(Found { label: task.label().to_owned(), path });
+        }
+    }
+    found
+}
+
+/// Number of the artifacts, and what is wrong with them.
+pub(super) fn judged(found: &[Found], artifact: &str, query: &str, bound: Bound) -> (usize, Vec<String>) {
+    let mut problems = Vec::new();
+    for Found { label, path } in found {
+        match number(path, query) {
+            Ok(value) if bound.holds(value) => {}
+            Ok(value) => problems.push(format!("{label}: {value}")),
+            Err(error) => problems.push(format!("{label}: {error:#}")),
+        }
+    }
+    if found.is_empty() {
+        problems.push(format!(
+            "this run has no artifact `{artifact}` that the server may see (`veilgraph show RUN` lists all)"
+        ));
+    }
+    (found.len(), problems)
+}
+
+/// The one number that a query finds.
+fn number(path: &Path, query: &str) -> anyhow::Result<f64> {
+    let unreadable = || format!("{}: not a readable Parquet file; run `veilgraph verify`", path.display());
+    let frame: LazyFrame = scan_parquet(path).with_context(unreadable)?;
+    let answer = show::answer(frame, query, None)?;
+    ensure!(
+        answer.shape() == (1, 1),
+        "`{query}` finds {} rows and {} columns, and not one number",
+        answer.height(),
+        answer.width()
+    );
+    let value = answer.get(0).and_then(|row| row.first().and_then(AnyValue::extract::<f64>));
+    value.with_context(|| format!("`{query}` finds no number"))
+}

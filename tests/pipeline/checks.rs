@@ -1,0 +1,68 @@
+//! `[[check]]` of artifacts: what a query finds in them.
+
+use serde_json::Value;
+
+use crate::support::{Lab, TINY, rows};
+
+fn config(check: &str) -> String {
+    format!("{TINY}\n[[check]]\n{check}\n")
+}
+
+#[test]
+fn queries_about_artifacts_pass_warn_or_fail_the_run() {
+    let lab = Lab::tiny();
+    let first = |document: &Value| rows(&document["checks"]).next().expect("a check").clone();
+    lab.write("config.toml", config("artifact = \"graph\"\nsql = \"SELECT MAX(weight) FROM artifact\"\nat_most = 1"));
+    let passed = first(&lab.json(&[]));
+    assert_eq!((&passed["passed"], &passed["cells"]), (&true.into(), &2.into()), "one graph in each trial: {passed}");
+    assert_eq!(passed["name"], "`SELECT MAX(weight) FROM artifact` of graph at most 1");
+    let few = "name = \"links\"\nartifact = \"graph\"\nsql = \"SELECT COUNT(*) FROM artifact\"\nat_least = 1e6";
+    lab.write("config.toml", config(few));
+    let warned = lab.call(&["run", "config.toml"]);
+    assert!(warned.status == 0 && warned.out.contains("check warning: links (2 cells)"), "{}", warned.out);
+    assert!(warned.out.contains("trial-1: "), "each problem names its artifact: {}", warned.out);
+    lab.write("config.toml", config(&format!("{few}\nfail = true")));
+    let failed = lab.call(&["run", "config.toml"]);
+    assert!(failed.status == 1 && failed.err.contains("these checks of them failed: links"), "{}", failed.err);
+    assert_eq!(lab.call(&["report", "config.toml"]).status, 0, "the page shows it as well");
+}
+
+/// What a query says of the links themselves would be a release.
+#[test]
+fn only_what_the_server_may_see_is_asked() {
+    let lab = Lab::tiny();
+    for (check, words) in [
+        (
+            "artifact = \"links\"\nsql = \"SELECT COUNT(*) FROM artifact\"",
+            "no artifact `links` that the server may see",
+        ),
+        ("artifact = \"held_out_labels\"\nsql = \"SELECT COUNT(*) FROM artifact\"", "that the server may see"),
+        ("artifact = \"graph\"\nsql = \"SELECT heaviness FROM artifact\"", "the table is called `artifact`"),
+        ("artifact = \"graph\"\nsql = \"SELECT * FROM artifact\"", "and not one number"),
+        ("artifact = \"graph\"\nsql = \"SELECT 'much' AS word FROM artifact LIMIT 1\"", "finds no number"),
+    ] {
+        lab.write("config.toml", config(&format!("{check}\nat_least = 0")));
+        let answer = lab.call(&["run", "config.toml"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        assert!(answer.out.contains("check warning") && answer.out.contains(words), "`{words}`: {}", answer.out);
+    }
+}
+
+#[test]
+fn a_check_of_an_artifact_with_a_mistake_runs_nothing() {
+    let lab = Lab::tiny();
+    let query = "artifact = \"graph\"\nsql = \"SELECT 1 FROM artifact\"\n";
+    for (check, words) in [
+        ("artifact = \"graph\"\nat_least = 1".to_owned(), "an artifact with sql"),
+        (format!("{query}score = \"accuracy\"\nat_least = 1"), "an artifact with sql"),
+        (query.to_owned(), "one of at_least and at_most"),
+        (format!("{query}at_least = \"floor\""), "one of at_least and at_most"),
+        (format!("{query}at_least = 1\nwhere = {{ epsilon = 1 }}"), "one of at_least and at_most"),
+        (format!("{query}near = \"accuracy\"\nwithin = 0.1"), "one of at_least and at_most"),
+    ] {
+        lab.write("config.toml", config(&check));
+        let answer = lab.call(&["run", "config.toml"]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{check}: {}", answer.err);
+    }
+    assert!(!lab.has_entries());
+}
