@@ -52,6 +52,59 @@ fn ls_and_gc_know_what_is_used() {
 }
 
 #[test]
+fn gc_keeps_the_last_ones_or_what_has_room() {
+    let lab = Lab::tiny();
+    for epsilon in ["3", "4", "5", "6"] {
+        lab.json(&["--set", &format!("privatize.links.epsilon={epsilon}"), "--set", "trials=1"]);
+    }
+    let dry = |more: &[&str]| {
+        let answer = lab.call(&[&["gc", "--dry-run", "--older-than", "0"], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out
+    };
+    // Three of the four budgets are unused.
+    let reports = |out: &str| out.lines().filter(|line| line.starts_with("would remove privatize")).count();
+    assert_eq!(reports(&dry(&[])), 3);
+    let kept = dry(&["--keep-last", "1"]);
+    assert!(reports(&kept) == 2 && kept.contains("stay, as --keep-last or --keep-size says"), "{kept}");
+    assert_eq!(reports(&dry(&["--keep-last", "3"])), 0);
+    assert!(dry(&["--keep-size", "1GiB"]).starts_with("0 unused entries"));
+    assert_eq!(reports(&dry(&["--keep-size", "1B"])), 3);
+    assert_eq!(lab.call(&["gc", "--all", "--keep-last", "1"]).status, 2, "everything and some of it");
+}
+
+#[test]
+fn rows_are_shown_to_programs() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let graph = "tiny/construct/variant-hybrid,trial-0/graph";
+    let show = |more: &[&str]| {
+        let names = lab.call(&["show", "tiny/construct"]).out;
+        let name = names.lines().find(|name| name.ends_with("trial-0/graph")).unwrap_or(graph).to_owned();
+        let answer = lab.call(&[&["show", &name], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out
+    };
+    let csv = show(&["--format", "csv", "--head", "3"]);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert!(records.len() == 3 && header.contains(&"weight".to_owned()), "{csv}");
+    let json = show(&["--format", "json", "--head", "3"]);
+    for (line, record) in json.lines().zip(&records) {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        for (name, field) in header.iter().zip(record) {
+            assert_eq!(row[name].to_string(), field, "{line}");
+        }
+    }
+    assert_eq!(json.lines().count(), 3);
+    let query = ["--sql", "SELECT COUNT(*) AS pairs, 'a,\"b' AS word FROM artifact", "--format"];
+    assert!(show(&[&query[..], &["csv"]].concat()).ends_with(",\"a,\"\"b\"\n"));
+    let row: Value = serde_json::from_str(&show(&[&query[..], &["json"]].concat())).expect("JSON");
+    assert!(row["pairs"].as_u64().is_some_and(|pairs| pairs > 3) && row["word"] == "a,\"b", "{row}");
+}
+
+#[test]
 fn a_report_is_one_page_that_needs_nothing_else() {
     let lab = Lab::tiny();
     let early = lab.call(&["report", "config.toml"]);

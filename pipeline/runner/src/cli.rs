@@ -13,6 +13,7 @@ mod table;
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -24,7 +25,7 @@ pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
 pub(crate) use run::{DeviceChoice, RunArguments};
-pub(crate) use show::ShowArguments;
+pub(crate) use show::{ShowArguments, ShowFormat};
 pub(crate) use table::{TableArguments, TableFormat};
 
 /// Learning on graphs whose links stay private.
@@ -90,6 +91,12 @@ pub(crate) enum Command {
         /// The age in days from which an unused entry is removed; younger ones let an earlier or interrupted run go on.
         #[arg(long, value_name = "DAYS", default_value_t = 14.0, value_parser = days)]
         older_than: f64,
+        /// Of every stage function, the entries that stay although no run uses them and they are old: the youngest ones.
+        #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
+        keep_last: Option<usize>,
+        /// What entries that no run uses may take together, e.g. 10GiB: the youngest ones stay up to this size.
+        #[arg(long, value_name = "SIZE", conflicts_with = "all")]
+        keep_size: Option<ByteSize>,
     },
     /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
     Diff {

@@ -61,8 +61,8 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Show(arguments) => show::show(&store, &arguments),
         Command::Ls { names, json } => ls::list(&store, &names, json),
         Command::Verify { remove } => verify::verify(&store, remove),
-        Command::Gc { dry_run, all, older_than } => {
-            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than })
+        Command::Gc { dry_run, all, older_than, keep_last, keep_size } => {
+            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size })
         }
         Command::Diff { before, after } => diff::diff(&store, &before, &after),
         Command::Config { config, sets } => config::print(&config, &sets),

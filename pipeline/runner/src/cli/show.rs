@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// An artifact, and what is asked about it.
 #[derive(Args)]
@@ -15,4 +15,18 @@ pub(crate) struct ShowArguments {
     /// Number of rows to print (default: 10; for a query, all that it gives).
     #[arg(long)]
     pub head: Option<u32>,
+    /// Print rows for people, or for programs: then all rows and nothing else.
+    #[arg(long, value_enum, default_value_t = ShowFormat::Table)]
+    pub format: ShowFormat,
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShowFormat {
+    /// A table for people.
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// A JSON object for each row, one in a line.
+    Json,
 }

@@ -1,6 +1,6 @@
 //! `gc`: what nobody needs any more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -24,6 +24,10 @@ pub(crate) struct GarbageRule {
     pub all: bool,
     /// The age in days from which an unused entry may go.
     pub older_than: f64,
+    /// The number of unused entries of every stage function that stay, however old: the youngest.
+    pub keep_last: Option<usize>,
+    /// The bytes of unused entries that stay, however old: the youngest.
+    pub keep_size: Option<ByteSize>,
 }
 
 /// Removes old entries that no config's last run uses (or, if `all`, all entries), and what killed processes left.
@@ -43,24 +47,31 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
         used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
     }
     let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
-    let (mut removed, mut young) = (Sum::default(), Sum::default());
+    let mut unused = Vec::new();
     for entry in store.entries(&STAGES)? {
         let recipe = &entry.manifest.recipe;
-        let (stage, key) = (recipe.stage.clone(), entry.manifest.key.clone());
         // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
         let cannot_be_made = recipe.code == DEPLOYED || recipe.is_published();
-        if used.contains(&(stage.clone(), key.clone())) || cannot_be_made {
-            continue;
+        if !used.contains(&(recipe.stage.clone(), entry.manifest.key.clone())) && !cannot_be_made {
+            unused.push(entry);
         }
+    }
+    unused.sort_by_key(age);
+    let (mut removed, mut kept, mut young) = (Sum::default(), Kept::default(), Sum::default());
+    for entry in unused {
         if age(&entry) < least_age {
             young.add(&entry);
             continue;
         }
+        if kept.keeps(&entry, rule) {
+            continue;
+        }
+        let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
         let size = ByteSize(size(&entry));
         output::line(&format!("{} {stage} {key} ({size})", if rule.dry_run { "would remove" } else { "removed" }));
         removed.add(&entry);
         if !rule.dry_run {
-            store.remove(&stage, &key)?;
+            store.remove(stage, key)?;
         }
     }
     if !rule.dry_run {
@@ -68,6 +79,9 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     let which = if rule.all { "" } else { "unused " };
     output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
+    if kept.sum.entries > 0 {
+        output::line(&format!("{} stay, as --keep-last or --keep-size says", kept.sum.of("old unused ")));
+    }
     if young.entries > 0 {
         let days = rule.older_than;
         output::line(&format!(
@@ -107,6 +121,29 @@ impl Sum {
     fn of(&self, which: &str) -> String {
         let size = if self.bytes == 0 { String::new() } else { format!(" ({})", ByteSize(self.bytes)) };
         format!("{} {which}entries{size}", self.entries)
+    }
+}
+
+/// The old unused entries that stay.
+#[derive(Default)]
+struct Kept {
+    sum: Sum,
+    /// Their number, by stage and function.
+    numbers: BTreeMap<(String, Option<String>), usize>,
+}
+
+impl Kept {
+    /// Whether an entry stays as well; the youngest are asked about first.
+    fn keeps(&mut self, entry: &Entry, rule: GarbageRule) -> bool {
+        let recipe = &entry.manifest.recipe;
+        let number = self.numbers.entry((recipe.stage.clone(), recipe.task.clone())).or_default();
+        let is_among_last = rule.keep_last.is_some_and(|most| *number < most);
+        let has_room = rule.keep_size.is_some_and(|most| self.sum.bytes + size(entry) <= most.as_u64());
+        if is_among_last || has_room {
+            *number += 1;
+            self.sum.add(entry);
+        }
+        is_among_last || has_room
     }
 }
 

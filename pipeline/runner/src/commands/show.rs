@@ -1,5 +1,7 @@
 //! `show`: an artifact through Polars.
 
+mod rows;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +10,7 @@ use polars::prelude::{DataFrame, LazyFrame};
 use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
 
-use crate::cli::ShowArguments;
+use crate::cli::{ShowArguments, ShowFormat};
 use crate::nearest::nearest;
 use crate::output;
 use crate::runs;
@@ -29,8 +31,11 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let metadata = metadata_of(&path).with_context(unreadable)?;
     let frame = scan_parquet(&path).with_context(unreadable)?;
     if let Some(query) = &arguments.sql {
-        output::line(&answer(frame, query, arguments.head)?.to_string());
-        return Ok(());
+        return rows::print(&answer(frame, query, arguments.head)?, arguments.format);
+    }
+    if arguments.format != ShowFormat::Table {
+        let frame = arguments.head.map_or_else(|| frame.clone(), |head| frame.clone().limit(head));
+        return rows::print(&frame.collect().with_context(unreadable)?, arguments.format);
     }
     output::line(&format!("{name}"));
     for (key, value) in metadata.iter().filter(|(key, _)| !key.starts_with("ARROW:")) {

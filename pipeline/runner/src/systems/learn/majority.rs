@@ -21,7 +21,7 @@ fn of_labels_alone(branch: &Branch) -> Branch {
         ["ingest.", "privatize.labels.", "train."].iter().any(is_read)
     });
     "no-links".clone_into(&mut branch.mechanism);
-    branch.variant.clear();
+    "given".clone_into(&mut branch.variant);
     branch.degree_fraction = 0.0;
     branch
 }
