@@ -141,7 +141,7 @@ joint: build              ## Links, features and labels private together, on eve
 advise: build             ## What `veilgraph advise` foretells, beside runs on real graphs (half an hour; needs DATA_DIR)
 	python3 docs/benchmarks/advise.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR)
 node-level: build         ## Models of a trusted curator, all data of a node protected, sound and claimed costs side by side (needs DATA_DIR)
-	$(VEILGRAPH) run configs/node-level/*.toml $(PAPER) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(PAPER) && python3 docs/benchmarks/node_level.py
+	$(VEILGRAPH) run configs/node-level/*.toml $(PAPER) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(PAPER) && python3 docs/benchmarks/node_level.py $(if $(PUBLISHED),--published $(PUBLISHED))
 audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml \
 	configs/audit-million.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)

@@ -1,5 +1,9 @@
 //! Models of a trusted curator: what is charged, what leaves the owner's side, and what is refused.
 
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::support::{Lab, TINY, rows};
@@ -46,6 +50,68 @@ fn every_learner_runs_and_is_charged_under_its_relation() {
     assert_eq!(lab.ran(&[]), Vec::<String>::new());
     let again: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
     assert_eq!(rows(&again).count(), 20);
+}
+
+#[test]
+fn both_countings_are_two_models() {
+    let lab = lab("task = [\"dp-mlp\", \"dpar\"]\nepsilon = 2\nvectors = 5\naccounting = \"both\"\nsubgraph = 1.0");
+    let document = lab.json(&[]);
+    let costs = |model: &str| -> Vec<(String, String)> {
+        let scores = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy" && row["model"] == model);
+        scores
+            .map(|row| &row["costs"][0])
+            .map(|cost| (cost["epsilon"].to_string(), cost["claimed_epsilon"].to_string()))
+            .collect()
+    };
+    // The perceptron has one counting; DPAR keeps its budget by the one or by the other.
+    assert_eq!(costs("dp-mlp").len(), 1);
+    let dpar = costs("dpar");
+    assert_eq!(dpar.len(), 2, "{dpar:?}");
+    assert!(dpar.iter().any(|cost| cost.0 == "2.0") && dpar.iter().any(|cost| cost.0 != "2.0"), "{dpar:?}");
+}
+
+/// A training holds its budget once, however often its process is killed.
+#[test]
+fn a_killed_training_goes_on_and_is_charged_once() {
+    const LONG: &str = "task = \"dp-mlp\"\nepsilon = 2\nepochs = 40000";
+    let text = tiny(LONG).replace("epochs = 5\n", "").replace("trials = 2", "trials = 1");
+    let (lab, other) = (Lab::with("config.toml", &text), Lab::with("config.toml", &text));
+    let run = ["run", "config.toml", "-v", "--checkpoint-seconds", "0"];
+    let mut child = lab.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+    let is_kept = || {
+        let tasks = fs::read_dir(lab.path("artifacts/simulation/checkpoints")).into_iter().flatten().flatten();
+        tasks.into_iter().any(|task| task.path().join("mlp").exists())
+    };
+    let start = Instant::now();
+    while !is_kept() {
+        assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint was written");
+        assert_eq!(child.try_wait().expect("it can be asked"), None, "the training ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("it ends");
+    let answer = lab.call(&run);
+    assert!(answer.status == 0 && answer.err.contains("goes on from its checkpoint"), "{}", answer.err);
+    assert!(!is_kept(), "a finished task needs no checkpoint");
+    let model = |lab: &Lab| {
+        let document = lab.json(&[]);
+        let trained = rows(&document["stages"]).filter(|row| row["stage"] == "train");
+        trained.map(|row| row["outputs"]["released_model"]["digest"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(model(&lab), model(&other), "as if nobody had killed it");
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    assert_eq!(rows(&ledger).count(), 1);
+}
+
+#[test]
+fn a_released_model_without_its_row_is_refused() {
+    let lab = lab("task = \"dp-mlp\"\nepsilon = 2");
+    lab.json(&[]);
+    for file in ["ledger.jsonl", "ledger.head"] {
+        fs::remove_file(lab.path("artifacts/owner").join(file)).expect("removed");
+    }
+    let message = refusal(&lab);
+    assert!(message.contains("lacks the release") && message.contains("train"), "{message}");
 }
 
 #[test]
@@ -147,8 +213,10 @@ fn what_no_curator_can_do_is_refused() {
         ("task = \"dp-mlp\"\nepsilon = 2\nhops = 2", "hops"),
     ];
     for (train, expected) in cases {
-        let message = refusal(&lab(train));
+        let lab = lab(train);
+        let message = refusal(&lab);
         assert!(message.contains(expected), "{train}: {message}");
+        assert!(!lab.path("artifacts/owner/ledger.jsonl").exists(), "{train}: it was charged before it was refused");
     }
     let without_features =
         tiny("task = \"dp-mlp\"\nepsilon = 2").replace("features = 40", "features = 0").replace("words = 6\n", "");

@@ -92,7 +92,7 @@ fn rows_are_shown_to_programs() {
     assert!(records.len() == 3 && header.contains(&"weight".to_owned()), "{csv}");
     let json = show(&["--format", "json", "--head", "3"]);
     for (line, record) in json.lines().zip(&records) {
-        let row: Value = serde_json::from_str(line).expect("JSON");
+        let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
         for (name, field) in header.iter().zip(record) {
             assert_eq!(row[name].to_string(), field, "{line}");
         }
@@ -100,7 +100,7 @@ fn rows_are_shown_to_programs() {
     assert_eq!(json.lines().count(), 3);
     let query = ["--sql", "SELECT COUNT(*) AS pairs, 'a,\"b' AS word FROM artifact", "--format"];
     assert!(show(&[&query[..], &["csv"]].concat()).ends_with(",\"a,\"\"b\"\n"));
-    let row: Value = serde_json::from_str(&show(&[&query[..], &["json"]].concat())).expect("JSON");
+    let row: serde_json::Value = serde_json::from_str(&show(&[&query[..], &["json"]].concat())).expect("JSON");
     assert!(row["pairs"].as_u64().is_some_and(|pairs| pairs > 3) && row["word"] == "a,\"b", "{row}");
 }
 

@@ -1,8 +1,9 @@
-//! For each line `rate steps epsilon dp_delta` of the standard input: the noise multiplier that keeps the budget.
+//! For each line `rate steps epsilon dp_delta` of the standard input: the noise multiplier that keeps the budget, and the one
+//! that Rényi divergences alone ask for.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
-use veilgraph_accountant::{Budget, least_noise, sampled_gaussians};
+use veilgraph_accountant::{Budget, Composition, Step, least_noise, sampled_gaussians};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in stdin().lock().lines() {
@@ -10,8 +11,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let [rate, steps, epsilon, dp_delta] = numbers[..] else {
             return Err("a line has four numbers: rate steps epsilon dp_delta".into());
         };
-        let noise = least_noise(Budget { epsilon, dp_delta }, |noise| sampled_gaussians(rate, noise, steps))?;
-        writeln!(stdout(), "{noise}")?;
+        let budget = Budget { epsilon, dp_delta };
+        let noise = least_noise(budget, |noise_multiplier| {
+            Composition::of(Step::SampledGaussian { rate, noise_multiplier }, steps)
+        })?;
+        let by_divergences = least_noise(budget, |noise| sampled_gaussians(rate, noise, steps))?;
+        writeln!(stdout(), "{noise} {by_divergences}")?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! How much noise a budget asks for.
 
-use crate::Curve;
+use crate::Costs;
 
 /// What may be spent, under one relation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Unreachable {
 /// Largest noise multiplier that is tried.
 const MOST: f64 = 1e6;
 
-/// The smallest noise multiplier, within a ten-thousandth, whose curve keeps the budget; 0 for an infinite one. More noise
+/// The smallest noise multiplier, within a ten-thousandth, whose cost keeps the budget; 0 for an infinite one. More noise
 /// must never cost more.
 ///
 /// # Privacy
@@ -34,12 +34,12 @@ const MOST: f64 = 1e6;
 ///
 /// # Errors
 /// When no noise keeps the budget.
-pub fn least_noise(budget: Budget, curve: impl Fn(f64) -> Curve) -> Result<f64, Unreachable> {
+pub fn least_noise<C: Costs>(budget: Budget, costs: impl Fn(f64) -> C) -> Result<f64, Unreachable> {
     let Budget { epsilon, dp_delta } = budget;
     if epsilon == f64::INFINITY {
         return Ok(0.0);
     }
-    let fits = |noise: f64| curve(noise).epsilon(dp_delta) <= epsilon;
+    let fits = |noise: f64| costs(noise).keep(budget);
     let (mut low, mut high) = (libm::log(1e-2), libm::log(MOST));
     if !(epsilon > 0.0 && dp_delta > 0.0 && dp_delta < 1.0 && fits(MOST)) {
         return Err(Unreachable { epsilon, dp_delta, most: MOST });
@@ -58,6 +58,7 @@ pub fn least_noise(budget: Budget, curve: impl Fn(f64) -> Curve) -> Result<f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Curve;
 
     #[test]
     fn the_noise_keeps_the_budget_and_little_less_does_not() {

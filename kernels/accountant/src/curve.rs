@@ -90,6 +90,17 @@ impl Curve {
         Cost::Approximate { epsilon: self.epsilon(dp_delta), dp_delta, rdp }
     }
 
+    /// The smallest loss beyond which the privacy loss lies with a probability of at most `probability`, as far as this curve
+    /// tells, and the order that tells it; none where no order does.
+    ///
+    /// # Source
+    /// Mironov (2017), Rényi differential privacy, proposition 10: Markov's inequality for `exp((order - 1) · loss)`.
+    #[must_use]
+    pub fn bound_of_loss(&self, probability: f64) -> Option<(f64, f64)> {
+        let at = |&(order, nats): &(f64, f64)| (nats - libm::log(probability) / (order - 1.0), order);
+        self.0.iter().map(at).min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(loss, _)| loss.is_finite())
+    }
+
     /// The divergence at the order nearest to `order`, with that order.
     #[must_use]
     pub fn near(&self, order: f64) -> (f64, f64) {

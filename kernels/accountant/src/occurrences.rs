@@ -3,17 +3,18 @@
 use crate::Curve;
 use crate::quadrature::log_choose;
 
-/// How a step samples its rows. A node appears in at most `rows_of_a_node` of them.
+/// How a step samples its rows, and in which of them a node appears: in its own row, whose term is gone where the node is
+/// blanked, and in rows of others, whose clipped terms may turn round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Occurrences {
-    /// Every row enters by a coin of its own.
+    /// Every row enters by a coin of its own. The node's own row moves the sum by at most 1, and each other row by 2.
     Poisson {
         /// Probability of a row.
         rate: f64,
-        /// Most rows in which one node appears.
-        rows_of_a_node: u32,
+        /// Most rows of others in which one node appears.
+        rows_of_others: u32,
     },
-    /// A fixed number of rows is drawn without replacement.
+    /// A fixed number of rows is drawn without replacement. Each of the node's rows moves the sum by at most 2.
     WithoutReplacement {
         /// Number of all rows.
         n_rows: u32,
@@ -24,36 +25,52 @@ pub enum Occurrences {
     },
 }
 
-/// The curve of one noisy sum over sampled rows. Each row in which a node appears moves the sum by at most 1 if that
-/// node's data change, and the noise has standard deviation `noise_multiplier` in every coordinate.
+/// The curve of one noisy sum over sampled rows whose terms have a norm of at most 1. The noise has standard deviation
+/// `noise_multiplier` in every coordinate.
 ///
 /// # Privacy
-/// The sample is the same for neighbouring data and holds `h` rows of the node, so the sum moves by at most `h`. The
-/// divergence is convex in the law of the sample: it is at most `ln E[exp(order (order - 1) h² / (2 σ²))] / (order - 1)`.
-/// No row is taken to hide behind the sampling itself, so for a node in one row [`crate::sampled_gaussian`] is tighter.
+/// The sample is the same for neighbouring data, and the sum moves by at most `h`, which follows from the node's rows in the
+/// sample. The divergence is convex in the law of the sample: it is at most
+/// `ln E[exp(order (order - 1) h² / (2 σ²))] / (order - 1)`. No row is taken to hide behind the sampling itself, so for a
+/// node in no row but its own [`crate::sampled_gaussian`] is tighter.
 ///
 /// # Source
 /// Daigavane et al. (2021), Node-level differentially private graph neural networks, section 4.1, whose samples are drawn
-/// without replacement.
+/// without replacement and whose bound is 2 for every row.
 #[must_use]
 pub fn occurrence_bounded(occurrences: Occurrences, noise_multiplier: f64) -> Curve {
-    let laws = match occurrences {
-        Occurrences::Poisson { rate, rows_of_a_node } => binomial(rows_of_a_node, rate),
-        Occurrences::WithoutReplacement { n_rows, batch, rows_of_a_node } => {
-            hypergeometric(n_rows, rows_of_a_node.min(n_rows), batch.min(n_rows))
-        }
-    };
     if noise_multiplier == 0.0 {
         return Curve::from_orders(|_| f64::INFINITY);
     }
+    let moves = occurrences.moves();
     Curve::from_orders(|order| {
         let exponent = |h: f64| order * (order - 1.0) * h * h / (2.0 * noise_multiplier * noise_multiplier);
-        let terms: Vec<f64> = laws.iter().map(|&(h, log_probability)| log_probability + exponent(h)).collect();
+        let terms: Vec<f64> = moves.iter().map(|&(h, log_probability)| log_probability + exponent(h)).collect();
         let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // The law's own rounding must not show as a cost below zero.
         let sum: f64 = terms.iter().map(|term| libm::exp(term - top)).sum();
         ((top + libm::log(sum)) / (order - 1.0)).max(0.0)
     })
+}
+
+impl Occurrences {
+    /// How far a step may move, each distance with the logarithm of its probability.
+    pub(crate) fn moves(self) -> Vec<(f64, f64)> {
+        match self {
+            Self::Poisson { rate, rows_of_others } => {
+                let others = binomial(rows_of_others, rate);
+                let own = binomial(1, rate);
+                let together = |(own, of_own): (f64, f64)| {
+                    others.iter().map(move |&(rows, of_rows)| (own + 2.0 * rows, of_own + of_rows))
+                };
+                own.into_iter().flat_map(together).collect()
+            }
+            Self::WithoutReplacement { n_rows, batch, rows_of_a_node } => {
+                let rows = hypergeometric(n_rows, rows_of_a_node.min(n_rows), batch.min(n_rows));
+                rows.into_iter().map(|(rows, log)| (2.0 * rows, log)).collect()
+            }
+        }
+    }
 }
 
 /// Logarithms of the probabilities of `h` rows in a sample, for every possible `h`.

@@ -6,8 +6,8 @@ use std::io::{Write, stdout};
 use std::time::Instant;
 
 use rand::RngExt;
-use veilgraph_contract::StageRng;
-use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, train};
+use veilgraph_contract::{Progress, StageRng};
+use veilgraph_dp_sgd::{Conduct, Inputs, Network, Samples, Schedule, Shape, train};
 use veilgraph_graph::SparseMatrix;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         noise_multiplier: 1.0,
     };
     let start = Instant::now();
-    train(&mut network, &inputs, &samples, &schedule, &rng, "bench", |_| ())?;
+    let conduct = Conduct { rng: &rng, purpose: "bench", validation: None, progress: &Progress::none() };
+    train(&mut network, &inputs, &samples, &schedule, &conduct)?;
     writeln!(stdout(), "{}", 1e3 * start.elapsed().as_secs_f64() / steps)?;
     Ok(())
 }

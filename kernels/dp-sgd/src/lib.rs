@@ -12,4 +12,4 @@ mod training;
 pub use inputs::Inputs;
 pub use network::{Network, Shape, softmax};
 pub use samples::Samples;
-pub use training::{Diverged, Schedule, train};
+pub use training::{Conduct, Diverged, Schedule, train};

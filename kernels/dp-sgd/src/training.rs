@@ -3,7 +3,8 @@
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
-use veilgraph_contract::StageRng;
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Progress, StageRng};
 
 use crate::network::Workspace;
 use crate::{Inputs, Network, Samples};
@@ -44,10 +45,30 @@ const PART: usize = 1 << 14;
 const BETAS: [f32; 2] = [0.9, 0.999];
 const ADAM_EPSILON: f32 = 1e-8;
 
-/// Trains `network` on `samples`. Random words are streams of `rng` for `purpose`.
-///
-/// After each pass of `1 / sampling_rate` steps, `after_pass` sees the network. Where it reads protected data, what it does
-/// with them is not part of the guarantee.
+/// What decides which pass is kept, and where an interrupted training goes on.
+pub struct Conduct<'a> {
+    /// Source of all random words, which serve this training alone.
+    pub rng: &'a StageRng,
+    /// Name of the network: of its random streams and its checkpoint.
+    pub purpose: &'a str,
+    /// Samples whose loss chooses the pass of `1 / sampling_rate` steps that is kept; none for the last step. What they tell
+    /// is not part of the guarantee.
+    pub validation: Option<&'a Samples>,
+    /// Keeps checkpoints. Those of a noisy training hold what its steps release.
+    pub progress: &'a Progress<'a>,
+}
+
+/// A training after some of its steps.
+#[derive(Serialize, Deserialize)]
+struct State {
+    steps: u32,
+    parameters: Vec<f32>,
+    moments: Vec<[f32; 2]>,
+    /// The pass with the least validation loss.
+    best: Option<(f64, Vec<f32>)>,
+}
+
+/// Trains `network` on `samples`. An interrupted training goes on from its checkpoint and ends with the same parameters.
 ///
 /// # Privacy
 /// One step releases a sum over a Poisson sample in which one sample moves at most `clip`, with Gaussian noise of standard
@@ -66,22 +87,25 @@ pub fn train(
     inputs: &Inputs,
     samples: &Samples,
     schedule: &Schedule,
-    rng: &StageRng,
-    purpose: &str,
-    mut after_pass: impl FnMut(&Network),
+    conduct: &Conduct,
 ) -> Result<(), Diverged> {
+    let Conduct { rng, purpose, validation, progress } = *conduct;
     let n_parameters = network.parameters.len();
     let mut gradient = vec![0.0_f32; n_parameters];
-    let mut moments = vec![[0.0_f32; 2]; n_parameters];
+    let fresh = || State { steps: 0, parameters: Vec::new(), moments: vec![[0.0; 2]; n_parameters], best: None };
+    let mut state = State::kept(progress, purpose, n_parameters).unwrap_or_else(fresh);
+    if state.steps > 0 {
+        network.parameters.clone_from(&state.parameters);
+    }
     let mut room = Workspace::default();
     let mut mask = Vec::new();
     let steps_per_pass = (1.0 / schedule.sampling_rate).round().max(1.0) as u32;
-    let mut coins = rng.stream(&format!("{purpose}: sample"), 0);
     let bound = if schedule.noise_multiplier > 0.0 { schedule.clip } else { f32::INFINITY };
     let expected = (schedule.sampling_rate * samples.len() as f64).max(1.0);
     let (share, noise) = (1.0 / expected as f32, schedule.noise_multiplier as f32 * schedule.clip);
-    for step in 0..schedule.steps {
+    for step in state.steps..schedule.steps {
         gradient.fill(0.0);
+        let mut coins = rng.stream(&format!("{purpose}: sample"), u64::from(step));
         for sample in 0..samples.len() {
             if schedule.sampling_rate < 1.0 && coins.random::<f64>() >= schedule.sampling_rate {
                 continue;
@@ -91,8 +115,8 @@ pub fn train(
         }
         let parts = network.parameters.par_chunks_mut(PART).zip(gradient.par_chunks(PART));
         let corrections = BETAS.map(|beta| 1.0 / (1.0 - libm::powf(beta, (step + 1) as f32)));
-        let is_finite =
-            parts.zip(moments.par_chunks_mut(PART)).enumerate().map(|(part, ((parameters, gradient), moments))| {
+        let is_finite = parts.zip(state.moments.par_chunks_mut(PART)).enumerate().map(
+            |(part, ((parameters, gradient), moments))| {
                 let mut noises = rng.stream(&format!("{purpose}: noise of part {part}"), u64::from(step));
                 let mut sum = 0.0;
                 for ((parameter, gradient), [first, second]) in parameters.iter_mut().zip(gradient).zip(moments) {
@@ -105,15 +129,42 @@ pub fn train(
                     sum += *parameter;
                 }
                 sum.is_finite()
-            });
+            },
+        );
         if !is_finite.reduce(|| true, |a, b| a && b) {
             return Err(Diverged { step });
         }
-        if (step + 1) % steps_per_pass == 0 {
-            after_pass(network);
+        if let Some(validation) = validation.filter(|_| (step + 1) % steps_per_pass == 0) {
+            let loss = network.loss(inputs, validation);
+            if state.best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                state.best = Some((loss, network.parameters.clone()));
+            }
+        }
+        progress.report(u64::from(step + 1), u64::from(schedule.steps));
+        if progress.checkpoint_is_due(purpose) {
+            state.steps = step + 1;
+            state.parameters.clone_from(&network.parameters);
+            state.keep(progress, purpose);
         }
     }
+    if let Some((_, best)) = state.best {
+        network.parameters = best;
+    }
     Ok(())
+}
+
+impl State {
+    /// What an interrupted training left; none where it is not of a network of this size.
+    fn kept(progress: &Progress, purpose: &str, n_parameters: usize) -> Option<Self> {
+        let state: Self = postcard::from_bytes(&progress.checkpoint(purpose)?).ok()?;
+        (state.parameters.len() == n_parameters && state.moments.len() == n_parameters).then_some(state)
+    }
+
+    fn keep(&self, progress: &Progress, purpose: &str) {
+        if let Ok(bytes) = postcard::to_allocvec(self) {
+            progress.save_checkpoint(purpose, &bytes);
+        }
+    }
 }
 
 /// A mask that leaves out a share of the hidden units and makes up for it; empty where none is left out.

@@ -73,6 +73,13 @@ impl StageRng {
         self.randomness
     }
 
+    /// Source for one of the releases that this run might make, named by all that distinguishes it: no word of it serves
+    /// another one.
+    #[must_use]
+    pub fn for_release(&self, name: &str) -> Self {
+        Self { key: self.purpose_key(&format!("release: {name}")), randomness: self.randomness }
+    }
+
     /// Cryptographic stream `index` for `purpose`: the noise of one node, say.
     ///
     /// Everything that distinguishes two releases (mechanism, epsilon) belongs into `purpose`, so

@@ -37,6 +37,18 @@ pub trait Stage {
         Vec::new()
     }
 
+    /// Whether [`Stage::check`] has anything to say. The inputs are read for it once more.
+    const CHECKS: bool = false;
+
+    /// Refuses what [`Stage::run`] would refuse, while a release has not been charged. What it says must follow from public
+    /// data alone, because it is said before anything is paid.
+    ///
+    /// # Errors
+    /// As for [`Stage::run`].
+    fn check(_: &Self::Inputs, _: &Self::Params) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Computes the outputs.
     ///
     /// # Errors

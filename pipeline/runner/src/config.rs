@@ -258,12 +258,19 @@ impl Config {
     /// The same config without one field of a table.
     pub(crate) fn without_field(&self, table: &str, field: &str) -> Self {
         let mut config = self.clone();
-        let mut inner = Some(&mut config.tables);
-        for part in table.split('.') {
-            inner = inner.and_then(|tables| tables.get_mut(part)).and_then(Value::as_table_mut);
-        }
-        inner.and_then(|table| table.remove(field));
+        config.table_mut(table).and_then(|table| table.remove(field));
         config
+    }
+
+    /// The same config with another value of one field of a table that it has.
+    pub(crate) fn with_field(&self, table: &str, field: &str, value: Value) -> Self {
+        let mut config = self.clone();
+        config.table_mut(table).and_then(|table| table.insert(field.to_owned(), value));
+        config
+    }
+
+    fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
+        path.split('.').try_fold(&mut self.tables, |tables, part| tables.get_mut(part)?.as_table_mut())
     }
 
     /// An error about a field of this config.

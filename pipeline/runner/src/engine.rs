@@ -23,6 +23,7 @@ use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, unmark_drawn};
 use crate::order::may_leave;
 use crate::perform::Performance;
 use crate::progress::Display;
+use crate::registry;
 use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::why;
@@ -189,7 +190,7 @@ impl Engine<'_> {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
         let start = Instant::now();
-        self.charge(task, &recipe, ends)?;
+        self.charge(task, &recipe, &slots, ends)?;
         let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
         let release = release_record(task, 1, &recipe.key());
         let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
@@ -242,11 +243,12 @@ impl Engine<'_> {
     }
 
     /// Writes a task's simulated releases into the ledger, before any noise is drawn.
-    fn charge(&self, task: &Task, recipe: &Recipe, ends: &Ends) -> anyhow::Result<()> {
+    fn charge(&self, task: &Task, recipe: &Recipe, slots: &[Vec<Handle>], ends: &Ends) -> anyhow::Result<()> {
         // A seeded entry that is made again has the same bytes: it is the release that was charged.
         if task.releases.is_empty() || self.ledger.has(&recipe.key(), task.releases.len()) {
             return Ok(());
         }
+        registry::find(task.stage, task.function)?.check(&task.params, slots, self.memory)?;
         // Each release is about the private data that its subject names, whatever else the task reads.
         let graph = |release: &veilgraph_contract::Release| {
             let names = release.subject.artifacts().iter();

@@ -15,9 +15,13 @@ pub(crate) struct Function {
     type_name: fn() -> &'static str,
     run: RunFunction,
     rehearse: RehearseFunction,
+    /// None where nothing is checked before a charge.
+    check: Option<CheckFunction>,
 }
 
 type RunFunction = fn(&toml::Value, &[Vec<Handle>], &StageRng, &Progress, &mut StoreSaver) -> anyhow::Result<()>;
+
+type CheckFunction = fn(&toml::Value, &[Vec<Handle>], MemoryLimit) -> anyhow::Result<()>;
 
 type RehearseFunction = fn(&toml::Value, &[Vec<Handle>], &mut Rehearsal) -> anyhow::Result<()>;
 
@@ -29,6 +33,7 @@ pub(crate) const fn function<S: Stage>() -> Function {
         type_name: std::any::type_name::<S>,
         run: run::<S>,
         rehearse: rehearse::<S>,
+        check: if S::CHECKS { Some(check::<S>) } else { None },
     }
 }
 
@@ -51,6 +56,11 @@ impl Function {
         (self.run)(params, slots, rng, progress, saver)
     }
 
+    /// Refuses parameters that do not fit the public inputs, before anything is charged.
+    pub(crate) fn check(&self, params: &toml::Value, slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<()> {
+        self.check.map_or(Ok(()), |check| check(params, slots, memory))
+    }
+
     /// Does the same up to the first byte that would be written, with random numbers that are used for nothing else:
     /// parameters and sizes that cannot work are found before anything is charged.
     pub(crate) fn rehearse(
@@ -62,6 +72,12 @@ impl Function {
     ) -> anyhow::Result<()> {
         (self.rehearse)(params, slots, &mut Rehearsal { memory, place: place.to_owned() })
     }
+}
+
+fn check<S: Stage>(params: &toml::Value, slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<()> {
+    let params: S::Params = params.clone().try_into()?;
+    let inputs = S::Inputs::read(&HandleLoader(memory), slots)?;
+    Ok(S::check(&inputs, &params)?)
 }
 
 fn rehearse<S: Stage>(params: &toml::Value, slots: &[Vec<Handle>], rehearsal: &mut Rehearsal) -> anyhow::Result<()> {

@@ -28,6 +28,8 @@ use journal::{Journal, Position};
 
 /// The stage whose entries hold releases.
 const RELEASING_STAGE: &str = "privatize";
+/// All stages whose functions may release: a curator releases models.
+const RELEASING_STAGES: [&str; 2] = [RELEASING_STAGE, "train"];
 
 /// The ledger of a store. It is read once; later only what other processes have added is.
 pub(crate) struct Ledger {

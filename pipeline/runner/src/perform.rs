@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_store::{CompleteDraft, Entry, KeyLock, MemoryLimit, Recipe, ReleaseRecord, Store, StoreSaver};
+use veilgraph_store::{CompleteDraft, Entry, KeyLock, MemoryLimit, Part, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::registry;
 use crate::task::Handle;
@@ -38,7 +38,8 @@ impl Performance<'_> {
         let (stage, side) = (self.recipe.stage.clone(), self.recipe.side.clone());
         let function = registry::find(&stage, self.recipe.task.as_deref().unwrap_or_default())?;
         // The state of a task that sees private data must not lie in a public folder.
-        let checkpoints = (side == "server").then(|| self.store.checkpoints(&self.recipe));
+        let may_keep = side == "server" || Part::of(&self.recipe).is_private();
+        let checkpoints = may_keep.then(|| self.store.checkpoints(&self.recipe));
         let name = format!("{stage} {}", self.label);
         let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval);
         let mut draft = self.store.draft(self.recipe, lock)?;

@@ -1,12 +1,12 @@
 //! A perceptron that reads no links: the floor of what private features and labels give.
 
-use veilgraph_accountant::sampled_gaussians;
-use veilgraph_contract::{Relation, StageRng};
+use veilgraph_accountant::{Composition, Step};
+use veilgraph_contract::Relation;
 use veilgraph_dp_sgd::Inputs;
 
 use crate::fitting::{Labelled, probabilities};
 use crate::guarantee::Guarantee;
-use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel, Training};
 
 /// DP-SGD on a perceptron over each node's own features. In the DPAR paper it is called Features.
 ///
@@ -25,16 +25,18 @@ impl Learner for DpMlp {
     }
 
     fn guarantee(params: &Params) -> Result<Guarantee, Error> {
-        let curve = |noise: f64| sampled_gaussians(params.sampling_rate, noise, params.steps());
-        Guarantee::of_training(params, Relation::Node, curve)
+        let steps = |noise_multiplier: f64| {
+            Composition::of(Step::SampledGaussian { rate: params.sampling_rate, noise_multiplier }, params.steps())
+        };
+        Guarantee::of_training(params, Relation::Node, steps)
     }
 
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
-        let noise = Self::guarantee(params)?.multipliers[0];
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
+        let Training { params, noise, .. } = *training;
         let inputs = Inputs::Sparse(&data.features);
         let labelled = Labelled::new(data, params);
-        let fit = labelled.fit("mlp", &inputs, noise);
-        let network = fit.network(params, rng)?;
+        let fit = labelled.fit("mlp", &inputs, noise[0]);
+        let network = fit.network(training)?;
         let probabilities = probabilities(&network, &inputs);
         Ok(Learned { model: ReleasedModel::default().with("mlp", &network), probabilities })
     }

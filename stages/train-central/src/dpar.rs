@@ -6,12 +6,12 @@ mod page_rank;
 mod vectors;
 
 use rand::RngExt;
-use veilgraph_contract::{Relation, StageRng};
+use veilgraph_contract::Relation;
 use veilgraph_dp_sgd::{Inputs, Network, Samples, softmax};
 
 use crate::fitting::{Fit, Labelled};
 use crate::guarantee::{FLOATING, Guarantee};
-use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel, Training};
 use page_rank::{Graph, page_rank};
 use vectors::{Row, Rows};
 
@@ -62,9 +62,9 @@ impl Learner for Dpar {
         })
     }
 
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
+        let Training { params, noise, rng, .. } = *training;
         let settings = Settings::new(params)?;
-        let noise = Self::guarantee(params)?.multipliers;
         let mut coins = rng.stream("dpar: subgraph", 0);
         let kept: Vec<(u32, u16)> = data
             .training
@@ -84,7 +84,7 @@ impl Learner for Dpar {
         let inputs = Inputs::Sparse(&data.features);
         let labelled = Labelled::new(data, params);
         let fit = Fit { samples: &samples, ..labelled.fit("dpar", &inputs, noise[1]) };
-        let network = fit.network(params, rng)?;
+        let network = fit.network(training)?;
         let probabilities = passed_on(data, &network, settings.teleport);
         Ok(Learned { model: ReleasedModel::default().with("dpar", &network), probabilities })
     }

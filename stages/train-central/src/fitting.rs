@@ -1,10 +1,9 @@
 //! One network from samples to parameters, as all learners train it.
 
-use veilgraph_contract::StageRng;
-use veilgraph_dp_sgd::{Inputs, Network, Samples, Schedule, Shape, softmax, train};
+use veilgraph_dp_sgd::{Conduct, Inputs, Network, Samples, Schedule, Shape, softmax, train};
 
 use crate::data::SQUARED_FEATURE_NORM;
-use crate::{Data, Error, Level, Params};
+use crate::{Data, Error, Level, Params, Training};
 
 /// What one network is trained on.
 pub(crate) struct Fit<'a> {
@@ -58,7 +57,8 @@ impl Labelled {
 
 impl Fit<'_> {
     /// Trains the network.
-    pub(crate) fn network(&self, params: &Params, rng: &StageRng) -> Result<Network, Error> {
+    pub(crate) fn network(&self, training: &Training) -> Result<Network, Error> {
+        let Training { params, rng, progress, .. } = *training;
         let shape = Shape { inputs: self.inputs.width(), hidden: params.hidden, classes: self.n_classes };
         let mut network =
             Network::new(shape, self.squared_norm, &mut rng.fast_stream(&format!("{}: weights", self.name), 0));
@@ -71,16 +71,15 @@ impl Fit<'_> {
             clip: params.clip as f32,
             noise_multiplier: self.noise_multiplier,
         };
-        let mut best: Option<(f64, Network)> = None;
-        train(&mut network, self.inputs, self.samples, &schedule, rng, self.name, |network| {
-            if let Some(validation) = self.validation.filter(|validation| !validation.is_empty()) {
-                let loss = network.loss(self.inputs, validation);
-                if best.as_ref().is_none_or(|(least, _)| loss < *least) {
-                    best = Some((loss, network.clone()));
-                }
-            }
-        })?;
-        Ok(best.map_or(network, |(_, best)| best))
+        let validation = self.validation.filter(|validation| !validation.is_empty());
+        train(
+            &mut network,
+            self.inputs,
+            self.samples,
+            &schedule,
+            &Conduct { rng, purpose: self.name, validation, progress },
+        )?;
+        Ok(network)
     }
 }
 

@@ -1,13 +1,13 @@
 //! GAP: encoded features are summed over neighbours with noise, and a network reads the sums.
 
-use veilgraph_accountant::{Curve, least_noise, sampled_gaussians};
+use veilgraph_accountant::{Composition, Curve, Step, least_noise};
 use veilgraph_contract::{Relation, StageRng};
 use veilgraph_dp_sgd::Inputs;
 
 use crate::aggregation::{Contributions, side_by_side};
 use crate::fitting::{Fit, Labelled, embeddings, probabilities};
 use crate::guarantee::{FLOATING, Guarantee, cost_of, stated};
-use crate::{Accounting, Data, Error, Learned, Learner, Level, Params, ReleasedModel};
+use crate::{Accounting, Data, Error, Learned, Learner, Level, Params, ReleasedModel, Training};
 
 /// An encoder of features, noisy sums of its outputs over some hops, and a classifier of all of them.
 ///
@@ -37,17 +37,19 @@ pub(crate) fn guarantee_of_sums(params: &Params, n_networks: u32) -> Result<Guar
     let is_node_level = params.level != Some(Level::Edge);
     let [sound, claimed] = squared_sensitivities(params);
     // The noise on a sum is `multiplier · √sound`. Counted by another sensitivity, it is a larger multiplier.
-    let curve = |noise: f64, squared: f64| {
-        let sums = Curve::gaussian(noise * (sound / squared).sqrt()).repeated(hops);
+    let steps = |noise: f64, squared: f64| {
+        // Integer noise: of it the divergences alone are known.
+        let sums = Composition::of(Step::Divergences(Curve::gaussian(noise * (sound / squared).sqrt())), hops);
         if is_node_level {
-            sums.and(&sampled_gaussians(params.sampling_rate, noise, params.steps()).repeated(f64::from(n_networks)))
+            let step = Step::SampledGaussian { rate: params.sampling_rate, noise_multiplier: noise };
+            sums.and(Composition::of(step, params.steps() * f64::from(n_networks)))
         } else {
             sums
         }
     };
     let counted = if params.accounting == Some(Accounting::Paper) { claimed } else { sound };
-    let noise = least_noise(budget, |noise| curve(noise, counted))?;
-    let at = |squared: f64| if noise == 0.0 { f64::INFINITY } else { curve(noise, squared).epsilon(budget.dp_delta) };
+    let noise = least_noise(budget, |noise| steps(noise, counted))?;
+    let at = |squared: f64| if noise == 0.0 { f64::INFINITY } else { steps(noise, squared).epsilon(budget.dp_delta) };
     Ok(Guarantee {
         relation: if is_node_level { Relation::OwnData } else { Relation::Edge },
         noise: if is_node_level {
@@ -56,7 +58,7 @@ pub(crate) fn guarantee_of_sums(params: &Params, n_networks: u32) -> Result<Guar
             "discrete Gaussian on sums over neighbours"
         },
         multipliers: vec![noise],
-        cost: cost_of(&curve(noise, sound), budget, 1.0),
+        cost: cost_of(&steps(noise, sound), budget, 1.0),
         claimed_epsilon: (claimed != sound).then(|| stated(at(claimed), budget)),
         is_exact: !is_node_level,
         why: if is_node_level { FLOATING.to_owned() } else { "a link moves the rows of both its ends".to_owned() },
@@ -74,13 +76,13 @@ impl Learner for Gap {
         guarantee_of_sums(params, 2)
     }
 
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
-        let noise = Self::guarantee(params)?.multipliers[0];
-        let sums = Sums::new(data, params, noise, rng);
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
+        let Training { params, noise, rng, .. } = *training;
+        let sums = Sums::new(data, params, noise[0], rng);
         let features = Inputs::Sparse(&data.features);
         let labelled = Labelled::new(data, params);
         let fit = labelled.fit("encoder", &features, sums.noise_on_gradients);
-        let encoder = fit.network(params, rng)?;
+        let encoder = fit.network(training)?;
         let mut blocks = vec![(embeddings(&encoder, &features), params.hidden)];
         for hop in 0..params.hops.unwrap_or(1) {
             let next = sums.of(&blocks[hop as usize].0, params.hidden, hop);
@@ -89,7 +91,7 @@ impl Learner for Gap {
         let (values, width) = side_by_side(&blocks);
         let inputs = Inputs::Dense { width, values: &values };
         let fit = Fit { name: "classifier", inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
-        let classifier = fit.network(params, rng)?;
+        let classifier = fit.network(training)?;
         let probabilities = probabilities(&classifier, &inputs);
         let model = ReleasedModel::default().with("encoder", &encoder).with("classifier", &classifier);
         Ok(Learned { model, probabilities })

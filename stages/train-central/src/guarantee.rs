@@ -1,6 +1,6 @@
 //! What a trained model costs, as the ledger states it.
 
-use veilgraph_accountant::{Budget, Curve, amplified, least_noise};
+use veilgraph_accountant::{Budget, Composition, least_noise};
 use veilgraph_contract::{Cost, Relation, Release, Subject, Trust};
 
 use crate::{Error, Params};
@@ -28,20 +28,21 @@ pub struct Guarantee {
 pub(crate) const FLOATING: &str = "noise on gradients is drawn in single precision";
 
 impl Guarantee {
-    /// What one private training costs whose steps have this curve, with the least noise that keeps the budget.
+    /// What these steps of one private training cost, with the least noise that keeps the budget.
     pub(crate) fn of_training(
         params: &Params,
         relation: Relation,
-        curve: impl Fn(f64) -> Curve,
+        steps: impl Fn(f64) -> Composition,
     ) -> Result<Self, Error> {
         params.check()?;
         let budget = params.budget()?;
-        let noise = least_noise(budget, &curve)?;
+        let noise = least_noise(budget, &steps)?;
+        let cost = cost_of(&steps(noise), budget, 1.0);
         Ok(Self {
             relation,
             noise: "Gaussian on sampled gradients",
             multipliers: vec![noise],
-            cost: cost_of(&curve(noise), budget, 1.0),
+            cost,
             claimed_epsilon: None,
             is_exact: false,
             why: FLOATING.to_owned(),
@@ -83,16 +84,21 @@ impl Guarantee {
     }
 }
 
-/// The cost of a curve at a budget's `dp_delta`, after a sample of the nodes was drawn once for the whole release.
-pub(crate) fn cost_of(curve: &Curve, budget: Budget, sample: f64) -> Cost {
+/// The cost of steps at a budget's `dp_delta`, where a share `sample` of the nodes was drawn once for the whole release and
+/// nothing else is read.
+///
+/// # Privacy
+/// A node that is not drawn loses nothing, so that the delta of the release is `sample` times that of the steps, at the same
+/// epsilon. The epsilon stays: what is released tells how many nodes were drawn, so that no node hides behind the draw.
+pub(crate) fn cost_of(steps: &Composition, budget: Budget, sample: f64) -> Cost {
     if budget.epsilon.is_infinite() {
         return Cost::Pure(f64::INFINITY);
     }
     let cost = if sample >= 1.0 {
-        curve.cost(budget.dp_delta)
+        steps.cost(budget.dp_delta)
     } else {
-        let (epsilon, dp_delta) = amplified(curve.epsilon(budget.dp_delta / sample), budget.dp_delta / sample, sample);
-        Cost::Approximate { epsilon, dp_delta, rdp: Vec::new() }
+        let epsilon = steps.epsilon(budget.dp_delta / sample);
+        Cost::Approximate { epsilon, dp_delta: budget.dp_delta, rdp: Vec::new() }
     };
     match cost {
         // Noise that was found for a budget keeps it by a hair; the budget is the number that people know.

@@ -11,6 +11,7 @@ mod error;
 mod fitting;
 mod gap;
 mod guarantee;
+mod known;
 mod model;
 mod params;
 mod progap;
@@ -19,7 +20,7 @@ mod sage;
 use std::marker::PhantomData;
 
 use veilgraph_contract::{Draws, HeldOut, Owner, Private, Progress, Release, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, Features, Labels, ModelPredictions, Nodes, Predictions};
+use veilgraph_graph::{AdjacencyList, Features, Labels, ModelPredictions, Nodes, Predictions, Split};
 
 pub use data::Data;
 pub use dp_mlp::DpMlp;
@@ -27,6 +28,7 @@ pub use dpar::Dpar;
 pub use error::Error;
 pub use gap::Gap;
 pub use guarantee::Guarantee;
+pub use known::guarantee;
 pub use model::ReleasedModel;
 pub use params::{Accounting, Level, Params, VectorRelease};
 pub use progap::ProGap;
@@ -51,7 +53,19 @@ pub trait Learner: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the data admit no training.
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error>;
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error>;
+}
+
+/// One training of a learner.
+pub struct Training<'a> {
+    /// The learner's parameters.
+    pub params: &'a Params,
+    /// Noise multipliers, in the learner's own order: those of its guarantee.
+    pub noise: &'a [f64],
+    /// Source of random words that serve this learner and these parameters alone.
+    pub rng: &'a StageRng,
+    /// Shows steps and keeps checkpoints.
+    pub progress: &'a Progress<'a>,
 }
 
 /// What a learner comes to.
@@ -82,18 +96,29 @@ impl<L: Learner> Stage for TrainCentral<L> {
     type Error = Error;
 
     fn releases(params: &Params) -> Vec<Release> {
-        L::guarantee(params).map_or_else(|error| vec![guarantee::refused(&error)], |guarantee| guarantee.releases())
+        known::guarantee::<L>(params)
+            .map_or_else(|error| vec![guarantee::refused(&error)], |guarantee| guarantee.releases())
+    }
+
+    const CHECKS: bool = true;
+
+    fn check((nodes, ..): &Self::Inputs, params: &Params) -> Result<(), Error> {
+        let n_training = nodes.members(Split::Train).len();
+        params.check_delta(n_training, nodes.splits.len())?;
+        params.check_sizes(n_training)
     }
 
     fn run(
         (nodes, Private(links), Private(features), Private(labels)): Self::Inputs,
         params: &Params,
         rng: &StageRng,
-        _: &Progress,
+        progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let data = Data::new(nodes, links, &features.0, &labels)?;
-        params.check_delta(data.training.len(), data.n_nodes())?;
-        let learned = L::learn(&data, params, rng)?;
+        let noise = known::guarantee::<L>(params)?.multipliers;
+        // Learners and budgets share no random word, or two releases would tell more than both cost.
+        let rng = rng.for_release(&known::name_of::<L>(params));
+        let learned = L::learn(&data, &Training { params, noise: &noise, rng: &rng, progress })?;
         let predictions = Predictions {
             n_classes: data.n_classes,
             settings: vec![String::new()],

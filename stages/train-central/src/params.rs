@@ -242,6 +242,18 @@ impl Params {
         self.epsilon.nats().is_infinite()
     }
 
+    /// Refuses to ask more of the training nodes than there are.
+    pub(crate) fn check_sizes(&self, n_training: usize) -> Result<(), Error> {
+        for (name, value) in [("vectors", self.vectors), ("kept_entries", self.kept_entries)] {
+            if let Some(value) = value.filter(|&value| value as usize > n_training) {
+                return Err(Error::Params(format!(
+                    "{name} = {value} exceeds the {n_training} nodes that are trained on; lower it"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses a `dp_delta` that protects nobody. The number of nodes is public.
     pub(crate) fn check_delta(&self, n_training: usize, n_nodes: usize) -> Result<(), Error> {
         let (count, what) =

@@ -1,13 +1,12 @@
 //! `ProGAP`: as GAP, in stages, each of which learns from the noisy sums of what the stage before has learned.
 
-use veilgraph_contract::StageRng;
 use veilgraph_dp_sgd::Inputs;
 
 use crate::aggregation::side_by_side;
 use crate::fitting::{Fit, Labelled, embeddings, probabilities};
 use crate::gap::{Sums, guarantee_of_sums, with_hops};
 use crate::guarantee::Guarantee;
-use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel, Training};
 
 /// One network for each hop. The hidden values of a stage are summed over neighbours with noise, and the next stage reads
 /// them beside those of the stages before.
@@ -30,13 +29,13 @@ impl Learner for ProGap {
         guarantee_of_sums(params, params.hops.unwrap_or(1) + 1)
     }
 
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
-        let noise = Self::guarantee(params)?.multipliers[0];
-        let sums = Sums::new(data, params, noise, rng);
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
+        let Training { params, noise, rng, .. } = *training;
+        let sums = Sums::new(data, params, noise[0], rng);
         let features = Inputs::Sparse(&data.features);
         let labelled = Labelled::new(data, params);
         let fit = labelled.fit("stage 0", &features, sums.noise_on_gradients);
-        let mut network = fit.network(params, rng)?;
+        let mut network = fit.network(training)?;
         let mut model = ReleasedModel::default().with("stage 0", &network);
         let mut learned = embeddings(&network, &features);
         let mut blocks = vec![(learned.clone(), params.hidden)];
@@ -47,7 +46,7 @@ impl Learner for ProGap {
             let inputs = Inputs::Dense { width, values: &values };
             let name = format!("stage {}", hop + 1);
             let next = Fit { name: &name, inputs: &inputs, squared_norm: blocks.len() as f32, ..fit };
-            network = next.network(params, rng)?;
+            network = next.network(training)?;
             model = model.with(&name, &network);
             learned = embeddings(&network, &inputs);
             answers = probabilities(&network, &inputs);

@@ -1,7 +1,7 @@
 //! GraphSAGE of one layer, trained with DP-SGD over bounded neighbourhoods.
 
-use veilgraph_accountant::{Occurrences, occurrence_bounded};
-use veilgraph_contract::{Relation, StageRng};
+use veilgraph_accountant::{Composition, Occurrences, Step};
+use veilgraph_contract::Relation;
 use veilgraph_dp_sgd::Inputs;
 use veilgraph_graph::SparseMatrix;
 
@@ -9,7 +9,7 @@ use crate::aggregation::Contributions;
 use crate::data::SQUARED_FEATURE_NORM;
 use crate::fitting::{Fit, Labelled, probabilities};
 use crate::guarantee::Guarantee;
-use crate::{Data, Error, Learned, Learner, Params, ReleasedModel};
+use crate::{Data, Error, Learned, Learner, Params, ReleasedModel, Training};
 
 /// A network over each node's features beside the mean of its neighbours' features, in the inductive setting.
 ///
@@ -31,24 +31,24 @@ impl Learner for Sage {
     }
 
     fn guarantee(params: &Params) -> Result<Guarantee, Error> {
-        // Checked first: the number of rows is a sum.
-        params.check()?;
-        let rows_of_a_node = params.max_degree.unwrap_or(1) + 1;
-        let sampling = Occurrences::Poisson { rate: params.sampling_rate, rows_of_a_node };
-        let curve = |noise: f64| occurrence_bounded(sampling, noise / 2.0).repeated(params.steps());
-        Guarantee::of_training(params, Relation::OwnData, curve)
+        let occurrences =
+            Occurrences::Poisson { rate: params.sampling_rate, rows_of_others: params.max_degree.unwrap_or(1) };
+        let steps = |noise_multiplier: f64| {
+            Composition::of(Step::OccurrenceBounded { occurrences, noise_multiplier }, params.steps())
+        };
+        Guarantee::of_training(params, Relation::OwnData, steps)
     }
 
-    fn learn(data: &Data, params: &Params, rng: &StageRng) -> Result<Learned, Error> {
-        let noise = Self::guarantee(params)?.multipliers[0];
-        let most = params.max_degree.filter(|_| noise > 0.0);
+    fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
+        let Training { params, noise, rng, .. } = *training;
+        let most = params.max_degree.filter(|_| noise[0] > 0.0);
         let list = |node: u32| data.neighbours_on_one_side(node);
         let contributions = Contributions::of_lists(data.n_nodes(), most, rng, list);
         let rows = beside_means(data, &contributions)?;
         let inputs = Inputs::Sparse(&rows);
         let labelled = Labelled::new(data, params);
-        let fit = Fit { squared_norm: 2.0 * SQUARED_FEATURE_NORM, ..labelled.fit("sage", &inputs, noise) };
-        let network = fit.network(params, rng)?;
+        let fit = Fit { squared_norm: 2.0 * SQUARED_FEATURE_NORM, ..labelled.fit("sage", &inputs, noise[0]) };
+        let network = fit.network(training)?;
         let probabilities = probabilities(&network, &inputs);
         Ok(Learned { model: ReleasedModel::default().with("sage", &network), probabilities })
     }

@@ -25,10 +25,16 @@ fn data() -> Data {
     Data::new(nodes, links, &features, &Labels::new(2, known).expect("labels")).expect("data")
 }
 
+fn learned<L: Learner>(data: &Data, params: &Params) -> Learned {
+    let noise = L::guarantee(params).expect("a guarantee").multipliers;
+    let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
+    L::learn(data, &Training { params, noise: &noise, rng: &rng, progress: &progress }).expect("a model")
+}
+
 fn accuracy<L: Learner>(text: &str) -> f64 {
     let data = data();
     let params = L::complete(toml::from_str(text).expect("parameters"));
-    let learned = L::learn(&data, &params, &StageRng::new(1, "train", 0)).expect("a model");
+    let learned = learned::<L>(&data, &params);
     assert!(!learned.model.parameters.is_empty());
     let test = data.nodes.members(Split::Test);
     let is_right = |node: &&u32| {
@@ -98,6 +104,25 @@ fn the_paper_s_counting_of_links_is_stated_beside_what_holds() {
     assert!((1.40..1.55).contains(&guarantee.cost.epsilon()), "{}", guarantee.cost.epsilon());
 }
 
+/// With the same words for two budgets, their difference would show the data behind one noise.
+#[test]
+fn releases_share_no_random_word() {
+    let noise_of_a_step = |task: &str, epsilon: f64| -> Vec<f32> {
+        let params: Params =
+            toml::from_str(&format!("epsilon = {epsilon}\ndp_delta = 1e-4\nepochs = 1")).expect("parameters");
+        let name = match task {
+            "gap" => known::name_of::<Gap>(&Gap::complete(params)),
+            _ => known::name_of::<ProGap>(&ProGap::complete(params)),
+        };
+        let rng = StageRng::new(1, "train", 0).for_release(&name);
+        let mut words = rng.stream("aggregation: noise of hop 0", 0);
+        (0..4).map(|_| rand::RngExt::random::<f32>(&mut words)).collect()
+    };
+    assert_eq!(noise_of_a_step("gap", 1.0), noise_of_a_step("gap", 1.0));
+    assert_ne!(noise_of_a_step("gap", 1.0), noise_of_a_step("gap", 2.0));
+    assert_ne!(noise_of_a_step("gap", 1.0), noise_of_a_step("progap", 1.0));
+}
+
 #[test]
 fn refused_parameters_are_never_cheap() {
     let params: Params = toml::from_str("epsilon = 1\ndp_delta = 2.0").expect("parameters");
@@ -111,7 +136,7 @@ fn threads_change_no_byte() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
             let params = Gap::complete(toml::from_str("epsilon = 4\ndp_delta = 1e-4\nepochs = 3").expect("parameters"));
-            Gap::learn(&data(), &params, &StageRng::new(1, "train", 0)).expect("a model").model
+            learned::<Gap>(&data(), &params).model
         })
     };
     assert_eq!(learn(1), learn(3));

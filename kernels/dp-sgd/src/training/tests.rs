@@ -1,3 +1,7 @@
+use std::sync::Mutex;
+
+use veilgraph_contract::Watcher;
+
 use super::*;
 use crate::Shape;
 
@@ -9,6 +13,10 @@ fn data() -> (Vec<f32>, Samples) {
 }
 
 fn trained(noise_multiplier: f64, threads: usize) -> Network {
+    trained_and_kept(noise_multiplier, threads, &Progress::none())
+}
+
+fn trained_and_kept(noise_multiplier: f64, threads: usize, progress: &Progress) -> Network {
     let (values, samples) = data();
     let inputs = Inputs::Dense { width: 2, values: &values };
     let rng = StageRng::new(1, "train", 0);
@@ -24,9 +32,43 @@ fn trained(noise_multiplier: f64, threads: usize) -> Network {
         noise_multiplier,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-    let end = pool.install(|| train(&mut network, &inputs, &samples, &schedule, &rng, "test", |_| ()));
+    let conduct = Conduct { rng: &rng, purpose: "test", validation: None, progress };
+    let end = pool.install(|| train(&mut network, &inputs, &samples, &schedule, &conduct));
     end.expect("finite parameters");
     network
+}
+
+/// Keeps the last checkpoint, which is due after every step but none after the `last`th.
+struct Keeper {
+    last: u32,
+    kept: Mutex<(u32, Option<Vec<u8>>)>,
+}
+
+impl Watcher for Keeper {
+    fn report(&self, _: u64, _: u64) {}
+
+    fn checkpoint(&self, _: &str) -> Option<Vec<u8>> {
+        self.kept.lock().expect("one thread").1.clone()
+    }
+
+    fn checkpoint_is_due(&self, _: &str) -> bool {
+        self.kept.lock().expect("one thread").0 < self.last
+    }
+
+    fn save_checkpoint(&self, _: &str, state: &[u8]) {
+        let mut kept = self.kept.lock().expect("one thread");
+        *kept = (kept.0 + 1, Some(state.to_vec()));
+    }
+}
+
+#[test]
+fn a_training_goes_on_from_its_checkpoint() {
+    let keeper = Keeper { last: 37, kept: Mutex::new((0, None)) };
+    let whole = trained_and_kept(1.0, 1, &Progress::new(&keeper));
+    assert_eq!(whole, trained(1.0, 1), "keeping changes nothing");
+    let state: State = postcard::from_bytes(&keeper.checkpoint("test").expect("kept")).expect("a state");
+    assert_eq!(state.steps, 37);
+    assert_eq!(trained_and_kept(1.0, 1, &Progress::new(&keeper)), whole, "as if nobody had killed it");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use polars::prelude::*;
 use polars_io::parquet::write::ParquetWriter;
 use veilgraph_evaluate::{Cell, Metrics, Score};
 
+use super::summary::CENTRAL;
+
 /// Writes the scores into `folder`; nothing where there are none.
 pub(crate) fn write(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
     let rows: Vec<(&Metrics, &Score)> =
@@ -75,7 +77,9 @@ pub(crate) fn add_costs(table: &mut DataFrame, cells: &[&Cell]) -> anyhow::Resul
         }
         let claimed: Vec<Option<f64>> =
             costs.iter().map(|cost| cost.map(|cost| cost.claimed_epsilon.unwrap_or(cost.epsilon))).collect();
-        if costs.iter().flatten().any(|cost| cost.claimed_epsilon.is_some()) {
+        // Papers on models of curators state costs that are compared with ours, equal or not.
+        let is_claimed = costs.iter().flatten().any(|cost| cost.claimed_epsilon.is_some());
+        if is_claimed || cells.iter().any(|cell| cell.mechanism == CENTRAL) {
             table.with_column(Column::new(format!("claimed.{relation}").into(), claimed))?;
         }
     }

@@ -2,7 +2,7 @@
 
 use veilgraph_store::{Entry, Part, Store, create_private_folder, write_private_file};
 
-use super::RELEASING_STAGE;
+use super::RELEASING_STAGES;
 
 /// Remembers that noise was drawn, just before it is published: from then on its loss may be the loss of a release that
 /// somebody has seen.
@@ -26,5 +26,5 @@ pub(crate) fn was_drawn(store: &Store, entry: &str) -> anyhow::Result<bool> {
     }
     let is_of_entry =
         |found: &Entry| found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry);
-    Ok(store.server().entries(&[RELEASING_STAGE])?.iter().any(is_of_entry))
+    Ok(store.server().entries(&RELEASING_STAGES)?.iter().any(is_of_entry))
 }

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use veilgraph_contract::Release;
 use veilgraph_store::{Entry, Kind, Manifest};
 
-use super::{Ledger, LedgerRow, RELEASING_STAGE, statement};
+use super::{Ledger, LedgerRow, RELEASING_STAGE, RELEASING_STAGES, statement};
 
 impl Ledger {
     /// Refuses a store that holds a release without its rows, or with other ones: the ledger was emptied, shortened,
@@ -14,7 +14,7 @@ impl Ledger {
         if self.store.kind() == Kind::ServerAlone {
             return Ok(());
         }
-        for (stage, key) in self.store.keys(&[RELEASING_STAGE])? {
+        for (stage, key) in self.store.keys(&RELEASING_STAGES)? {
             // A damaged manifest is found by whoever needs its entry.
             if let Ok(Some(entry)) = self.store.find(&stage, &key) {
                 self.compare(&entry)?;
@@ -56,5 +56,6 @@ impl Ledger {
 fn holds_earlier_release(manifest: &Manifest) -> bool {
     // In layout 1 every entry of `privatize` was one, but for the mechanism that sends nothing.
     let sends = manifest.recipe.params.get("mechanism").is_none_or(|mechanism| mechanism != "no-links");
-    manifest.is_release || (manifest.recipe.task.is_none() && sends)
+    let is_of_layout_1 = manifest.recipe.task.is_none() && manifest.recipe.stage == RELEASING_STAGE;
+    manifest.is_release || (is_of_layout_1 && sends)
 }

@@ -4,7 +4,7 @@ use toml::Value;
 use veilgraph_contract::{Artifact, Private};
 use veilgraph_evaluate::EvaluateReleasedModel;
 use veilgraph_graph::{Features, Labels};
-use veilgraph_train_central::{DpMlp, Dpar, Gap, Learner, Params, ProGap, Sage, TrainCentral};
+use veilgraph_train_central::{DpMlp, Dpar, Gap, Learner, Params, ProGap, Sage, TrainCentral, guarantee};
 
 use super::choice::Choice;
 use crate::commands::CENTRAL;
@@ -91,6 +91,10 @@ pub(super) fn learn(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
         let problem = "a curator trains on features and labels, and this dataset lacks one of them";
         return Err(plan.config.error(&format!("{TABLE}.task"), problem));
     }
+    if plan.config.values(TABLE, "accounting") == [Value::from("both")] {
+        let both = Value::from(vec!["sound", "paper"]);
+        plan.config = plan.config.with_field(TABLE, "accounting", both);
+    }
     let choice =
         Choice { table: TABLE, field: "task", default: "dp-mlp", known: LEARNERS, name: |learner| learner.name };
     choice.each(plan, data, |plan, learner, data| (learner.learn)(plan, &data).map(|()| Vec::new())).map(|_| ())
@@ -101,7 +105,7 @@ fn learn_with<L: Learner>(plan: &mut Plan, data: &Branch) -> Result<(), ConfigEr
     let adjust = |params: &mut Params| {
         params.complete_delta(n_nodes);
         *params = L::complete(params.clone());
-        L::guarantee(params).map(|_| ()).map_err(|error| error.to_string())
+        guarantee::<L>(params).map(|_| ()).map_err(|error| error.to_string())
     };
     for cell in plan.cells::<Params>(TABLE, &[], adjust)? {
         let mut named = data.with(&cell.choices);

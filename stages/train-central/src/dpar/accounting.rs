@@ -1,8 +1,6 @@
 //! What DPAR costs, and what its paper states.
 
-use veilgraph_accountant::{
-    Budget, Curve, Occurrences, before_sampling, least_noise, occurrence_bounded, sampled_gaussians,
-};
+use veilgraph_accountant::{Budget, Composition, Curve, Occurrences, Step, least_noise, sampled_gaussians};
 use veilgraph_contract::Cost;
 use veilgraph_noise::exponential_choice::Range;
 
@@ -32,7 +30,9 @@ pub(crate) fn noise(params: &Params, settings: &Settings) -> Result<Noise, Error
 }
 
 fn that_holds(params: &Params, settings: &Settings) -> Result<Noise, Error> {
-    let budget = on_a_sample(params.budget()?, settings.subgraph);
+    // A node that is not drawn loses nothing: the delta may be as much larger as it is seldom drawn.
+    let budget = params.budget()?;
+    let budget = Budget { dp_delta: budget.dp_delta / settings.subgraph, ..budget };
     let part = Budget { epsilon: settings.vector_share * budget.epsilon, dp_delta: budget.dp_delta };
     let vectors = match settings.release {
         VectorRelease::Gaussian => least_noise(part, |noise| vectors_curve(settings, noise))?,
@@ -40,13 +40,8 @@ fn that_holds(params: &Params, settings: &Settings) -> Result<Noise, Error> {
         _ => (1.0 / least_noise(part, |noise| vectors_curve(settings, 1.0 / noise))?).min(Range::MOST),
     };
     let of_vectors = vectors_curve(settings, vectors);
-    let curve = |noise: f64| of_vectors.and(&gradients_curve(params, settings, noise));
-    Ok(Noise { vectors, gradients: least_noise(budget, curve)? })
-}
-
-/// The budget of a release whose nodes are sampled first, before the sampling makes it cheaper.
-fn on_a_sample(budget: Budget, sample: f64) -> Budget {
-    Budget { epsilon: before_sampling(budget.epsilon, sample), dp_delta: budget.dp_delta / sample }
+    let both = |noise: f64| together(params, settings, of_vectors.clone(), noise);
+    Ok(Noise { vectors, gradients: least_noise(budget, both)? })
 }
 
 /// What all vectors cost. Blanking a node may move every entry of every vector, within its clipping.
@@ -64,10 +59,17 @@ fn vectors_curve(settings: &Settings, noise: f64) -> Curve {
     one.repeated(settings.vectors)
 }
 
-/// What the steps cost: the clipped gradients of up to `column_cap` rows move by up to twice the bound.
-fn gradients_curve(params: &Params, settings: &Settings, noise: f64) -> Curve {
-    let sampling = Occurrences::Poisson { rate: params.sampling_rate, rows_of_a_node: settings.column_cap };
-    occurrence_bounded(sampling, noise / 2.0).repeated(params.steps())
+/// What vectors and steps cost together. The clipped gradient of a node's own row is gone where the node is blanked; those of
+/// up to `column_cap - 1` other rows move by up to twice the bound.
+fn together(params: &Params, settings: &Settings, vectors: Curve, noise_multiplier: f64) -> Composition {
+    let rate = params.sampling_rate;
+    let step = match settings.column_cap - 1 {
+        0 => Step::SampledGaussian { rate, noise_multiplier },
+        rows_of_others => {
+            Step::OccurrenceBounded { occurrences: Occurrences::Poisson { rate, rows_of_others }, noise_multiplier }
+        }
+    };
+    Composition::of(Step::Divergences(vectors), 1.0).and(Composition::of(step, params.steps()))
 }
 
 /// The cost that holds.
@@ -75,16 +77,16 @@ pub(crate) fn cost(params: &Params, settings: &Settings, noise: Noise) -> Result
     if params.is_without_noise() {
         return Ok(Cost::Pure(f64::INFINITY));
     }
-    let curve = vectors_curve(settings, noise.vectors).and(&gradients_curve(params, settings, noise.gradients));
-    Ok(cost_of(&curve, params.budget()?, settings.subgraph))
+    let steps = together(params, settings, vectors_curve(settings, noise.vectors), noise.gradients);
+    Ok(cost_of(&steps, params.budget()?, settings.subgraph))
 }
 
 /// What the paper states for this noise: half of `dp_delta` and of the budget for each part, both multiplied by the share of
 /// nodes that are sampled.
 ///
 /// # Source
-/// Zhang et al. (2024), DPAR, theorems 1 to 3. Three steps do not hold: a sample takes `ln(1 / share)` off an epsilon and
-/// does not multiply it; the composition of the vectors is that of a theorem for small epsilons; and a row's clipped
+/// Zhang et al. (2024), DPAR, theorems 1 to 3. Three steps do not hold: a sample takes `ln(1 / share)` off an epsilon at
+/// most and does not multiply it; the composition of the vectors is that of a theorem for small epsilons; and a row's clipped
 /// gradient moves by up to twice the bound however small a node's weight in it, in every row in which the node appears.
 pub(crate) fn claimed(params: &Params, settings: &Settings, noise: Noise) -> Result<f64, Error> {
     if params.is_without_noise() {

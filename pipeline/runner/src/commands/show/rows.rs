@@ -56,6 +56,8 @@ fn json(value: &AnyValue) -> Value {
         value if value.is_signed_integer() => value.extract::<i64>().map_or(Value::Null, Value::from),
         AnyValue::Float32(value) if value.is_finite() => value.to_string().parse().unwrap_or(Value::Null),
         AnyValue::Float64(value) if value.is_finite() => Value::from(*value),
-        value => value.get_str().map_or_else(|| Value::String(value.to_string()), |text| Value::String(text.to_owned())),
+        value => {
+            value.get_str().map_or_else(|| Value::String(value.to_string()), |text| Value::String(text.to_owned()))
+        }
     }
 }
