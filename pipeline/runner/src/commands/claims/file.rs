@@ -20,9 +20,9 @@ use crate::nearest::nearest;
 pub(crate) enum Mode {
     /// Few trials on small graphs: minutes.
     Quick,
-    /// The hyperparameters that are known, with as many trials as the claim was made with: hours.
+    /// All graphs that claims are about, and fewer trials where a config has many: hours.
     Fixed,
-    /// The search for hyperparameters as well.
+    /// The configs as they are, with all of their trials and mechanisms: days.
     Full,
 }
 
