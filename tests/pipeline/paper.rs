@@ -116,6 +116,9 @@ fn a_report_sets_published_figures_beside_ours() {
     assert!(blink.contains(",75.0,1.0") || blink.contains(",75,1"), "the published value in per cent: {blink}");
     let soft = csv.lines().find(|line| line.starts_with("blink soft")).expect("a line of soft graphs");
     assert!(soft.contains(",2,,,"), "two trials, and nothing was published of it: {soft}");
+    let density = lab.path("artifacts/auditor/reports/both/tiny-synthetic-density.csv");
+    let density = fs::read_to_string(density).expect("the figure of densities");
+    assert!(density.contains("links that there are") && density.contains("true_entries"), "{density}");
     let twice = lab.call(&["run", "config.toml", "config.toml"]);
     assert!(twice.status == 1 && twice.err.contains("two configs are named `tiny`"), "{}", twice.err);
 }
