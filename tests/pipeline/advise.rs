@@ -307,6 +307,12 @@ fn the_page_needs_nothing_else_and_is_never_overwritten() {
         assert!(page.contains(words), "`{words}` is not in the page");
     }
     assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("<b>a report"), "self-contained");
+    // Who has no mouse reads the tables too, whoever prints loses nothing that is folded, and names are no part of a drawing.
+    assert!(
+        page.contains("<div class=\"scroll\" tabindex=\"0\"") && page.contains("<th scope=\"row\">"),
+        "by keyboard"
+    );
+    assert!(!page.contains("<details") && page.contains("<ul class=\"legend\">"), "on paper");
     let answer = advise(&lab, &asked);
     assert_eq!(answer.status, 2);
     assert!(answer.err.contains("exists already"), "{}", answer.err);
