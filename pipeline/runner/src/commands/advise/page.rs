@@ -16,7 +16,7 @@ const PAGE: &str = include_str!("page.html");
 /// Writes the page into a file that does not exist yet.
 pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
     let base = advice.knowledge.base_rate();
-    let (head, rows) = words::table(&advice.answers);
+    let (head, rows) = words::table(advice);
     let worth = |worth: &Worth| {
         let (head, rows) = worth_words::worth_table(worth, &advice.answers);
         context! { head, rows, graphs => worth_words::graphs_in_words(worth) }
