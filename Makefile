@@ -65,7 +65,13 @@ PAGES = features curator audit one joint
 test-page: demo           ## Look at pages in a headless Chromium (Debian: chromium chromium-driver python3-selenium)
 	for page in $(PAGES); do $(VEILGRAPH) -q run tests/page/$$page.toml > $(TARGET)/page-$$page.txt && \
 		$(VEILGRAPH) -q report tests/page/$$page.toml || exit 1; done
-	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html $(PAGES:%=$(REPORTS)/page-%.html) --shots $(TARGET)/pages
+	rm -f $(REPORTS)/page-advise.html $(REPORTS)/page-advise-worth.html
+	$(VEILGRAPH) -q advise --nodes 22470 --mean-degree 15 --classes 4 --report $(REPORTS)/page-advise.html > $(TARGET)/page-advise.txt
+	$(VEILGRAPH) -q advise --nodes 300 --mean-degree 6 --classes 3 --features-accuracy 0.6 --mechanism blink,rr --epsilon 1,3,5,6,8 \
+		--surrogates 1 --set train.epochs=10 --report $(REPORTS)/page-advise-worth.html > $(TARGET)/page-advise-worth.txt
+	$(VEILGRAPH) -q claims claims.toml --quick --only scaling > $(TARGET)/page-claims.txt || test $$? = 1
+	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html $(PAGES:%=$(REPORTS)/page-%.html) $(REPORTS)/page-advise.html \
+		$(REPORTS)/page-advise-worth.html $(REPORTS)/claims-quick.html --shots $(TARGET)/pages
 picture: demo             ## Take the picture of the README from the demo's page
 	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html --readme docs/demo.png
 claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=... PUBLISHED=...

@@ -1,6 +1,7 @@
 //! Which epsilon a graph can afford: `veilgraph advise`, and what deployments say of it.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -236,6 +237,33 @@ fn shares_for_the_degree_are_compared() {
     assert_eq!(rows(&document["recommendations"]).count(), 3, "each is a line of its own");
 }
 
+/// Texts that say how many accuracies were foretold within five points say what the tables do.
+#[test]
+fn how_many_accuracies_came_near_is_counted_in_the_tables() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let benchmarks = read("docs/benchmarks/advise.md");
+    let counted = |heading: &str| {
+        let section = benchmarks.split("\n## ").find(|section| section.starts_with(heading)).expect("a section");
+        let last = |line: &str| line.trim_matches(['|', ' ']).rsplit('|').next()?.trim().parse::<f64>().ok();
+        let differences: Vec<f64> = section.lines().filter(|line| line.starts_with('|')).filter_map(last).collect();
+        let stated =
+            section.lines().find_map(|line| line.split_once(" accuracies lie within 5 points")).expect("a count").0;
+        let (near, all) = stated.split_once(" of ").expect("so many of so many");
+        let (near, all): (usize, usize) = (near.parse().expect("a number"), all.parse().expect("a number"));
+        // What is printed as 5.0 may be a little more.
+        let surely = differences.iter().filter(|difference| difference.abs() < 5.0).count();
+        let perhaps = differences.iter().filter(|difference| difference.abs() <= 5.0).count();
+        assert!((surely..=perhaps).contains(&near) && all == differences.len(), "{stated}: {surely} to {perhaps}");
+        stated.to_owned()
+    };
+    let (drawn, public) = (counted("Accuracy\n"), counted("Accuracy on public graphs\n"));
+    for path in ["README.md", "docs/choosing-epsilon.md", "pipeline/runner/src/commands/advise/page.html"] {
+        assert!(read(path).contains(&drawn), "{path} does not say {drawn}");
+    }
+    assert!(read("docs/choosing-epsilon.md").contains(&public), "{public}");
+}
+
 /// As in a shell, a variable that is set and empty says nothing.
 #[test]
 fn an_empty_variable_says_nothing() {
@@ -277,6 +305,9 @@ fn surrogates_say_what_links_are_worth() {
     assert!((mean(&worth["without_links"]) - 0.6).abs() < 0.12, "the features are as good as they were told: {worth}");
     assert!(with(1) > with(0), "8 nats are worth more than 1: {worth}");
     assert!(lab.path("artifacts/auditor/runs/advise-1/scores.csv").exists());
+    let column = "accuracy (floor to ceiling)";
+    assert!(advise(&lab, &asked).out.contains(column), "the one table has the accuracies");
+    assert!(!advise(&lab, &asked[..12]).out.contains(column), "where networks were trained");
     let entries = |lab: &Lab| lab.call(&["ls", "--json"]).out;
     let before = entries(&lab);
     assert_eq!(advice(&lab, &asked), document);
@@ -307,6 +338,12 @@ fn the_page_needs_nothing_else_and_is_never_overwritten() {
         assert!(page.contains(words), "`{words}` is not in the page");
     }
     assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("<b>a report"), "self-contained");
+    // Who has no mouse reads the tables too, whoever prints loses nothing that is folded, and names are no part of a drawing.
+    assert!(
+        page.contains("<div class=\"scroll\" tabindex=\"0\"") && page.contains("<th scope=\"row\">"),
+        "by keyboard"
+    );
+    assert!(!page.contains("<details") && page.contains("<ul class=\"legend\">"), "on paper");
     let answer = advise(&lab, &asked);
     assert_eq!(answer.status, 2);
     assert!(answer.err.contains("exists already"), "{}", answer.err);
@@ -335,6 +372,9 @@ fn deployments_say_what_they_let_the_server_believe() {
     let run = lab.call(&["run", "config.toml", "--until", "privatize"]);
     assert_eq!(run.status, 0, "{}", run.err);
     assert!(run.err.contains("the server's belief about an average pair rises"), "{}", run.err);
+    for said in [&plan.out, &run.err] {
+        assert!(said.contains("These sentences are about each release alone"), "earlier ones add to it: {said}");
+    }
     let silent = deployment("");
     let plan = silent.call(&["plan", "config.toml"]).out;
     assert!(plan.contains("can multiply the odds that a link is there by up to 1.628e5"), "{plan}");

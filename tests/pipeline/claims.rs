@@ -233,6 +233,42 @@ fn claims_hold_fail_or_are_skipped() {
     assert!(document[0]["value"].as_f64().is_some_and(|value| value > 0.9) && document[0]["trials"] == 3);
 }
 
+/// A mean over graphs is one claim. Its trials are means of equal trials; where there is one, each graph is a trial.
+#[test]
+fn a_claim_may_be_about_a_mean_over_a_swept_field() {
+    let claims =
+        CLAIMS.replacen("where = { epsilon = 6 }", "where = { epsilon = 6 }\nmean_over = \"ingest.synthetic.seed\"", 1);
+    let lab = Lab::with("claims.toml", &claims);
+    for (trials, repetitions) in [("2", 2), ("1", 3)] {
+        let config = compared().replace("[ingest.synthetic]\n", "[ingest.synthetic]\nseed = [1, 2, 4]\n");
+        lab.write("config.toml", config.replace("trials = 3", &format!("trials = {trials}")));
+        let of_run = lab.json(&[]);
+        let scores: Vec<f64> = rows(&of_run["metrics"])
+            .filter(|row| row["metric"] == "roc_auc" && row["epsilon"] == 6.0)
+            .flat_map(|row| rows(&row["values"]).filter_map(Value::as_f64).collect::<Vec<_>>())
+            .collect();
+        let answer = lab.call(&["claims", "claims.toml", "--json", "--only", "links.better"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        let document: Value = serde_json::from_str(&answer.out).expect("one document");
+        assert_eq!(rows(&document).count(), 1, "one verdict, and not one for each graph: {document}");
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let value = document[0]["value"].as_f64().expect("a score");
+        assert!((value - mean).abs() < 1e-12 && scores.len() % 3 == 0, "{value} beside {mean}: {scores:?}");
+        assert_eq!(document[0]["trials"], repetitions);
+        assert!(
+            document[0]["found"].as_str().is_some_and(|found| found.starts_with("mean over ingest.synthetic.seed"))
+        );
+    }
+    for (to, words) in [
+        ("mean_over = \"epsilon\"", "has to be the path of a swept field"),
+        ("mean_over = \"ingest.split.seed\"\nno_better_than.\"ingest.split.seed\" = 1", "nothing else may name it"),
+    ] {
+        lab.write("claims.toml", claims.replacen("mean_over = \"ingest.synthetic.seed\"", to, 1));
+        let answer = lab.call(&["claims", "claims.toml"]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{to}: {}", answer.err);
+    }
+}
+
 #[test]
 fn a_file_of_claims_with_a_mistake_runs_nothing() {
     let lab = Lab::with("config.toml", compared());

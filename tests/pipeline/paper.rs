@@ -116,8 +116,42 @@ fn a_report_sets_published_figures_beside_ours() {
     assert!(blink.contains(",75.0,1.0") || blink.contains(",75,1"), "the published value in per cent: {blink}");
     let soft = csv.lines().find(|line| line.starts_with("blink soft")).expect("a line of soft graphs");
     assert!(soft.contains(",2,,,"), "two trials, and nothing was published of it: {soft}");
+    let density = lab.path("artifacts/auditor/reports/both/tiny-synthetic-density.csv");
+    let density = fs::read_to_string(density).expect("the figure of densities");
+    assert!(density.contains("links that there are") && density.contains("true_entries"), "{density}");
     let twice = lab.call(&["run", "config.toml", "config.toml"]);
     assert!(twice.status == 1 && twice.err.contains("two configs are named `tiny`"), "{}", twice.err);
+}
+
+/// A field that the published protocol does not have makes another experiment, however the estimator is named.
+#[test]
+fn only_the_published_protocol_is_compared_with_its_figures() {
+    let lab = lab();
+    for (sets, is_comparable) in [
+        (vec!["estimate.method=published"], true),
+        (vec!["estimate.solver=fixed-point-200", "privatize.links.degree_noise=laplace"], true),
+        (vec!["estimate.degrees=empirical-bayes"], false),
+        (vec!["estimate.ridge=0.01"], false),
+        (vec!["estimate.method=best"], false),
+        (vec!["construct.edge_multiple=2"], false),
+        (vec!["privatize.links.missing_share=0.02", "estimate.missing_nodes=one-sided"], false),
+    ] {
+        let sets: Vec<&str> = sets.into_iter().flat_map(|set| ["--set", set]).collect();
+        let arguments = [&sets[..], &["--published", "published"]].concat();
+        lab.json(&arguments);
+        let report = lab.call(&[&["report", "config.toml"], &arguments[..]].concat());
+        assert_eq!(report.status, 0, "{sets:?}: {}", report.err);
+        let csv = fs::read_to_string(lab.path("artifacts/auditor/reports/tiny/synthetic-mae.csv")).expect("the figure");
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let header = reader.headers().expect("a header").clone();
+        let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+        let (metric, same) = (at("metric"), at("published_by_same_protocol"));
+        let lines: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+        let mae = lines.iter().find(|line| line[metric] == *"mae").expect("an error");
+        assert_eq!(mae[same] == *"true", is_comparable, "{sets:?}: {csv}");
+        let page = fs::read_to_string(lab.path("artifacts/auditor/reports/tiny.html")).expect("the page");
+        assert_eq!(page.contains("otherwise than was published"), !is_comparable, "{sets:?}");
+    }
 }
 
 /// Graphs of several sizes stand apart, and their errors are drawn against the size.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Stage, StageRng, Stored};
+use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Slot, Stage, StageRng, Stored};
 use veilgraph_store::{MemoryLimit, Rehearsal, StoreSaver};
 
 use crate::task::Handle;
@@ -13,6 +13,7 @@ pub(crate) struct Function {
     pub name: &'static str,
     /// Name of its type, which begins with the crate that it stands in.
     type_name: fn() -> &'static str,
+    outputs: fn() -> Vec<Slot>,
     run: RunFunction,
     rehearse: RehearseFunction,
     /// None where nothing is checked before a charge.
@@ -31,6 +32,7 @@ pub(crate) const fn function<S: Stage>() -> Function {
         stage: S::STAGE,
         name: S::TASK,
         type_name: std::any::type_name::<S>,
+        outputs: S::Outputs::slots,
         run: run::<S>,
         rehearse: rehearse::<S>,
         check: if S::CHECKS { Some(check::<S>) } else { None },
@@ -42,6 +44,11 @@ impl Function {
     pub(crate) fn crate_name(&self) -> String {
         let type_name = (self.type_name)();
         type_name.split("::").next().unwrap_or(type_name).replace('_', "-")
+    }
+
+    /// What it makes.
+    pub(crate) fn outputs(&self) -> Vec<Slot> {
+        (self.outputs)()
     }
 
     /// Reads the inputs, runs the function and writes its outputs.

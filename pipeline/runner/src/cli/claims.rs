@@ -41,10 +41,10 @@ struct ModeFlags {
     /// Few trials on small graphs: minutes (the default).
     #[arg(long)]
     quick: bool,
-    /// Known hyperparameters, all trials: hours.
+    /// All graphs, and fewer trials where a config has many: hours.
     #[arg(long)]
     fixed: bool,
-    /// The search for hyperparameters as well.
+    /// All trials and all mechanisms of the configs: days.
     #[arg(long)]
     full: bool,
 }

@@ -130,7 +130,7 @@ impl Advice {
     fn print(&self) {
         words::preamble(self).iter().for_each(|line| output::line(line));
         output::line("");
-        output::line(&words::table_text(&self.answers));
+        output::line(&words::table_text(self));
         for worth in &self.worths {
             output::line("");
             output::line(&worth_words::worth_text(worth, &self.answers));

@@ -12,6 +12,7 @@ use super::summary::Row;
 use crate::config::selection::Selection;
 use crate::config::{Check, Question, Rule};
 use crate::task::{Done, Task};
+pub(crate) use artifacts::refuse_unknown;
 
 /// How a check ended.
 #[derive(Serialize)]
@@ -23,21 +24,23 @@ pub(crate) struct Outcome {
     pub is_fatal: bool,
     /// Number of cells, or of artifacts, that were looked at.
     pub cells: usize,
-    /// What is wrong, cell by cell.
+    /// Which of the two they are.
+    pub counted: &'static str,
+    /// What is wrong, one by one.
     pub problems: Vec<String>,
 }
 
 /// The outcomes of all checks of an experiment: of its scores, and of the artifacts that its tasks made.
 pub(crate) fn outcomes(checks: &[Check], rows: &[Row], tasks: &[Task], done: &[Done]) -> Vec<Outcome> {
     let outcome = |check: &Check| {
-        let (cells, problems) = match &check.question {
-            Question::Score { score, cells, rule } => of_score(score, cells, rule, rows),
+        let (counted, (cells, problems)) = match &check.question {
+            Question::Score { score, cells, rule } => ("cells", of_score(score, cells, rule, rows)),
             Question::Artifact { artifact, query, bound } => {
-                artifacts::judged(&artifacts::named(artifact, tasks, done), artifact, query, *bound)
+                ("artifacts", artifacts::judged(&artifacts::named(artifact, tasks, done), artifact, query, *bound))
             }
         };
         let (name, is_fatal) = (check.name.clone(), check.is_fatal);
-        Outcome { name, passed: problems.is_empty(), is_fatal, cells, problems }
+        Outcome { name, passed: problems.is_empty(), is_fatal, cells, counted, problems }
     };
     checks.iter().map(outcome).collect()
 }
@@ -51,7 +54,7 @@ pub(crate) fn words(outcomes: &[Outcome]) -> Vec<String> {
             (false, true) => "FAILED",
             (false, false) => "warning",
         };
-        lines.push(format!("check {word}: {} ({} cells)", outcome.name, outcome.cells));
+        lines.push(format!("check {word}: {} ({} {})", outcome.name, outcome.cells, outcome.counted));
         lines.extend(outcome.problems.iter().map(|problem| format!("  {problem}")));
     }
     lines

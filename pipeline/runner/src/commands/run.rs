@@ -146,6 +146,10 @@ fn prepare(
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
     let options = Options { data_dir, published, until, device };
     let tasks = systems::plan(&config, &options)?;
+    // A part of a plan makes a part of the artifacts.
+    if plans_all(arguments) {
+        checks::refuse_unknown(&config, &tasks)?;
+    }
     Ok((config, tasks))
 }
 
@@ -210,8 +214,12 @@ fn bring_with(
 
 /// Whether everything is scored that the config asks for.
 pub(crate) fn is_whole(arguments: &RunArguments) -> bool {
-    let scores_all = matches!(arguments.side, SideChoice::All | SideChoice::Auditor);
-    scores_all && matches!(arguments.until.as_deref(), None | Some("evaluate"))
+    matches!(arguments.side, SideChoice::All | SideChoice::Auditor) && plans_all(arguments)
+}
+
+/// Whether no stage is left out.
+fn plans_all(arguments: &RunArguments) -> bool {
+    matches!(arguments.until.as_deref(), None | Some("evaluate"))
 }
 
 /// An error where something of an experiment would still have to run.

@@ -42,8 +42,12 @@ impl Selection {
 
     /// A column that no score can have, if one is named.
     pub(crate) fn unknown_column(&self) -> Option<String> {
-        let is_swept = |field: &str| STAGES.iter().any(|stage| field.starts_with(&format!("{stage}.")));
         leaves(&self.0, "").into_iter().find(|field| !COLUMNS.contains(&field.as_str()) && !is_swept(field))
+    }
+
+    /// Whether a column is named.
+    pub(crate) fn names(&self, column: &str) -> bool {
+        leaves(&self.0, "").iter().any(|field| field == column)
     }
 
     /// What is meant, as a phrase.
@@ -54,6 +58,11 @@ impl Selection {
         };
         leaves(&self.0, "").iter().map(named).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Whether this is the path of a field of a stage, which a config may sweep.
+pub(crate) fn is_swept(field: &str) -> bool {
+    STAGES.iter().any(|stage| field.starts_with(&format!("{stage}.")))
 }
 
 /// Whether a column of the cell has this value. Swept fields are columns, by their path.

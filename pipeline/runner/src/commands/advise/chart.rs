@@ -1,16 +1,17 @@
 //! What is found and what is gained: over epsilon on one axis, and the one over the other.
 
+mod marks;
+
 use anyhow::anyhow;
 use plotters::prelude::*;
 
 use super::surrogates::Worth;
 use super::{Advice, Answer, Range};
+use marks::Mark;
 
-/// The plot, without the names of its lines beside it.
-const SIZE: (u32, u32) = (600, 420);
-const NAMES_WIDTH: u32 = 300;
-const NAME_HEIGHT: i32 = 18;
-const FONT: (&str, i32) = ("sans-serif", 13);
+/// The plot. The names of its lines stand below it, where they have room on every screen.
+pub(super) const SIZE: (u32, u32) = (640, 400);
+const FONT: (&str, u32) = ("sans-serif", 15);
 const FOUND: RGBColor = RGBColor(213, 94, 0);
 const HUBS: RGBColor = RGBColor(204, 121, 167);
 const ACCURACY: RGBColor = RGBColor(0, 114, 178);
@@ -21,10 +22,20 @@ const COLOURS: [RGBColor; 5] = [ACCURACY, FOUND, HUBS, RGBColor(230, 159, 0), RG
 
 /// A figure of the page.
 pub(super) struct Figure {
-    pub svg: String,
+    /// What stands inside the SVG.
+    pub drawing: String,
+    pub lines: Vec<Name>,
     pub caption: String,
     /// What it shows, for who cannot see it.
     pub alternative: String,
+}
+
+/// The name of a line, and how it looks.
+pub(super) struct Name {
+    pub words: String,
+    /// As pages write it.
+    pub colour: String,
+    pub is_level: bool,
 }
 
 /// A line with a band around it, in shares.
@@ -32,6 +43,8 @@ struct Band {
     name: String,
     colour: RGBColor,
     points: Vec<Point>,
+    /// Whether it is the same everywhere, as floors and ceilings are.
+    is_level: bool,
 }
 
 /// A point of a line, with the least and the largest of its band.
@@ -78,7 +91,8 @@ fn over_epsilon(advice: &Advice, series: &str) -> anyhow::Result<Figure> {
         format!(", and bands of accuracies run over {}", super::worth_words::graphs_in_short(worth))
     });
     Ok(Figure {
-        svg: drawn(&bands, &x, "percent")?,
+        drawing: drawn(&bands, &x, "percent")?,
+        lines: names(&bands),
         caption: format!("Budgets of {series}. Bands of shares show what is not known about the graph{accuracies}."),
         alternative: format!(
             "{series}: percent of links found, and accuracy, over epsilon; the tables have the numbers."
@@ -99,12 +113,13 @@ fn frontier(advice: &Advice, worth: &Worth, series: &[&str]) -> anyhow::Result<F
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         let is_bound = answers_of(advice, name).iter().any(|(_, answer)| answer.is_bound());
         let name = if is_bound { format!("{name} (at most so many links)") } else { (*name).to_owned() };
-        bands.push(Band { name, colour, points });
+        bands.push(Band { name, colour, points, is_level: false });
     }
     bands.extend(levels(worth, &[0.0, 1.0]));
     let x = Axis { words: "links found by the server, percent", factor: 100.0, ends: (0.0, 100.0) };
     Ok(Figure {
-        svg: drawn(&bands, &x, "accuracy, percent")?,
+        drawing: drawn(&bands, &x, "accuracy, percent")?,
+        lines: names(&bands),
         caption: format!(
             "What is bought for what is given away: accuracy on {} over the share of links found. Numbers beside the points \
              are budgets in nats. A budget left and above of another one is better in both.",
@@ -134,7 +149,7 @@ fn bands(advice: &Advice, mine: &[(usize, &Answer)]) -> Vec<Band> {
                 words: String::new(),
             }
         };
-        Band { name: name.to_owned(), colour, points: mine.iter().map(point).collect() }
+        Band { name: name.to_owned(), colour, points: mine.iter().map(point).collect(), is_level: false }
     };
     let is_bound = mine.iter().any(|(_, answer)| answer.is_bound());
     let found = if is_bound { "most links that can be found" } else { "links found by the server" };
@@ -151,7 +166,7 @@ fn bands(advice: &Advice, mine: &[(usize, &Answer)]) -> Vec<Band> {
             points.push(over_graphs(answer.question.epsilon, accuracies));
         }
     }
-    bands.push(Band { name: "accuracy of a network".to_owned(), colour: ACCURACY, points });
+    bands.push(Band { name: "accuracy of a network".to_owned(), colour: ACCURACY, points, is_level: false });
     let budgets: Vec<f64> = mine.iter().map(|(_, answer)| answer.question.epsilon).collect();
     bands.extend(levels(worth, &budgets));
     bands
@@ -168,6 +183,7 @@ fn levels(worth: &Worth, places: &[f64]) -> Vec<Band> {
         name: name.to_owned(),
         colour,
         points: places.iter().map(|&x| over_graphs(x, &values)).collect(),
+        is_level: true,
     };
     levels.into_iter().filter(is_known).map(band).collect()
 }
@@ -179,22 +195,46 @@ fn over_graphs(x: f64, values: &[f64]) -> Point {
     Point { x, least: low, middle, largest: high, words: String::new() }
 }
 
-fn drawn(bands: &[Band], x: &Axis, y: &str) -> anyhow::Result<String> {
-    let mut text = String::new();
-    draw(bands, x, y, &mut text).map_err(|error| anyhow!("cannot draw the advice: {error}"))?;
-    Ok(text)
+/// The names of lines, in their order.
+fn names(bands: &[Band]) -> Vec<Name> {
+    let name = |band: &Band| {
+        let RGBColor(red, green, blue) = band.colour;
+        let colour = format!("#{red:02x}{green:02x}{blue:02x}");
+        Name { words: band.name.clone(), colour, is_level: band.is_level }
+    };
+    bands.iter().map(name).collect()
 }
 
-fn draw(bands: &[Band], x: &Axis, y: &str, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-    let area = SVGBackend::with_string(text, (SIZE.0 + NAMES_WIDTH, SIZE.1)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let (area, names) = area.split_horizontally(SIZE.0);
+/// The drawing without the tag of the document.
+fn drawn(bands: &[Band], x: &Axis, y: &str) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let marks = draw(bands, x, y, &mut text).map_err(|error| anyhow!("cannot draw the advice: {error}"))?;
+    let inner = text.split_once('>').map_or("", |(_, rest)| rest).trim_end();
+    let inner = inner.strip_suffix("</svg>").unwrap_or(inner).trim();
+    Ok(format!("{inner}{}", marks::svg(&marks, SIZE)))
+}
+
+/// Draws everything but the words beside points, which it returns with their places.
+fn draw(bands: &[Band], x: &Axis, y: &str, text: &mut String) -> Result<Vec<Mark>, Box<dyn std::error::Error>> {
+    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
     let mut chart = ChartBuilder::on(&area)
-        .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(60)
+        .margin(10)
+        .margin_right(16)
+        .x_label_area_size(46)
+        .y_label_area_size(72)
         .build_cartesian_2d(x.ends.0..x.ends.1, 0.0..100.0)?;
-    chart.configure_mesh().x_desc(x.words).y_desc(y).light_line_style(WHITE).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc(x.words)
+        .y_desc(y)
+        .axis_desc_style(FONT)
+        .label_style(FONT)
+        .x_label_formatter(&|value| ((value * 1e6).round() / 1e6).to_string())
+        .y_label_formatter(&|value| format!("{value:.0}"))
+        .bold_line_style(RGBColor(222, 226, 230))
+        .light_line_style(TRANSPARENT)
+        .draw()?;
+    let mut marks = Vec::new();
     for (number, band) in bands.iter().enumerate() {
         let points: Vec<&Point> = band.points.iter().filter(|point| point.x.is_finite()).collect();
         let at = |point: &Point, share: f64| (x.factor * point.x, 100.0 * share);
@@ -205,16 +245,20 @@ fn draw(bands: &[Band], x: &Axis, y: &str, text: &mut String) -> Result<(), Box<
             below.chain(above).collect::<Vec<_>>(),
             band.colour.mix(0.15).filled(),
         )))?;
+        if band.is_level {
+            chart.draw_series(DashedLineSeries::new(line, 5, 4, band.colour.stroke_width(1)))?;
+            continue;
+        }
         chart.draw_series(LineSeries::new(line.clone(), band.colour.stroke_width(2)))?;
         chart.draw_series(line.iter().map(|at| Circle::new(*at, 3, band.colour.filled())))?;
         for (point, at) in points.iter().zip(line).filter(|(point, _)| !point.words.is_empty()) {
             let place = chart.backend_coord(&at);
-            area.draw(&Text::new(point.words.as_str(), (place.0 - area.get_base_pixel().0 + 5, place.1 - 18), FONT))?;
+            let at = (f64::from(place.0), f64::from(place.1));
+            marks.push(Mark { line: number, at, words: point.words.clone() });
         }
-        let y = 20 + NAME_HEIGHT * number as i32;
-        names.draw(&PathElement::new([(0, y), (16, y)], band.colour.stroke_width(2)))?;
-        names.draw(&Text::new(band.name.as_str(), (22, y - 6), FONT))?;
     }
     area.present()?;
-    Ok(())
+    drop(chart);
+    drop(area);
+    Ok(marks)
 }

@@ -39,8 +39,16 @@ pub(crate) fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, 
         let question = Question { mechanism, degree_fraction: None, series, epsilon, seen: Some(seen) };
         Some(words::sentence(&Answer::of(question, &knowledge, &models, line), knowledge.base_rate()))
     };
-    Ok(cells.into_iter().filter_map(sentence).collect())
+    let mut sentences: Vec<String> = cells.into_iter().filter_map(sentence).collect();
+    if !sentences.is_empty() {
+        sentences.push(ALONE.to_owned());
+    }
+    Ok(sentences)
 }
+
+/// What the sentences are not about.
+const ALONE: &str = "These sentences are about each release alone. Whatever was released before about the same nodes adds to \
+                     it: at_most_belief counts that, and `veilgraph ledger` lists it.";
 
 /// The sentences, and whether a run would stop at the line of the config.
 pub(crate) fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyhow::Result<Vec<String>> {

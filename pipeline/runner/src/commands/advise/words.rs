@@ -5,6 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::Advice;
 use super::answer::Answer;
 use super::range::Range;
+use super::worth_words;
 
 /// What the closed forms leave out.
 pub(super) const ASSUMPTIONS: &str = "Shares found are those of a server that reads degrees and reports and nothing else. \
@@ -68,9 +69,11 @@ pub(super) fn preamble(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// Headings and rows of the table of answers.
-pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec![
+/// Headings and rows of the table of answers, with accuracies where networks were trained: on graphs that were drawn, if there
+/// are such.
+pub(super) fn table(advice: &Advice) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let worth = advice.worths.first();
+    let mut head = vec![
         "mechanism",
         "epsilon",
         "per list bit",
@@ -84,15 +87,16 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
         "of leaves",
         "by two releases",
         "bytes a node",
-        "in words",
     ];
-    let row = |answer: &Answer| {
+    head.extend(worth.map(|_| "accuracy (floor to ceiling)"));
+    head.push("in words");
+    let row = |(place, answer): (usize, &Answer)| {
         let seen = answer.question.seen.as_ref();
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let share = |range: Range| if answer.is_bound() { bounded(range) } else { percents(range) };
         // A bound on all links is none on those of some.
         let part = |range: Range| if answer.is_bound() { "-".to_owned() } else { percents(range) };
-        vec![
+        let mut cells = vec![
             answer.question.series.clone(),
             nats(answer.question.epsilon),
             or_dash(seen.and_then(|seen| seen.per_list_bit).map(nats)),
@@ -106,10 +110,12 @@ pub(super) fn table(answers: &[Answer]) -> (Vec<&'static str>, Vec<Vec<String>>)
             part(answer.found_of_leaves),
             share(answer.found_twice),
             or_dash(answer.bytes.map(|bytes| format!("{bytes:.0}"))),
-            verdict(answer),
-        ]
+        ];
+        cells.extend(worth.map(|worth| worth_words::accuracy(worth, place)));
+        cells.push(verdict(answer));
+        cells
     };
-    (head, answers.iter().map(row).collect())
+    (head, advice.answers.iter().enumerate().map(row).collect())
 }
 
 /// The verdict; where only a bound is known, it is about the worst that can be.
@@ -124,8 +130,8 @@ fn bounded(range: Range) -> String {
 }
 
 /// The table as text.
-pub(super) fn table_text(answers: &[Answer]) -> String {
-    let (head, rows) = table(answers);
+pub(super) fn table_text(advice: &Advice) -> String {
+    let (head, rows) = table(advice);
     text_of(head, rows)
 }
 

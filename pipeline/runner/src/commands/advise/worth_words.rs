@@ -40,11 +40,25 @@ pub(super) fn points(gain: Range) -> String {
     if low == high { low } else { format!("{low} to {high}") }
 }
 
+/// What a network makes of a budget on average over the graphs, beside what needs no link and what the true links give.
+pub(super) fn accuracy(worth: &Worth, place: usize) -> String {
+    let Some(values) = worth.with_links.get(&place) else { return "-".to_owned() };
+    let floor = percent(mean(&worth.floors()));
+    let ceiling = match worth.non_private.as_slice() {
+        [] => String::new(),
+        values => format!(" to {}", percent(mean(values))),
+    };
+    format!("{} ({floor}{ceiling})", percent(mean(values)))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
 /// Accuracies as their mean, with the least and the largest.
 fn spread(values: &[f64]) -> String {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let range = Range::over(values.iter().copied());
-    let (mean, span) = (percent(mean), percents(range));
+    let (mean, span) = (percent(mean(values)), percents(range));
     if mean == span { mean } else { format!("{mean} ({span})") }
 }
 

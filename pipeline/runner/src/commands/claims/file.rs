@@ -12,7 +12,7 @@ use super::tolerance::{Tolerance, ToleranceText};
 use crate::cli::ClaimsArguments;
 use crate::commands::table::named;
 use crate::config::ConfigError;
-use crate::config::selection::{Selection, columns};
+use crate::config::selection::{Selection, columns, is_swept};
 use crate::nearest::nearest;
 
 /// How much is run before a verdict.
@@ -20,9 +20,9 @@ use crate::nearest::nearest;
 pub(crate) enum Mode {
     /// Few trials on small graphs: minutes.
     Quick,
-    /// The hyperparameters that are known, with as many trials as the claim was made with: hours.
+    /// All graphs that claims are about, and fewer trials where a config has many: hours.
     Fixed,
-    /// The search for hyperparameters as well.
+    /// The configs as they are, with all of their trials and mechanisms: days.
     Full,
 }
 
@@ -71,6 +71,8 @@ pub(super) struct Claim {
     pub experiment: String,
     pub score: &'static Metric,
     pub cells: Selection,
+    /// A swept field over whose values scores are averaged first.
+    pub mean_over: Option<String>,
     pub asks: Asks,
 }
 
@@ -114,6 +116,7 @@ struct ClaimTable {
     #[serde(default, rename = "where")]
     cells: Selection,
     over: Option<String>,
+    mean_over: Option<String>,
     expected: Option<Expected>,
     tolerance: Option<ToleranceText>,
     at_least: Option<f64>,
@@ -202,8 +205,8 @@ fn claims_of(mut table: ClaimTable, experiments: &[Experiment]) -> Result<Vec<Cl
     check(&table, score)?;
     let pair = "`over` names a column, and `expected` is then a table of its values; name both or neither";
     let claim = |table: &ClaimTable, id: String, says: String, cells: Selection, asks: Asks| {
-        let (source, experiment) = (table.source.clone(), table.experiment.clone());
-        Claim { id, says, source, experiment, score, cells, asks }
+        let (source, experiment, mean_over) = (table.source.clone(), table.experiment.clone(), table.mean_over.clone());
+        Claim { id, says, source, experiment, score, cells, mean_over, asks }
     };
     match (table.over.take(), table.expected.take()) {
         (Some(column), Some(Expected::Over(values))) => {
@@ -239,6 +242,14 @@ fn check(table: &ClaimTable, score: &Metric) -> Result<(), ConfigError> {
             "there is no column `{column}`; there are {}, and paths of swept fields",
             columns()
         )));
+    }
+    if let Some(field) = &table.mean_over
+        && (!is_swept(field)
+            || table.over.as_ref() == Some(field)
+            || selections.into_iter().flatten().any(|cells| cells.names(field)))
+    {
+        let problem = format!("mean_over `{field}` has to be the path of a swept field, and nothing else may name it");
+        return Err(ConfigError(problem));
     }
     let is_gain = table.better_than.is_some() || table.no_better_than.is_some();
     if is_gain && score.better == Better::Neither {

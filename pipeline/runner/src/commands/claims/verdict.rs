@@ -5,6 +5,7 @@ use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, Summary};
 
 use super::file::{Asks, Claim, Mode};
+use super::mean;
 use crate::commands::comparison::{are_about_the_same_data, best};
 use crate::commands::protected::{protects_links_alone, state_the_same};
 use crate::commands::summary::{CENTRAL, Row, in_trials, with_interval};
@@ -60,6 +61,15 @@ impl Finding {
 /// What the rows of a claim's experiment say of it. A claim about several cells is about each of them, and the finding is
 /// that of the worst.
 pub(super) fn of(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
+    let Some(field) = &claim.mean_over else { return of_rows(claim, rows, mode) };
+    let mut finding = of_rows(claim, &mean::over(field, rows), mode);
+    if finding.value.is_some() {
+        finding.found = format!("mean over {field}: {}", finding.found);
+    }
+    finding
+}
+
+fn of_rows(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
     let metric = claim.score;
     let is_scored = |row: &&Row| row.scores.contains_key(metric.name);
     let mine: Vec<&Row> = rows.iter().filter(is_scored).filter(|row| claim.cells.has(&row.cell)).collect();

@@ -118,7 +118,11 @@ fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
     let private: Vec<&Row> = rows.iter().copied().filter(|row| !is_level(row)).collect();
     let name = |row: &Row| {
         let ratio = row.cell.epsilon_edge / row.cell.epsilon;
-        if is_per_link { "cap".to_owned() } else { format!("cap where a link costs {ratio} epsilon") }
+        if is_per_link {
+            "the most that a cost allows".to_owned()
+        } else {
+            format!("the most where a link costs {ratio} ε")
+        }
     };
     let x = |row: &Row| if is_per_link { row.cell.epsilon_edge } else { row.cell.epsilon };
     let mut lines = part.lines(&private, &[Drawn { metric: &metric::ATTACK_AUC_CAP, suffix: "" }], &x, &name);
@@ -126,20 +130,29 @@ fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
     lines
 }
 
-/// What tells a row from the others of a figure: the mechanism, and all that differs where that is not enough.
+/// What tells a row from the others of a figure: the mechanism, and what differs beside it where that is not enough.
 fn name(rows: &[&Row], row: &Row) -> String {
-    let short = |cell: &Cell| {
-        let variant = if cell.mechanism == "blink" { cell.variant.as_str() } else { "" };
-        [cell.mechanism.as_str(), variant].join(" ").trim().to_owned()
+    let short = |cell: &Cell| match (cell.mechanism.as_str(), cell.variant.as_str()) {
+        ("no-links", _) => "no links".to_owned(),
+        ("non-private", _) => "true links".to_owned(),
+        ("blink", "") => "blink, link probabilities".to_owned(),
+        ("blink", variant) => format!("blink, {variant} graph"),
+        (mechanism, _) => mechanism.to_owned(),
     };
-    let told = |cell: &Cell| {
-        let rest = cell
-            .told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()));
-        format!("{rest} fraction {}", cell.degree_fraction)
+    let rest = |cell: &Cell| {
+        cell.told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()))
     };
     let own = short(&row.cell);
-    let clashes = rows.iter().any(|other| short(&other.cell) == own && told(&other.cell) != told(&row.cell));
-    if clashes { format!("{own}, {}", told(&row.cell)) } else { own }
+    let alike = || rows.iter().map(|other| &other.cell).filter(|other| short(other) == own);
+    let mut parts = vec![own.clone()];
+    if alike().any(|other| rest(other) != rest(&row.cell)) {
+        parts.push(rest(&row.cell));
+    }
+    if alike().any(|other| rest(other) == rest(&row.cell) && other.degree_fraction != row.cell.degree_fraction) {
+        parts.push(format!("{} of the budget for degrees", row.cell.degree_fraction));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
 }
 
 /// Links found over false alarms, on logarithmic axes: an attack that matters finds links where few others are taken.
@@ -171,7 +184,7 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for row in rows.iter().filter(|row| !is_level(row)) {
         let cost = row.cell.epsilon_edge;
-        let name = format!("cap of {cost} nats a link");
+        let name = format!("the most that {cost} nats a link allow");
         let drawn = [Drawn { metric: &metric::ATTACK_TPR_AT_1E_3_CAP, suffix: "" }];
         let known = part.lines(&[*row], &drawn, &|_| 0.0, &|_| name.clone());
         let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };
@@ -199,7 +212,8 @@ fn by_belief(part: &Part, rows: &[&Row], named: &Named) -> Figure {
     }
 }
 
-/// Accuracy over what an attacker on the network finds: one line for each mechanism, one point for each budget.
+/// Accuracy over what an attacker on the network finds: one line for each mechanism, one point for each budget, between the
+/// floors and ceilings of the figures of accuracy.
 fn frontier(part: &Part, attacked: &[&Row], named: &Named) -> Figure {
     let mut lines: Vec<Line> = Vec::new();
     for row in attacked {
@@ -209,21 +223,17 @@ fn frontier(part: &Part, attacked: &[&Row], named: &Named) -> Figure {
         let drawn = [Drawn { metric: &metric::ACCURACY, suffix: "" }];
         let name = name(attacked, row);
         let found = part.lines(&[accuracy], &drawn, &|_| area.mean, &|_| name.clone());
-        for point in found.into_iter().flat_map(|line| line.points) {
-            match lines.iter_mut().find(|line| line.name == name) {
-                // Two budgets at which the attack finds equally much are one point of the frontier.
-                Some(line) if line.points.iter().any(|known| known.x == point.x) => {}
-                Some(line) => line.points.push(point),
-                None => lines.push(Line {
-                    name: name.clone(),
-                    points: vec![point],
-                    standing: Standing::Private,
-                    is_level: false,
-                }),
+        for line in found {
+            match lines.iter_mut().find(|known| known.name == name) {
+                // A level is one value, wherever the attack on it stands.
+                Some(known) if known.is_level => {}
+                Some(known) => add_apart(&mut known.points, line.points),
+                None => lines.push(line),
             }
         }
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    lines.sort_by_key(|line| line.is_level);
     Figure {
         name: format!("accuracy-and-{}", named.name),
         title: format!("Accuracy over what is found, up and to the left is better: {}", named.words),
@@ -231,6 +241,15 @@ fn frontier(part: &Part, attacked: &[&Row], named: &Named) -> Figure {
         y: Axis { label: metric::ACCURACY.heading.to_owned(), is_log: false },
         x_above: None,
         lines,
+    }
+}
+
+/// Adds points at other places: two budgets at which the attack finds equally much are one point of the frontier.
+fn add_apart(points: &mut Vec<Point>, further: Vec<Point>) {
+    for point in further {
+        if points.iter().all(|known| known.x != point.x) {
+            points.push(point);
+        }
     }
 }
 

@@ -34,7 +34,7 @@ const COLOURS: [RGBColor; 11] = [
     RGBColor(70, 150, 60),
     RGBColor(20, 20, 20),
 ];
-/// Floors and ceilings have no colour of their own: a dashed line and its name tell them.
+/// What stands for all budgets, as floors and ceilings do, has no colour of its own: a dashed line and its name tell it.
 const REFERENCE: RGBColor = RGBColor(105, 105, 105);
 
 /// The figure as SVG. Every line is a group of class `series`, so that a page can hide it, and every point has a title.
@@ -107,8 +107,8 @@ pub(crate) fn page_colours(figure: &Figure) -> Vec<String> {
 /// A colour for each line.
 fn colours(lines: &[Line]) -> Vec<RGBColor> {
     let mut next = COLOURS.into_iter().cycle();
-    let of =
-        |line: &Line| if line.standing == Standing::Private { next.next().unwrap_or(REFERENCE) } else { REFERENCE };
+    let has_own = |line: &Line| line.standing == Standing::Private && !line.is_level;
+    let of = |line: &Line| if has_own(line) { next.next().unwrap_or(REFERENCE) } else { REFERENCE };
     lines.iter().map(of).collect()
 }
 

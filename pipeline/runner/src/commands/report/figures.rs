@@ -149,7 +149,9 @@ impl<'a> Part<'a> {
         self.by_budget(&mut figures, &posterior, title, &precision, false, &named);
         self.add_floor(&mut figures[before..], &posterior, &metric::CHANCE_AVERAGE_PRECISION, "random order");
         let title = ("density", "Links that the graph keeps, in both directions");
+        let before = figures.len();
         self.by_budget(&mut figures, &self.rows, title, &density, self.sweeps_mechanism, &named);
+        self.add_true_number(&mut figures[before..]);
         figures.extend(central::figures(self));
         figures.extend(attacks::figures(self));
         figures.retain(|figure| !figure.lines.is_empty());
@@ -211,6 +213,24 @@ impl<'a> Part<'a> {
                 is_level: true,
                 ..line
             }));
+        }
+    }
+
+    /// Adds the number of links that there are to figures that have lines, where all rows are about one graph. Levels of this
+    /// number, such as that of a network on the true links, say the same and are left out.
+    fn add_true_number(&self, figures: &mut [Figure]) {
+        let metric = &metric::TRUE_ENTRIES;
+        let scored = || self.rows.iter().filter_map(|row| Some((*row, row.summary(metric.name)?.mean)));
+        let Some((row, number)) = scored().next().filter(|first| scored().all(|other| other.1 == first.1)) else {
+            return;
+        };
+        for figure in figures.iter_mut().filter(|figure| !figure.lines.is_empty()) {
+            let says_the_same = |line: &Line| line.is_level && line.points.iter().all(|point| point.mean == number);
+            figure.lines.retain(|line| !says_the_same(line));
+            let name = |_: &Row| "links that there are".to_owned();
+            let found = self.lines(&[row], &[Drawn { metric, suffix: "" }], &|_| 0.0, &name);
+            let level = |line: Line| Line { standing: Standing::Private, is_level: true, ..line };
+            figure.lines.extend(found.into_iter().map(level));
         }
     }
 
