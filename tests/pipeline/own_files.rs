@@ -218,6 +218,22 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
     assert!(all.contains("6 links (8 rows; dropped 1 self-loops and 1 repeated mentions), 0 isolated nodes"), "{all}");
 }
 
+/// Links of topics whose names begin with `#` were left out without a word.
+#[test]
+fn rows_that_look_like_comments_are_warned_of() {
+    let said = |edges: &str| {
+        let answer = lab("edges = \"e.csv\"", edges).call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    let warning = "e.csv: lines below the first row begin with `#`";
+    let topics = "source,target\nann,bob\nbob,cy\n#rust,#python\n";
+    assert!(said(topics).contains(warning));
+    let quoted = said(&topics.replace("#rust", "\"#rust\""));
+    assert!(!quoted.contains(warning) && quoted.contains("5 nodes, "), "{quoted}");
+    assert!(!said("# of SNAP\n# two more\nann,bob\nbob,cy\n").contains(warning), "comments at the top are usual");
+}
+
 #[test]
 fn compressed_feature_lists_are_the_feature_lists() {
     let lists = r#"{"ann": [0, 2], "bob": [1], "cy": [2], "dan": [], "eve": [0], "flo": [1]}"#;

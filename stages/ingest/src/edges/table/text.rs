@@ -19,6 +19,12 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
     }
     let text = &with_one_kind_of_comments(text);
     let text = &without_attributes(text);
+    if has_comments_below_a_row(text) {
+        tracing::warn!(
+            "{file}: lines below the first row begin with `#` and are not read, as comments; where they are rows, put their \
+             first field in quotes"
+        );
+    }
     let mut rows = rows(file, text, separator(file, text))?;
     if rows.is_empty() {
         return Err(Error::new(file, "", "the file is empty", "give at least one row"));
@@ -57,6 +63,11 @@ fn is_row(line: &str) -> bool {
 /// The lines with their ends.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n', '\r'])
+}
+
+/// Whether a comment stands where a row may be meant, such as a link of `#rust`.
+fn has_comments_below_a_row(text: &str) -> bool {
+    lines(text).skip_while(|line| !is_row(line)).any(|line| line.starts_with('#'))
 }
 
 /// The text without the attributes that networkx writes behind links, as in `1 2 {'weight': 4, 'color': 'red'}`. They are
