@@ -235,6 +235,26 @@ fn rows_that_look_like_comments_are_warned_of() {
 }
 
 #[test]
+fn nodes_without_a_row_of_features_are_counted_unless_features_are_private() {
+    let said = |features: &str, table: &str| {
+        let lab = lab("edges = \"e.csv\"\nnodes = \"n.csv\"\nfeatures = \"f.csv\"", EDGES);
+        lab.write("n.csv", "node\nann\nbob\ncy\ndan\neve\nflo\n");
+        lab.write("f.csv", features);
+        let text = fs::read_to_string(lab.path("config.toml")).expect("the config");
+        lab.write("config.toml", format!("{text}{table}"));
+        let answer = lab.call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    let (some, all) = ("node,a,b\nann,1,0\nbob,0,1\n", "node,a\nann,1\nbob,1\ncy,0\ndan,0\neve,1\nflo,1\n");
+    let counted = said(some, "");
+    assert!(counted.contains("4 of 6 nodes have no row in f.csv"), "{counted}");
+    assert!(!said(all, "").contains("have no row"));
+    let withheld = said(some, "[privacy]\nfeatures = \"withheld\"\n");
+    assert!(!withheld.contains("have no row"), "{withheld}");
+}
+
+#[test]
 fn compressed_feature_lists_are_the_feature_lists() {
     let lists = r#"{"ann": [0, 2], "bob": [1], "cy": [2], "dan": [], "eve": [0], "flo": [1]}"#;
     let plain = lab("edges = \"e.csv\"\nfeatures = \"f.json\"", EDGES);
