@@ -128,6 +128,22 @@ fn a_report_is_one_page_that_needs_nothing_else() {
     assert!(fetches.iter().all(|word| !page.contains(word)), "it fetches nothing");
 }
 
+/// The page showed the outer file, which is not all that ran.
+#[test]
+fn a_report_shows_the_config_as_it_ran() {
+    let lab = Lab::tiny();
+    lab.write("child.toml", "extends = \"config.toml\"\n[train]\nhidden = 8\n");
+    let set = ["child.toml", "--set", "privatize.links.epsilon=3.5"];
+    assert_eq!(lab.call(&[&["run"][..], &set].concat()).status, 0);
+    let answer = lab.call(&[&["report"][..], &set].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = fs::read_to_string(lab.path(answer.out.trim())).expect("the page");
+    for line in ["hidden = 8", "mean_degree = 4", "epsilon = 3.5"] {
+        assert!(page.contains(line), "{line}");
+    }
+    assert!(!page.contains("extends ="), "nothing is left to look up");
+}
+
 #[test]
 fn doctor_completions_and_help_answer() {
     let lab = Lab::new();

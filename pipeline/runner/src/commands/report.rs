@@ -23,7 +23,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::checks::{self, Outcome};
-use crate::commands::{run, summary};
+use crate::commands::{config, run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
 use crate::progress::Display;
@@ -57,7 +57,8 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
         run::ensure_fresh(tasks, &done, path)?;
-        gathered.add(config, tasks, &done, path, run::is_whole(arguments))?;
+        let text = config::text(path, &arguments.sets)?;
+        gathered.add(config, tasks, &done, &text, run::is_whole(arguments))?;
     }
     let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
@@ -120,7 +121,7 @@ impl Gathered {
         config: &Config,
         tasks: &[Task],
         done: &[Done],
-        path: &Path,
+        text: &str,
         is_whole: bool,
     ) -> anyhow::Result<()> {
         let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
@@ -130,7 +131,7 @@ impl Gathered {
         self.rows.extend(rows);
         self.releases.extend(releases_of(tasks));
         self.entries.extend(entries_of(tasks, done));
-        self.configs.push(described(config, path)?);
+        self.configs.push(described(config, text));
         for line in provenance::lines(tasks, done) {
             if !self.provenance.contains(&line) {
                 self.provenance.push(line);
@@ -172,11 +173,11 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
     Ok(drawn)
 }
 
-fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    Ok(context! {
+/// What a page says of an experiment; `text` is its config with all that is laid under and over it.
+fn described(config: &Config, text: &str) -> Value {
+    context! {
         name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
-    })
+    }
 }
 
 fn settings(rows: &[Row]) -> Vec<Vec<String>> {
