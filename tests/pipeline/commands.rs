@@ -73,6 +73,35 @@ fn gc_keeps_the_last_ones_or_what_has_room() {
     assert_eq!(lab.call(&["gc", "--all", "--keep-last", "1"]).status, 2, "everything and some of it");
 }
 
+/// Young entries stay in any case, and the size that was allowed is then taken up by them.
+#[test]
+fn what_is_young_takes_its_part_of_the_size() {
+    let lab = Lab::tiny();
+    for epsilon in ["3", "4", "5"] {
+        lab.json(&["--set", &format!("privatize.links.epsilon={epsilon}"), "--set", "trials=1"]);
+    }
+    // Reports become a month old, and what was made of them stays young.
+    let month = std::time::SystemTime::now() - std::time::Duration::from_hours(30 * 24);
+    let mut least = u64::MAX;
+    for entry in fs::read_dir(lab.path("artifacts/simulation/privatize")).expect("reports") {
+        let folder = entry.expect("readable").path();
+        let manifest = folder.join("manifest.json");
+        let file = fs::File::options().write(true).open(&manifest).expect("a manifest");
+        file.set_modified(month).expect("aged");
+        let files = fs::read_dir(&folder).expect("files").map(|file| file.expect("readable"));
+        let sizes = files.filter(|file| file.path() != manifest).map(|file| file.metadata().expect("readable").len());
+        least = least.min(sizes.sum());
+    }
+    let removed = |more: &[&str]| {
+        let answer = lab.call(&[&["gc", "--dry-run"], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out.lines().filter(|line| line.starts_with("would remove privatize")).count()
+    };
+    assert_eq!(removed(&[]), 2);
+    assert_eq!(removed(&["--keep-size", &format!("{least}B")]), 2, "the young ones take more than one old one has");
+    assert_eq!(removed(&["--keep-size", "1GiB"]), 0);
+}
+
 #[test]
 fn rows_are_shown_to_programs() {
     let lab = Lab::tiny();

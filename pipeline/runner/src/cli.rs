@@ -94,7 +94,8 @@ pub(crate) enum Command {
         /// Of every stage function, the entries that stay although no run uses them and they are old: the youngest ones.
         #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
         keep_last: Option<usize>,
-        /// What entries that no run uses may take together, e.g. 10GiB: the youngest ones stay up to this size.
+        /// What entries that no run uses may take together, e.g. 10GiB: old ones stay, from the youngest on, while there is
+        /// room beside those that --older-than spares.
         #[arg(long, value_name = "SIZE", conflicts_with = "all")]
         keep_size: Option<ByteSize>,
     },

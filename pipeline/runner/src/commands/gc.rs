@@ -26,7 +26,7 @@ pub(crate) struct GarbageRule {
     pub older_than: f64,
     /// The number of unused entries of every stage function that stay, however old: the youngest.
     pub keep_last: Option<usize>,
-    /// The bytes of unused entries that stay, however old: the youngest.
+    /// The bytes that unused entries may take together: old ones stay while there is room beside the young ones.
     pub keep_size: Option<ByteSize>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             young.add(&entry);
             continue;
         }
-        if kept.keeps(&entry, rule) {
+        if kept.keeps(&entry, rule, young.bytes) {
             continue;
         }
         let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
@@ -133,12 +133,12 @@ struct Kept {
 }
 
 impl Kept {
-    /// Whether an entry stays as well; the youngest are asked about first.
-    fn keeps(&mut self, entry: &Entry, rule: GarbageRule) -> bool {
+    /// Whether an old entry stays as well, beside young ones of so many bytes; the youngest are asked about first.
+    fn keeps(&mut self, entry: &Entry, rule: GarbageRule, bytes_of_young: u64) -> bool {
         let recipe = &entry.manifest.recipe;
         let number = self.numbers.entry((recipe.stage.clone(), recipe.task.clone())).or_default();
         let is_among_last = rule.keep_last.is_some_and(|most| *number < most);
-        let has_room = rule.keep_size.is_some_and(|most| self.sum.bytes + size(entry) <= most.as_u64());
+        let has_room = rule.keep_size.is_some_and(|most| bytes_of_young + self.sum.bytes + size(entry) <= most.as_u64());
         if is_among_last || has_room {
             *number += 1;
             self.sum.add(entry);
