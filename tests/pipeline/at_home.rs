@@ -95,6 +95,26 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
 }
 
 /// One file under two spellings: the class must not become a feature. Private labels give no class a name.
+/// A config of `init` says `edge_multiple` for its hybrid graph, which no hard graph reads.
+#[test]
+fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {
+    let lab = Lab::new();
+    own_files(&lab);
+    assert_eq!(lab.call(&["init", "edges.csv", "features.csv", "labels.csv", "--to", "mine.toml"]).status, 0);
+    let plan = |more: &[&str]| lab.call(&[&["plan", "mine.toml"], more].concat());
+    let hard = plan(&["--set", "construct.variant=hard"]);
+    let warning = "construct.edge_multiple: the config gives this field, and nothing reads it beside --set";
+    assert!(hard.status == 0 && hard.err.contains(warning), "{}", hard.err);
+    assert!(!plan(&[]).err.contains(warning));
+    // What was asked for on the command line is refused where nobody reads it, and so is a slip in the file.
+    let asked = plan(&["--set", "construct.variant=hard", "--set", "construct.edge_multiple=3"]);
+    assert!(asked.status == 2 && asked.err.contains("--set construct.edge_multiple"), "{}", asked.err);
+    let text = fs::read_to_string(lab.path("mine.toml")).expect("the config").replace("edge_multiple", "edge_multipel");
+    lab.write("mine.toml", text);
+    let slip = plan(&["--set", "construct.variant=hard"]);
+    assert!(slip.status == 2 && slip.err.contains("unknown field `edge_multipel`"), "{}", slip.err);
+}
+
 #[test]
 fn a_class_is_no_feature_and_its_name_stays_private() {
     let lab = Lab::new();

@@ -50,6 +50,11 @@ fn config_cases<'a>() -> Vec<Case<'a>> {
             vec!["c.toml:4", "train.epoch", "did you mean `epochs`"],
         ),
         case(
+            "a field that belongs above all tables",
+            &synthetic("[train]\nextends = \"other.toml\""),
+            vec!["c.toml:4", "`extends` belongs above the first table"],
+        ),
+        case(
             "a field of the privacy table",
             "[privatize.links]\nepsilon = 4\ndelta = 0.1\n",
             vec!["c.toml:3", "delta"],

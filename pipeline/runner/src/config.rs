@@ -266,6 +266,14 @@ impl Config {
         config
     }
 
+    /// The field of the same table that `--set` gives, where `field` itself stands in a file.
+    pub(crate) fn set_beside(&self, field: &str) -> Option<&str> {
+        let table = |field: &str| field.rsplit_once('.').map(|(table, _)| table.to_owned());
+        let overlaid = &self.source.overlaid;
+        let sibling = overlaid.iter().find(|set| table(set) == table(field))?;
+        (!overlaid.iter().any(|set| set == field)).then_some(sibling.as_str())
+    }
+
     /// An error about a field of this config.
     pub(crate) fn error(&self, field: &str, problem: &str) -> ConfigError {
         self.source.at(field, problem)
