@@ -55,6 +55,7 @@ fn the_readme_leads_from_own_files_to_a_page() {
     assert!(said[2].contains("Classification of test nodes"), "{}", said[2]);
     let page = fs::read_to_string(lab.path(said[3].trim())).expect("the page");
     assert!(page.contains("<svg"), "a figure");
+    assert!(page.contains("edges.csv (keyed BLAKE3 "), "where the data are from");
     // Classes keep their names to the last file.
     let model = fs::read_dir(lab.path("artifacts/simulation/runs/mygraph/train")).expect("trained").flatten();
     let model = model.map(|run| run.path()).find(|run| run.join("model.safetensors").is_file()).expect("a model");
