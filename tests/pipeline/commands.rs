@@ -52,7 +52,7 @@ fn ls_and_gc_know_what_is_used() {
 }
 
 #[test]
-fn gc_keeps_the_last_ones_or_what_has_room() {
+fn gc_keeps_what_the_last_runs_used_or_what_has_room() {
     let lab = Lab::tiny();
     for epsilon in ["3", "4", "5", "6"] {
         lab.json(&["--set", &format!("privatize.links.epsilon={epsilon}"), "--set", "trials=1"]);
@@ -65,12 +65,53 @@ fn gc_keeps_the_last_ones_or_what_has_room() {
     // Three of the four budgets are unused.
     let reports = |out: &str| out.lines().filter(|line| line.starts_with("would remove privatize")).count();
     assert_eq!(reports(&dry(&[])), 3);
-    let kept = dry(&["--keep-last", "1"]);
-    assert!(reports(&kept) == 2 && kept.contains("stay, as --keep-last or --keep-size says"), "{kept}");
-    assert_eq!(reports(&dry(&["--keep-last", "3"])), 0);
-    assert!(dry(&["--keep-size", "1GiB"]).starts_with("0 unused entries"));
+    assert_eq!(reports(&dry(&["--keep-last", "2"])), 2);
+    assert_eq!(reports(&dry(&["--keep-last", "4"])), 0);
+    let kept = dry(&["--keep-size", "1GiB"]);
+    assert!(kept.starts_with("0 unused entries") && kept.contains("stay, as --keep-size says"), "{kept}");
     assert_eq!(reports(&dry(&["--keep-size", "1B"])), 3);
-    assert_eq!(lab.call(&["gc", "--all", "--keep-last", "1"]).status, 2, "everything and some of it");
+    assert_eq!(lab.call(&["gc", "--all", "--keep-size", "1B"]).status, 2, "everything and some of it");
+    assert_eq!(lab.call(&["gc", "--keep-last", "0"]).status, 2, "what the last run used is in use");
+}
+
+#[test]
+fn every_run_of_a_config_has_its_place_in_a_history() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    for _ in 0..2 {
+        // The second of these changes nothing, and adds nothing.
+        lab.json(&["--set", "train.hidden=8"]);
+    }
+    let listed = lab.call(&["ls", "--runs", "tiny"]).out;
+    assert!(listed.contains("tiny@1") && listed.contains("tiny@2") && !listed.contains("tiny@3"), "{listed}");
+    let runs = lab.call(&["ls", "--runs", "--json"]).out;
+    let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
+    assert!(runs[0]["config"].as_str().is_some_and(|config| config.contains("hidden = 8")), "{runs}");
+    assert!(runs[1]["config"].as_str().is_some_and(|config| !config.contains("hidden")), "{runs}");
+    let changed = lab.call(&["diff", "tiny@2", "tiny"]).out;
+    assert!(changed.contains("hidden changed 16 -> 8") && changed.contains("tiny − tiny@2"), "{changed}");
+    let far = lab.call(&["diff", "tiny@3", "tiny@1"]);
+    assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
+    assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
+}
+
+#[test]
+fn an_experiment_is_forgotten_by_its_name() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.json(&["--set", "name=other", "--set", "privatize.links.epsilon=3"]);
+    let unknown = lab.call(&["gc", "--forget", "tny"]);
+    assert!(unknown.status == 1 && unknown.err.contains("did you mean `tiny`"), "{}", unknown.err);
+    let dry = lab.call(&["gc", "--forget", "tiny", "--older-than", "0", "--dry-run"]).out;
+    assert!(dry.contains("would forget") && dry.contains("would remove privatize"), "{dry}");
+    assert!(lab.path("artifacts/simulation/runs/tiny/run.json").is_file(), "nothing was removed yet");
+    let gone = lab.call(&["gc", "--forget", "tiny", "--older-than", "0"]).out;
+    assert!(gone.contains("removed privatize"), "{gone}");
+    for part in ["simulation", "owner", "auditor"] {
+        assert!(!lab.path("artifacts").join(part).join("runs/tiny").exists(), "{part}");
+    }
+    let other = ["--set", "name=other", "--set", "privatize.links.epsilon=3"];
+    assert!(lab.ran(&other).is_empty(), "the other experiment is whole");
 }
 
 /// Young entries stay in any case, and the size that was allowed is then taken up by them.

@@ -70,6 +70,9 @@ pub(crate) enum Command {
         /// Only an experiment, e.g. `demo`, or entries whose name begins so, e.g. `demo/train`.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
+        /// List the runs so far instead: `demo@1` is the last one of the demo, and `diff` takes these names.
+        #[arg(long)]
+        runs: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -80,7 +83,7 @@ pub(crate) enum Command {
         #[arg(long)]
         remove: bool,
     },
-    /// Remove old entries that no experiment used in its last run. Releases of deployments and the ledger always stay.
+    /// Remove old entries that no experiment used in its last runs. Releases of deployments and the ledger always stay.
     Gc {
         /// Only say what would be removed.
         #[arg(long)]
@@ -91,17 +94,20 @@ pub(crate) enum Command {
         /// The age in days from which an unused entry is removed; younger ones let an earlier or interrupted run go on.
         #[arg(long, value_name = "DAYS", default_value_t = 14.0, value_parser = days)]
         older_than: f64,
-        /// Of every stage function, the entries that stay although no run uses them and they are old: the youngest ones.
-        #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
-        keep_last: Option<usize>,
+        /// How many of the last runs of each experiment keep what they used (`veilgraph ls --runs`).
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        keep_last: u32,
         /// What entries that no run uses may take together, e.g. 10GiB: old ones stay, from the youngest on, while there is
         /// room beside those that --older-than spares.
         #[arg(long, value_name = "SIZE", conflicts_with = "all")]
         keep_size: Option<ByteSize>,
+        /// Forget an experiment: its names, scores and history go, and its entries are used no more.
+        #[arg(long, value_name = "NAME", conflicts_with = "all")]
+        forget: Option<String>,
     },
     /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
     Diff {
-        /// An experiment, by its name or its config.
+        /// An experiment, by its name or its config; `NAME@2` is its last run but one (`veilgraph ls --runs`).
         before: String,
         /// The experiment that is compared with it.
         after: String,

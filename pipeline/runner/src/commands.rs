@@ -59,10 +59,12 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),
         Command::Show(arguments) => show::show(&store, &arguments),
-        Command::Ls { names, json } => ls::list(&store, &names, json),
+        Command::Ls { names, runs: true, json } => ls::list_runs(&store, &names, json),
+        Command::Ls { names, runs: false, json } => ls::list(&store, &names, json),
         Command::Verify { remove } => verify::verify(&store, remove),
-        Command::Gc { dry_run, all, older_than, keep_last, keep_size } => {
-            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size })
+        Command::Gc { dry_run, all, older_than, keep_last, keep_size, forget } => {
+            let forget = forget.as_deref();
+            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size, forget })
         }
         Command::Diff { before, after } => diff::diff(&store, &before, &after),
         Command::Config { config, sets } => config::print(&config, &sets),

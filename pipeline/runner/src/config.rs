@@ -13,6 +13,7 @@ mod references;
 pub(crate) mod selection;
 mod source;
 pub(crate) mod sweep;
+mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -136,11 +137,6 @@ impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
     pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
         Self::parse(path, text_of(path)?, sets)
-    }
-
-    /// The tables of the file at `path`, with those that it extends below and `sets` above them.
-    pub(crate) fn resolved(path: &Path, sets: &[String]) -> Result<Table, ConfigError> {
-        resolved(path, text_of(path)?, sets).map(|(table, _)| table)
     }
 
     /// Reads a config from its text; `path` names it in messages.

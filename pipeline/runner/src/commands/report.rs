@@ -23,7 +23,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::checks::{self, Outcome};
-use crate::commands::{config, run, summary};
+use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
 use crate::progress::Display;
@@ -57,8 +57,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
         run::ensure_fresh(tasks, &done, path)?;
-        let text = config::text(path, &arguments.sets)?;
-        gathered.add(config, tasks, &done, &text, run::is_whole(arguments))?;
+        gathered.add(config, tasks, &done, run::is_whole(arguments))?;
     }
     let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
@@ -116,14 +115,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(
-        &mut self,
-        config: &Config,
-        tasks: &[Task],
-        done: &[Done],
-        text: &str,
-        is_whole: bool,
-    ) -> anyhow::Result<()> {
+    fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done], is_whole: bool) -> anyhow::Result<()> {
         let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
         if is_whole {
             self.outcomes.extend(checks::outcomes(&config.checks, &rows, tasks, done));
@@ -131,7 +123,7 @@ impl Gathered {
         self.rows.extend(rows);
         self.releases.extend(releases_of(tasks));
         self.entries.extend(entries_of(tasks, done));
-        self.configs.push(described(config, text));
+        self.configs.push(described(config));
         for line in provenance::lines(tasks, done) {
             if !self.provenance.contains(&line) {
                 self.provenance.push(line);
@@ -173,10 +165,10 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
     Ok(drawn)
 }
 
-/// What a page says of an experiment; `text` is its config with all that is laid under and over it.
-fn described(config: &Config, text: &str) -> Value {
+/// What a page says of an experiment.
+fn described(config: &Config) -> Value {
     context! {
-        name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
+        name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text => config.text()
     }
 }
 
