@@ -251,7 +251,13 @@ fn fetch_refuses_what_has_another_checksum() {
     let mirror = serve(None, b"forged", 1);
     let answer = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
     assert!(answer.status == 1 && answer.err.contains("checksum mismatch"), "{}", answer.err);
-    assert_eq!(fs::read_dir(lab.path("data/cora")).expect("the folder").count(), 0, "nothing was written");
+    assert!(!lab.path("data").exists(), "nothing was written, and no folder for it");
+    lab.write("mine/cora/ind.cora.allx", "forged");
+    let folder = lab.call(&["fetch", "cora", "--data-dir", "data", "--from", "mine"]);
+    for words in ["mine/cora/ind.cora.allx: checksum mismatch", "mine/ind.cora.allx: cannot read"] {
+        assert!(folder.status == 1 && folder.err.contains(words), "{}", folder.err);
+    }
+    assert!(!lab.path("data").exists());
     let unknown = lab.call(&["fetch", "corra"]);
     assert!(unknown.status == 2 && unknown.err.contains("did you mean `cora`"), "{}", unknown.err);
     let hostless = lab.call(&["fetch", "ego_twitter", "--data-dir", "data"]);
@@ -264,6 +270,8 @@ fn fetch_refuses_what_has_another_checksum() {
 fn fetch_downloads_and_then_finds_the_files() {
     let Some(folder) = data_dir("fetch_downloads_and_then_finds_the_files") else { return };
     let lab = Lab::new();
+    let local = lab.call(&["fetch", "cora", "--data-dir", "copied", "--from", &folder.to_string_lossy()]);
+    assert!(local.status == 0 && lab.path("copied/cora/ind.cora.graph").is_file(), "{}", local.err);
     let mirror = serve(Some(folder), b"", 8);
     let first = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
     assert_eq!(first.status, 0, "{}", first.err);

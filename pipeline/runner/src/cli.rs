@@ -209,7 +209,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Download a dataset from its original host and check it.
+    /// Bring a dataset from its original host, or from those that keep copies of it, and check it.
     Fetch {
         /// Name of the dataset (see configs/datasets.toml).
         dataset: String,
@@ -217,8 +217,11 @@ pub(crate) enum Command {
         #[arg(long, default_value = "data", env = "DATA_DIR")]
         data_dir: PathBuf,
         /// Take the files from below this address instead of their original host.
-        #[arg(long)]
+        #[arg(long, value_name = "URL")]
         mirror: Option<String>,
+        /// Take the files from this folder, or from the folder of the dataset in it.
+        #[arg(long, value_name = "DIR", conflicts_with = "mirror")]
+        from: Option<PathBuf>,
     },
     /// Check this machine: version, memory, store, devices, data.
     Doctor {

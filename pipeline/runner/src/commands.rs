@@ -79,7 +79,14 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Collect { reports, to, simulated, release, run } => {
             collect::collect(&run, release, &reports, &to, simulated)
         }
-        Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
+        Command::Fetch { dataset, data_dir, mirror, from } => {
+            let origin = match (&mirror, &from) {
+                (Some(mirror), _) => fetch::Origin::Mirror(mirror),
+                (None, Some(from)) => fetch::Origin::Folder(from),
+                (None, None) => fetch::Origin::Hosts,
+            };
+            fetch::fetch(&dataset, &data_dir, origin)
+        }
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {
             // The generator panics where nobody reads any more (`| head`).
