@@ -424,7 +424,12 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         split("a split without training nodes", "VVVEEE", vec!["s.txt", "training"]),
         split("an empty split", "", vec!["s.txt"]),
         split("too many letters", "TVETVETVE", vec!["s.txt", "9 letters for 6 nodes"]),
-        split("small letters", "tveTVE", vec!["s.txt", "letter 1", "`t`"]),
+        split(
+            "a word that is no split among those of all nodes",
+            "train\nval\npractice\ntest\ntest\nnone\n",
+            vec!["s.txt", "word 3", "`practice`"],
+        ),
+        split("a row of three fields among tabs", "0\ttrain\n1\ttest\tx\n", vec!["s.txt", "line 2", "3 fields"]),
         (
             "a file that is no gzip",
             own("").replace("e.csv", "e.csv.gz"),

@@ -20,6 +20,11 @@ use links::NamedLinks;
 use names::Names;
 use nodes::NamedNodes;
 
+/// The rows of a table of text, each with its line; a row of column names is one of them.
+pub(crate) fn rows_of_text(files: &Files, file: &str) -> Result<Vec<(u64, Vec<String>)>, Error> {
+    Ok(table::Table::read(files, file, Some(false), table::Subject::Nodes)?.rows)
+}
+
 /// What each file says, by the names of nodes.
 struct NamedFiles {
     nodes: Option<NamedNodes>,
