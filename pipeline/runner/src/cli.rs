@@ -10,6 +10,7 @@ mod other_machines;
 mod run;
 mod show;
 mod table;
+mod unused;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,10 @@ pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArg
 pub(crate) use run::{DeviceChoice, RunArguments};
 pub(crate) use show::{ShowArguments, ShowFormat};
 pub(crate) use table::{TableArguments, TableFormat};
+pub(crate) use unused::without_unused_options;
+
+/// The heading of what every command takes.
+const GLOBAL: &str = "Global options";
 
 /// Learning on graphs whose links stay private.
 ///
@@ -35,12 +40,18 @@ pub(crate) use table::{TableArguments, TableFormat};
 #[command(version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Print nothing but results and errors.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     /// Print more (twice: everything).
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = GLOBAL)]
     pub verbose: u8,
-    #[arg(long, global = true, env = "VEILGRAPH_STORE", help = "Folder of the artifacts (default: artifacts)")]
+    #[arg(
+        long,
+        global = true,
+        env = "VEILGRAPH_STORE",
+        help = "Folder of the artifacts (default: artifacts)",
+        help_heading = GLOBAL
+    )]
     pub store: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,

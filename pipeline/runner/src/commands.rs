@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use veilgraph_store::Store;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, without_unused_options};
 use crate::config::Config;
 use crate::engine::SideChoice;
 use crate::output;
@@ -91,7 +91,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Completions { shell } => {
             // The generator panics where nobody reads any more (`| head`).
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "veilgraph", &mut script);
+            clap_complete::generate(shell, &mut without_unused_options(Cli::command()), "veilgraph", &mut script);
             output::line(String::from_utf8_lossy(&script).trim_end());
             Ok(())
         }
