@@ -292,7 +292,13 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         (what, own("labels = \"l.csv\"\nsplit = \"s.txt\""), labelled("s.txt", content), 1, words)
     };
     let mut cases = vec![
-        ("a missing file of links", own(""), vec![], 1, vec!["e.csv", "cannot read", "--data-dir"]),
+        (
+            "a missing file of links",
+            own(""),
+            vec![],
+            1,
+            vec!["e.csv", "cannot read", "looked for", "path", "--data-dir"],
+        ),
         links("an empty file", b"", vec!["e.csv", "empty"]),
         links("only a header", b"source,target\n", vec!["e.csv", "0 nodes"]),
         links("one column", b"id\n1\n2\n", vec!["e.csv", "line 2", "two ends"]),

@@ -218,6 +218,20 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
     assert!(all.contains("6 links (8 rows; dropped 1 self-loops and 1 repeated mentions), 0 isolated nodes"), "{all}");
 }
 
+/// Whoever misspelt a file of one's own was told to download a dataset.
+#[test]
+fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
+    let own = Lab::with("sub/config.toml", config("edges = \"e.csv\"\nfolder = \"mine\""));
+    let answer = own.call(&["run", "sub/config.toml", "--data-dir", "data"]);
+    for words in ["looked for data/mine/e.csv, data/e.csv, sub/e.csv", "correct its path in [ingest]"] {
+        assert!(answer.status == 1 && answer.err.contains(words), "{}", answer.err);
+    }
+    assert!(!answer.err.contains("fetch"), "{}", answer.err);
+    let known = Lab::with("config.toml", config("dataset = \"cora\""));
+    let answer = known.call(&["run", "config.toml"]);
+    assert!(answer.status == 1 && answer.err.contains("`veilgraph fetch cora --data-dir DIR`"), "{}", answer.err);
+}
+
 /// Links of topics whose names begin with `#` were left out without a word.
 #[test]
 fn rows_that_look_like_comments_are_warned_of() {

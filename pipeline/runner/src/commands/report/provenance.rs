@@ -120,6 +120,8 @@ mod tests {
         let file = |sha256: Option<&str>| RawHandle {
             name: "e.csv".to_owned(),
             path: "e.csv".into(),
+            places: Vec::new(),
+            dataset: None,
             sha256: sha256.map(str::to_owned),
         };
         assert_eq!(with_digest(&file(None), "e.csv:0a1b"), "e.csv (keyed BLAKE3 0a1b)");
