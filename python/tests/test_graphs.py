@@ -77,6 +77,16 @@ def test_dgl() -> None:
     assert graph.ndata["train_mask"].tolist() == [True, False, False, True, False]
 
 
+def test_dgl_there_and_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    pytest.importorskip("dgl", reason="DGL is not installed: pip install 'veilgraph[dgl]'")
+    folder = tmp_path_factory.mktemp("dgl")
+    table = veilgraph.from_dgl(folder / "data", GRAPH.to_dgl())
+    config = {"name": "dgl", "ingest": {**table, "normalize": "none"}, "privatize": {"links": {"epsilon": 1.0}}}
+    run = veilgraph.run(config, store=folder / "store", until="ingest")
+    assert run.artifact("ingest/all/links").collect().rows() == [(0, 2), (1, 3)]
+    assert run.artifact("ingest/all/nodes").collect()["split"].to_list() == [0, 1, 2, 0, 3]
+
+
 @pytest.mark.parametrize(
     ("method", "package", "extra"),
     [

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from veilgraph.artifacts import artifact, facts, scores
 from veilgraph.errors import VeilgraphError
 from veilgraph.experiments import Plan, Run, plan, run
-from veilgraph.files import from_networkx, from_pyg, write_files
+from veilgraph.files import from_dgl, from_networkx, from_pyg, write_files
 from veilgraph.graphs import Graph, graph
 from veilgraph.links import LinkProbabilities, link_probabilities
 from veilgraph.mechanisms import randomize
@@ -39,6 +39,7 @@ __all__ = [
     "__version__",
     "artifact",
     "facts",
+    "from_dgl",
     "from_networkx",
     "from_pyg",
     "graph",

@@ -33,6 +33,8 @@ def to_networkx(graph: Graph) -> nx.Graph[int]:
         nx.set_node_attributes(result, known, "label")
     if graph.features is not None:
         nx.set_node_attributes(result, dict(enumerate(graph.features)), "features")
+    if graph.names is not None:
+        nx.set_node_attributes(result, dict(enumerate(graph.names)), "name")
     return result
 
 

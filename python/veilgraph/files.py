@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: What a node with a label is used for, by its code in the artifact `nodes`.
 SPLITS = ("train", "validation", "test", "none")
 
+#: Names of the masks in PyG and DGL, in the order of `SPLITS`.
+_MASKS = ("train_mask", "val_mask", "test_mask")
+
 
 def write_files(
     folder: PathLike,
@@ -28,7 +31,7 @@ def write_files(
     *,
     n: int | None = None,
     features: npt.ArrayLike | Any = None,
-    labels: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | Sequence[str | None] | None = None,
     splits: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
 ) -> dict[str, object]:
@@ -41,7 +44,8 @@ def write_files(
         edges: The links, between nodes 0 to n - 1.
         n: Number of nodes; a sparse matrix and a networkx graph know theirs.
         features: Array or sparse matrix of shape [n, d], finite.
-        labels: Array of shape [n]: classes 0, 1, ..., and -1 where the class is not known.
+        labels: The class of each of the n nodes: whole numbers, with -1 where it is not known, or texts, with `None`
+            or `""` there. The program numbers classes by ascending name, and keeps the names.
         splits: n words `train`, `validation`, `test` or `none`; by default the program splits the labelled nodes.
         names: n different names of the nodes; by default their numbers. The program numbers nodes by ascending name,
             and its artifact `node_map` says which node has which name.
@@ -74,11 +78,7 @@ def write_files(
         _feature_frame(features, column).write_csv(folder / "features.csv")
         table["features"] = "features.csv"
     if labels is not None:
-        classes = np.asarray(labels)
-        if classes.shape != (n,) or not np.issubdtype(classes.dtype, np.integer):
-            raise ValueError(f"labels have the shape {list(classes.shape)}; give {n} whole numbers, -1 if unknown")
-        known = np.flatnonzero(classes >= 0)
-        pl.DataFrame({"node": column[known], "label": classes[known]}).write_csv(folder / "labels.csv")
+        _label_frame(labels, column).write_csv(folder / "labels.csv")
         table["labels"] = "labels.csv"
     if splits is not None:
         wrong = {*map(str, splits)}.difference(SPLITS)
@@ -99,7 +99,8 @@ def from_networkx(
     Args:
         folder: As for `write_files`.
         graph: The graph.
-        label: Node attribute that holds the class, a whole number; a node without it has an unknown class.
+        label: Node attribute that holds the class, a whole number or a text; a node without it, or with `None`, `""` or
+            -1, has an unknown class.
         feature: Node attribute that holds the features, d numbers at every node.
 
     Raises:
@@ -109,7 +110,7 @@ def from_networkx(
         >>> table = veilgraph.from_networkx("karate", networkx.karate_club_graph())
 
     """
-    labels = None if label is None else [data.get(label, -1) for _, data in graph.nodes(data=True)]
+    labels = None if label is None else [data.get(label) for _, data in graph.nodes(data=True)]
     features = None if feature is None else [data[feature] for _, data in graph.nodes(data=True)]
     names = [str(node) for node in graph.nodes]
     return write_files(folder, graph, features=features, labels=labels, names=names)
@@ -133,16 +134,72 @@ def from_pyg(folder: PathLike, data: Any) -> dict[str, object]:
 
     """
     features, labels = (None if tensor is None else tensor.cpu().numpy() for tensor in (data.x, data.y))
-    masks = [getattr(data, f"{name}_mask", None) for name in ("train", "val", "test")]
-    splits = np.full(data.num_nodes, SPLITS[-1], dtype=object)
+    splits = _splits_of([getattr(data, name, None) for name in _MASKS], data.num_nodes)
+    pairs = data.edge_index.cpu().numpy().T
+    return write_files(folder, pairs, n=data.num_nodes, features=features, labels=labels, splits=splits)
+
+
+def from_dgl(folder: PathLike, graph: Any) -> dict[str, object]:
+    """Write a DGL graph as files and return the table `[ingest]` that reads them.
+
+    It reads the links, and where they are there the `ndata` of the names `feat`, `label`, and the masks `train_mask`,
+    `val_mask` and `test_mask`, of which a node may be in one. Directions and weights are not kept.
+
+    Args:
+        folder: As for `write_files`.
+        graph: The graph with one type of nodes and one of links, on the CPU or not.
+
+    Raises:
+        ValueError: As for `write_files`.
+
+    Example:
+        >>> table = veilgraph.from_dgl("cora", dgl.data.CoraGraphDataset()[0])
+
+    """
+    known, n = graph.ndata, int(graph.num_nodes())
+    tensors = (known.get(name) for name in ("feat", "label"))
+    features, labels = (None if tensor is None else tensor.cpu().numpy() for tensor in tensors)
+    splits = _splits_of([known.get(name) for name in _MASKS], n)
+    source, target = (ends.cpu().numpy() for ends in graph.edges())
+    pairs = np.stack([source, target], axis=1)
+    return write_files(folder, pairs, n=n, features=features, labels=labels, splits=splits)
+
+
+def _splits_of(masks: Sequence[Any], n: int) -> list[str] | None:
+    """Return the word for the split of each node, or nothing where no mask is given."""
+    splits = np.full(n, SPLITS[-1], dtype=object)
     for split, mask in zip(SPLITS, masks, strict=False):
         if mask is not None:
-            splits[mask.cpu().numpy()] = split
-    has_masks = any(mask is not None for mask in masks)
-    pairs = data.edge_index.cpu().numpy().T
-    return write_files(
-        folder, pairs, n=data.num_nodes, features=features, labels=labels, splits=list(splits) if has_masks else None
-    )
+            splits[mask.cpu().numpy().astype(bool)] = split
+    return None if all(mask is None for mask in masks) else list(splits)
+
+
+def _label_frame(labels: Any, column: pl.Series) -> pl.DataFrame:
+    """Return a row for each node whose class is known."""
+    classes, n = np.asarray(labels), len(column)
+    is_text = classes.dtype.kind in "OU"
+    if classes.shape != (n,) or not (is_text or np.issubdtype(classes.dtype, np.integer)):
+        raise ValueError(
+            f"labels have the shape {list(classes.shape)}; give {n} whole numbers (-1 if unknown) or texts (None if so)"
+        )
+    if not is_text:
+        known = np.flatnonzero(classes >= 0)
+        return pl.DataFrame({"node": column[known], "label": classes[known]})
+    # An array of texts would hold the text of what is missing.
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    texts = ["" if _is_unknown(label) else str(label) for label in given]
+    # Text files are read without the spaces around a field, which would make one class of two.
+    unfit = next((text for text in texts if text != text.strip()), None)
+    if unfit is not None:
+        raise ValueError(f"the class {unfit!r} cannot stand in a CSV file; leave out outer spaces")
+    known = np.flatnonzero([text != "" for text in texts])
+    return pl.DataFrame({"node": column[known], "label": pl.Series([texts[at] for at in known], dtype=pl.String)})
+
+
+def _is_unknown(label: Any) -> bool:
+    """Return whether a label among texts stands for no class."""
+    # A number that is not equal to itself is not a number, which data frames write for what is missing.
+    return label is None or label != label or (isinstance(label, int) and label < 0)  # noqa: PLR0124
 
 
 def _name_column(names: Sequence[str] | None, n: int) -> pl.Series:
@@ -151,7 +208,7 @@ def _name_column(names: Sequence[str] | None, n: int) -> pl.Series:
     column = pl.Series("node", list(names), pl.String)
     if len(column) != n or column.n_unique() != n:
         raise ValueError(f"names are {column.n_unique()} different texts; give {n}, one for each node")
-    # Files of splits are read without quotes, and text files are read without the spaces around a field.
+    # Text files are read without the spaces around a field, and a line that begins with `#` is a comment.
     unfit = column.filter(column.str.contains(r'^#|^\s|\s$|^$|[,"\n\r]'))
     if len(unfit):
         raise ValueError(f"the name {unfit[0]!r} cannot stand in a CSV file; leave out commas, quotes and outer spaces")

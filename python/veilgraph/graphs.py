@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from veilgraph import conversions
-from veilgraph.artifacts import PathLike, facts_of, find, scan
+from veilgraph.artifacts import PathLike, facts_of, find, scan, store_path
 from veilgraph.reports import Reports, files_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
@@ -34,6 +35,8 @@ class Graph:
         labels: Shape [n]: classes, and -1 where unknown. Those of test nodes are for scores; a server does not hold
             them.
         splits: Shape [n]: 0 training, 1 validation, 2 test, 3 nothing.
+        class_names: What the classes are called, in their order, where they have other names than their numbers.
+        names: What the nodes are called in the files that they were read from.
 
     """
 
@@ -43,6 +46,8 @@ class Graph:
     features: npt.NDArray[np.float32] | None = None
     labels: npt.NDArray[np.int64] | None = None
     splits: npt.NDArray[np.uint8] | None = None
+    class_names: Sequence[str] | None = None
+    names: Sequence[str] | None = None
 
     @classmethod
     def read(cls, name: PathLike, *, store: PathLike | None = None) -> Graph:
@@ -58,9 +63,10 @@ class Graph:
 
         """
         edges, n_nodes, directed = _edges_of(find(name, store))
-        experiment = PurePath(name).parts[0]
-        features, nodes = (_of_ingest(experiment, table, store) for table in ("features", "nodes"))
-        known = [_of_ingest(experiment, table, store) for table in ("labels", "held_out_labels")]
+        run = _ingest_behind(name, store)
+        features, nodes, node_map = (_of_ingest(run, table, store) for table in ("features", "nodes", "node_map"))
+        known = [_of_ingest(run, table, store) for table in ("labels", "held_out_labels")]
+        class_names = None if nodes is None else facts_of(nodes).get("class_names")
         return cls(
             edges,
             n_nodes,
@@ -68,12 +74,14 @@ class Graph:
             features=None if features is None else _dense(features),
             labels=_classes([path for path in known if path is not None], n_nodes),
             splits=None if nodes is None else scan(nodes).collect()["split"].to_numpy(),
+            class_names=None if class_names is None else json.loads(class_names),
+            names=None if node_map is None else scan(node_map).sort("node").collect()["name"].to_list(),
         )
 
     def to_networkx(self) -> nx.Graph[int]:
         """Return a `networkx.Graph` (or `DiGraph`) of nodes 0 to n - 1 with the edge attribute `weight`.
 
-        Nodes have the attributes `label` and `features` where these are known.
+        Nodes have the attributes `label`, `features` and `name` where these are known.
 
         Raises:
             ImportError: networkx is missing; the extra is `veilgraph[networkx]`.
@@ -160,11 +168,25 @@ def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
     return edges, int(facts["n_nodes"]), facts["directed"] == "true"
 
 
-def _of_ingest(experiment: str, table: str, store: PathLike | None) -> Path | None:
-    """Return the file of a table about the nodes of an experiment, or nothing where the store has none."""
+#: Parts of a store that hold what a server may see, and what an auditor may.
+_OPEN_PARTS = ("simulation", "server", "auditor", "")
+
+
+def _ingest_behind(name: PathLike, store: PathLike | None) -> str:
+    """Return the run of `ingest` behind an artifact: whatever its label says, that of the artifact says too."""
+    experiment, _, label = (*PurePath(name).parts, "", "")[:3]
+    folders = [store_path(store) / part / "runs" / experiment / "ingest" for part in _OPEN_PARTS]
+    labels = {run.name for folder in folders if folder.is_dir() for run in folder.iterdir()}
+    choices = set(label.split(","))
+    fitting = [known for known in labels if choices.issuperset(known.split(","))]
+    return f"{experiment}/ingest/{max(fitting, key=len, default='all')}"
+
+
+def _of_ingest(run: str, table: str, store: PathLike | None) -> Path | None:
+    """Return the file of a table about the nodes of a run, or nothing where the store has none."""
     # Where features or labels are private, the true ones lie with their owner, and no server has them.
     try:
-        return find(f"{experiment}/ingest/all/{table}", store, parts=("simulation", "server", "auditor", ""))
+        return find(f"{run}/{table}", store, parts=_OPEN_PARTS)
     except FileNotFoundError:
         return None
 

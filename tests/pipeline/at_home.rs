@@ -55,6 +55,7 @@ fn the_readme_leads_from_own_files_to_a_page() {
     assert!(said[2].contains("Classification of test nodes"), "{}", said[2]);
     let page = fs::read_to_string(lab.path(said[3].trim())).expect("the page");
     assert!(page.contains("<svg"), "a figure");
+    assert!(page.contains("edges.csv (keyed BLAKE3 "), "where the data are from");
     // Classes keep their names to the last file.
     let model = fs::read_dir(lab.path("artifacts/simulation/runs/mygraph/train")).expect("trained").flatten();
     let model = model.map(|run| run.path()).find(|run| run.join("model.safetensors").is_file()).expect("a model");
@@ -95,6 +96,26 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
 }
 
 /// One file under two spellings: the class must not become a feature. Private labels give no class a name.
+/// A config of `init` says `edge_multiple` for its hybrid graph, which no hard graph reads.
+#[test]
+fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {
+    let lab = Lab::new();
+    own_files(&lab);
+    assert_eq!(lab.call(&["init", "edges.csv", "features.csv", "labels.csv", "--to", "mine.toml"]).status, 0);
+    let plan = |more: &[&str]| lab.call(&[&["plan", "mine.toml"], more].concat());
+    let hard = plan(&["--set", "construct.variant=hard"]);
+    let warning = "construct.edge_multiple: the config gives this field, and nothing reads it beside --set";
+    assert!(hard.status == 0 && hard.err.contains(warning), "{}", hard.err);
+    assert!(!plan(&[]).err.contains(warning));
+    // What was asked for on the command line is refused where nobody reads it, and so is a slip in the file.
+    let asked = plan(&["--set", "construct.variant=hard", "--set", "construct.edge_multiple=3"]);
+    assert!(asked.status == 2 && asked.err.contains("--set construct.edge_multiple"), "{}", asked.err);
+    let text = fs::read_to_string(lab.path("mine.toml")).expect("the config").replace("edge_multiple", "edge_multipel");
+    lab.write("mine.toml", text);
+    let slip = plan(&["--set", "construct.variant=hard"]);
+    assert!(slip.status == 2 && slip.err.contains("unknown field `edge_multipel`"), "{}", slip.err);
+}
+
 #[test]
 fn a_class_is_no_feature_and_its_name_stays_private() {
     let lab = Lab::new();

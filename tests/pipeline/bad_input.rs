@@ -50,6 +50,11 @@ fn config_cases<'a>() -> Vec<Case<'a>> {
             vec!["c.toml:4", "train.epoch", "did you mean `epochs`"],
         ),
         case(
+            "a field that belongs above all tables",
+            &synthetic("[train]\nextends = \"other.toml\""),
+            vec!["c.toml:4", "`extends` belongs above the first table"],
+        ),
+        case(
             "a field of the privacy table",
             "[privatize.links]\nepsilon = 4\ndelta = 0.1\n",
             vec!["c.toml:3", "delta"],
@@ -287,7 +292,13 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         (what, own("labels = \"l.csv\"\nsplit = \"s.txt\""), labelled("s.txt", content), 1, words)
     };
     let mut cases = vec![
-        ("a missing file of links", own(""), vec![], 1, vec!["e.csv", "cannot read", "--data-dir"]),
+        (
+            "a missing file of links",
+            own(""),
+            vec![],
+            1,
+            vec!["e.csv", "cannot read", "looked for", "path", "--data-dir"],
+        ),
         links("an empty file", b"", vec!["e.csv", "empty"]),
         links("only a header", b"source,target\n", vec!["e.csv", "0 nodes"]),
         links("one column", b"id\n1\n2\n", vec!["e.csv", "line 2", "two ends"]),
@@ -419,7 +430,12 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
         split("a split without training nodes", "VVVEEE", vec!["s.txt", "training"]),
         split("an empty split", "", vec!["s.txt"]),
         split("too many letters", "TVETVETVE", vec!["s.txt", "9 letters for 6 nodes"]),
-        split("small letters", "tveTVE", vec!["s.txt", "letter 1", "`t`"]),
+        split(
+            "a word that is no split among those of all nodes",
+            "train\nval\npractice\ntest\ntest\nnone\n",
+            vec!["s.txt", "word 3", "`practice`"],
+        ),
+        split("a row of three fields among tabs", "0\ttrain\n1\ttest\tx\n", vec!["s.txt", "line 2", "3 fields"]),
         (
             "a file that is no gzip",
             own("").replace("e.csv", "e.csv.gz"),

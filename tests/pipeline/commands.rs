@@ -52,7 +52,7 @@ fn ls_and_gc_know_what_is_used() {
 }
 
 #[test]
-fn gc_keeps_the_last_ones_or_what_has_room() {
+fn gc_keeps_what_the_last_runs_used_or_what_has_room() {
     let lab = Lab::tiny();
     for epsilon in ["3", "4", "5", "6"] {
         lab.json(&["--set", &format!("privatize.links.epsilon={epsilon}"), "--set", "trials=1"]);
@@ -65,12 +65,82 @@ fn gc_keeps_the_last_ones_or_what_has_room() {
     // Three of the four budgets are unused.
     let reports = |out: &str| out.lines().filter(|line| line.starts_with("would remove privatize")).count();
     assert_eq!(reports(&dry(&[])), 3);
-    let kept = dry(&["--keep-last", "1"]);
-    assert!(reports(&kept) == 2 && kept.contains("stay, as --keep-last or --keep-size says"), "{kept}");
-    assert_eq!(reports(&dry(&["--keep-last", "3"])), 0);
-    assert!(dry(&["--keep-size", "1GiB"]).starts_with("0 unused entries"));
+    assert_eq!(reports(&dry(&["--keep-last", "2"])), 2);
+    assert_eq!(reports(&dry(&["--keep-last", "4"])), 0);
+    let kept = dry(&["--keep-size", "1GiB"]);
+    assert!(kept.starts_with("0 unused entries") && kept.contains("stay, as --keep-size says"), "{kept}");
     assert_eq!(reports(&dry(&["--keep-size", "1B"])), 3);
-    assert_eq!(lab.call(&["gc", "--all", "--keep-last", "1"]).status, 2, "everything and some of it");
+    assert_eq!(lab.call(&["gc", "--all", "--keep-size", "1B"]).status, 2, "everything and some of it");
+    assert_eq!(lab.call(&["gc", "--keep-last", "0"]).status, 2, "what the last run used is in use");
+}
+
+#[test]
+fn every_run_of_a_config_has_its_place_in_a_history() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    for _ in 0..2 {
+        // The second of these changes nothing, and adds nothing.
+        lab.json(&["--set", "train.hidden=8"]);
+    }
+    let listed = lab.call(&["ls", "--runs", "tiny"]).out;
+    assert!(listed.contains("tiny@1") && listed.contains("tiny@2") && !listed.contains("tiny@3"), "{listed}");
+    let runs = lab.call(&["ls", "--runs", "--json"]).out;
+    let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
+    assert!(runs[0]["config"].as_str().is_some_and(|config| config.contains("hidden = 8")), "{runs}");
+    assert!(runs[1]["config"].as_str().is_some_and(|config| !config.contains("hidden")), "{runs}");
+    let changed = lab.call(&["diff", "tiny@2", "tiny"]).out;
+    assert!(changed.contains("hidden changed 16 -> 8") && changed.contains("tiny − tiny@2"), "{changed}");
+    let far = lab.call(&["diff", "tiny@3", "tiny@1"]);
+    assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
+    assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
+}
+
+#[test]
+fn an_experiment_is_forgotten_by_its_name() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.json(&["--set", "name=other", "--set", "privatize.links.epsilon=3"]);
+    let unknown = lab.call(&["gc", "--forget", "tny"]);
+    assert!(unknown.status == 1 && unknown.err.contains("did you mean `tiny`"), "{}", unknown.err);
+    let dry = lab.call(&["gc", "--forget", "tiny", "--older-than", "0", "--dry-run"]).out;
+    assert!(dry.contains("would forget") && dry.contains("would remove privatize"), "{dry}");
+    assert!(lab.path("artifacts/simulation/runs/tiny/run.json").is_file(), "nothing was removed yet");
+    let gone = lab.call(&["gc", "--forget", "tiny", "--older-than", "0"]).out;
+    assert!(gone.contains("removed privatize"), "{gone}");
+    for part in ["simulation", "owner", "auditor"] {
+        assert!(!lab.path("artifacts").join(part).join("runs/tiny").exists(), "{part}");
+    }
+    let other = ["--set", "name=other", "--set", "privatize.links.epsilon=3"];
+    assert!(lab.ran(&other).is_empty(), "the other experiment is whole");
+}
+
+/// Young entries stay in any case, and the size that was allowed is then taken up by them.
+#[test]
+fn what_is_young_takes_its_part_of_the_size() {
+    let lab = Lab::tiny();
+    for epsilon in ["3", "4", "5"] {
+        lab.json(&["--set", &format!("privatize.links.epsilon={epsilon}"), "--set", "trials=1"]);
+    }
+    // Reports become a month old, and what was made of them stays young.
+    let month = std::time::SystemTime::now() - std::time::Duration::from_hours(30 * 24);
+    let mut least = u64::MAX;
+    for entry in fs::read_dir(lab.path("artifacts/simulation/privatize")).expect("reports") {
+        let folder = entry.expect("readable").path();
+        let manifest = folder.join("manifest.json");
+        let file = fs::File::options().write(true).open(&manifest).expect("a manifest");
+        file.set_modified(month).expect("aged");
+        let files = fs::read_dir(&folder).expect("files").map(|file| file.expect("readable"));
+        let sizes = files.filter(|file| file.path() != manifest).map(|file| file.metadata().expect("readable").len());
+        least = least.min(sizes.sum());
+    }
+    let removed = |more: &[&str]| {
+        let answer = lab.call(&[&["gc", "--dry-run"], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out.lines().filter(|line| line.starts_with("would remove privatize")).count()
+    };
+    assert_eq!(removed(&[]), 2);
+    assert_eq!(removed(&["--keep-size", &format!("{least}B")]), 2, "the young ones take more than one old one has");
+    assert_eq!(removed(&["--keep-size", "1GiB"]), 0);
 }
 
 #[test]
@@ -128,6 +198,22 @@ fn a_report_is_one_page_that_needs_nothing_else() {
     assert!(fetches.iter().all(|word| !page.contains(word)), "it fetches nothing");
 }
 
+/// The page showed the outer file, which is not all that ran.
+#[test]
+fn a_report_shows_the_config_as_it_ran() {
+    let lab = Lab::tiny();
+    lab.write("child.toml", "extends = \"config.toml\"\n[train]\nhidden = 8\n");
+    let set = ["child.toml", "--set", "privatize.links.epsilon=3.5"];
+    assert_eq!(lab.call(&[&["run"][..], &set].concat()).status, 0);
+    let answer = lab.call(&[&["report"][..], &set].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = fs::read_to_string(lab.path(answer.out.trim())).expect("the page");
+    for line in ["hidden = 8", "mean_degree = 4", "epsilon = 3.5"] {
+        assert!(page.contains(line), "{line}");
+    }
+    assert!(!page.contains("extends ="), "nothing is left to look up");
+}
+
 #[test]
 fn doctor_completions_and_help_answer() {
     let lab = Lab::new();
@@ -165,7 +251,13 @@ fn fetch_refuses_what_has_another_checksum() {
     let mirror = serve(None, b"forged", 1);
     let answer = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
     assert!(answer.status == 1 && answer.err.contains("checksum mismatch"), "{}", answer.err);
-    assert_eq!(fs::read_dir(lab.path("data/cora")).expect("the folder").count(), 0, "nothing was written");
+    assert!(!lab.path("data").exists(), "nothing was written, and no folder for it");
+    lab.write("mine/cora/ind.cora.allx", "forged");
+    let folder = lab.call(&["fetch", "cora", "--data-dir", "data", "--from", "mine"]);
+    for words in ["mine/cora/ind.cora.allx: checksum mismatch", "mine/ind.cora.allx: cannot read"] {
+        assert!(folder.status == 1 && folder.err.contains(words), "{}", folder.err);
+    }
+    assert!(!lab.path("data").exists());
     let unknown = lab.call(&["fetch", "corra"]);
     assert!(unknown.status == 2 && unknown.err.contains("did you mean `cora`"), "{}", unknown.err);
     let hostless = lab.call(&["fetch", "ego_twitter", "--data-dir", "data"]);
@@ -178,6 +270,8 @@ fn fetch_refuses_what_has_another_checksum() {
 fn fetch_downloads_and_then_finds_the_files() {
     let Some(folder) = data_dir("fetch_downloads_and_then_finds_the_files") else { return };
     let lab = Lab::new();
+    let local = lab.call(&["fetch", "cora", "--data-dir", "copied", "--from", &folder.to_string_lossy()]);
+    assert!(local.status == 0 && lab.path("copied/cora/ind.cora.graph").is_file(), "{}", local.err);
     let mirror = serve(Some(folder), b"", 8);
     let first = lab.call(&["fetch", "cora", "--data-dir", "data", "--mirror", &mirror]);
     assert_eq!(first.status, 0, "{}", first.err);

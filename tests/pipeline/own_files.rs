@@ -218,6 +218,56 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
     assert!(all.contains("6 links (8 rows; dropped 1 self-loops and 1 repeated mentions), 0 isolated nodes"), "{all}");
 }
 
+/// Whoever misspelt a file of one's own was told to download a dataset.
+#[test]
+fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
+    let own = Lab::with("sub/config.toml", config("edges = \"e.csv\"\nfolder = \"mine\""));
+    let answer = own.call(&["run", "sub/config.toml", "--data-dir", "data"]);
+    for words in ["looked for data/mine/e.csv, data/e.csv, sub/e.csv", "correct its path in [ingest]"] {
+        assert!(answer.status == 1 && answer.err.contains(words), "{}", answer.err);
+    }
+    assert!(!answer.err.contains("fetch"), "{}", answer.err);
+    let known = Lab::with("config.toml", config("dataset = \"cora\""));
+    let answer = known.call(&["run", "config.toml"]);
+    assert!(answer.status == 1 && answer.err.contains("`veilgraph fetch cora --data-dir DIR`"), "{}", answer.err);
+}
+
+/// Links of topics whose names begin with `#` were left out without a word.
+#[test]
+fn rows_that_look_like_comments_are_warned_of() {
+    let said = |edges: &str| {
+        let answer = lab("edges = \"e.csv\"", edges).call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    let warning = "e.csv: lines below the first row begin with `#`";
+    let topics = "source,target\nann,bob\nbob,cy\n#rust,#python\n";
+    assert!(said(topics).contains(warning));
+    let quoted = said(&topics.replace("#rust", "\"#rust\""));
+    assert!(!quoted.contains(warning) && quoted.contains("5 nodes, "), "{quoted}");
+    assert!(!said("# of SNAP\n# two more\nann,bob\nbob,cy\n").contains(warning), "comments at the top are usual");
+}
+
+#[test]
+fn nodes_without_a_row_of_features_are_counted_unless_features_are_private() {
+    let said = |features: &str, table: &str| {
+        let lab = lab("edges = \"e.csv\"\nnodes = \"n.csv\"\nfeatures = \"f.csv\"", EDGES);
+        lab.write("n.csv", "node\nann\nbob\ncy\ndan\neve\nflo\n");
+        lab.write("f.csv", features);
+        let text = fs::read_to_string(lab.path("config.toml")).expect("the config");
+        lab.write("config.toml", format!("{text}{table}"));
+        let answer = lab.call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.err
+    };
+    let (some, all) = ("node,a,b\nann,1,0\nbob,0,1\n", "node,a\nann,1\nbob,1\ncy,0\ndan,0\neve,1\nflo,1\n");
+    let counted = said(some, "");
+    assert!(counted.contains("4 of 6 nodes have no row in f.csv"), "{counted}");
+    assert!(!said(all, "").contains("have no row"));
+    let withheld = said(some, "[privacy]\nfeatures = \"withheld\"\n");
+    assert!(!withheld.contains("have no row"), "{withheld}");
+}
+
 #[test]
 fn compressed_feature_lists_are_the_feature_lists() {
     let lists = r#"{"ann": [0, 2], "bob": [1], "cy": [2], "dan": [], "eve": [0], "flo": [1]}"#;

@@ -86,6 +86,8 @@ fn cleaning_leaves_what_a_user_put_into_the_store() {
         "tmp/estimate-notes/mine.txt",
         "simulation/checkpoints/mine.txt",
         "simulation/runs/tiny/mine.txt",
+        "simulation/runs/tiny/history/mine.txt",
+        "simulation/runs/tiny/history/7.json",
         "ingest/mine.txt",
         "mine/mine.txt",
     ];
@@ -93,7 +95,7 @@ fn cleaning_leaves_what_a_user_put_into_the_store() {
         lab.write(&format!("artifacts/{file}"), "mine");
     }
     lab.json(&["--set", "train.epochs=3"]);
-    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--all"]] {
+    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--forget", "tiny"], vec!["gc", "--all"]] {
         let answer = lab.call(&arguments);
         assert_eq!(answer.status, 0, "{}", answer.err);
     }

@@ -58,6 +58,8 @@ const SWEEPS: &[Sweep] = &[
     beside("ingest.split.train", ["0.4", "0.5"], &["ingest.split={validation=0.2, test=0.3}"]),
     beside("ingest.split.validation", ["0.1", "0.2"], &["ingest.split={train=0.5, test=0.3}"]),
     beside("ingest.split.test", ["0.1", "0.2"], &["ingest.split={train=0.5, validation=0.3}"]),
+    beside("ingest.split.stratified", ["false", "true"], &["ingest.split={train=0.5, validation=0.2, test=0.3}"]),
+    beside("ingest.split.train_per_class", ["5", "8"], &["ingest.split={validation=20, test=30}"]),
     sweep("privatize.links.mechanism", ["blink", "rr"]),
     sweep("privatize.links.epsilon", ["5.0", "6.0"]),
     sweep("privatize.links.degree_fraction", ["0.1", "auto"]),

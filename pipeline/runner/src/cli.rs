@@ -10,6 +10,7 @@ mod other_machines;
 mod run;
 mod show;
 mod table;
+mod unused;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,10 @@ pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArg
 pub(crate) use run::{DeviceChoice, RunArguments};
 pub(crate) use show::{ShowArguments, ShowFormat};
 pub(crate) use table::{TableArguments, TableFormat};
+pub(crate) use unused::without_unused_options;
+
+/// The heading of what every command takes.
+const GLOBAL: &str = "Global options";
 
 /// Learning on graphs whose links stay private.
 ///
@@ -35,12 +40,18 @@ pub(crate) use table::{TableArguments, TableFormat};
 #[command(version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Print nothing but results and errors.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     /// Print more (twice: everything).
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = GLOBAL)]
     pub verbose: u8,
-    #[arg(long, global = true, env = "VEILGRAPH_STORE", help = "Folder of the artifacts (default: artifacts)")]
+    #[arg(
+        long,
+        global = true,
+        env = "VEILGRAPH_STORE",
+        help = "Folder of the artifacts (default: artifacts)",
+        help_heading = GLOBAL
+    )]
     pub store: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Command,
@@ -70,6 +81,9 @@ pub(crate) enum Command {
         /// Only an experiment, e.g. `demo`, or entries whose name begins so, e.g. `demo/train`.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
+        /// List the runs so far instead: `demo@1` is the last one of the demo, and `diff` takes these names.
+        #[arg(long)]
+        runs: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -80,7 +94,7 @@ pub(crate) enum Command {
         #[arg(long)]
         remove: bool,
     },
-    /// Remove old entries that no experiment used in its last run. Releases of deployments and the ledger always stay.
+    /// Remove old entries that no experiment used in its last runs. Releases of deployments and the ledger always stay.
     Gc {
         /// Only say what would be removed.
         #[arg(long)]
@@ -91,16 +105,20 @@ pub(crate) enum Command {
         /// The age in days from which an unused entry is removed; younger ones let an earlier or interrupted run go on.
         #[arg(long, value_name = "DAYS", default_value_t = 14.0, value_parser = days)]
         older_than: f64,
-        /// Of every stage function, the entries that stay although no run uses them and they are old: the youngest ones.
-        #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
-        keep_last: Option<usize>,
-        /// What entries that no run uses may take together, e.g. 10GiB: the youngest ones stay up to this size.
+        /// How many of the last runs of each experiment keep what they used (`veilgraph ls --runs`).
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        keep_last: u32,
+        /// What entries that no run uses may take together, e.g. 10GiB: old ones stay, from the youngest on, while there is
+        /// room beside those that --older-than spares.
         #[arg(long, value_name = "SIZE", conflicts_with = "all")]
         keep_size: Option<ByteSize>,
+        /// Forget an experiment: its names, scores and history go, and its entries are used no more.
+        #[arg(long, value_name = "NAME", conflicts_with = "all")]
+        forget: Option<String>,
     },
     /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
     Diff {
-        /// An experiment, by its name or its config.
+        /// An experiment, by its name or its config; `NAME@2` is its last run but one (`veilgraph ls --runs`).
         before: String,
         /// The experiment that is compared with it.
         after: String,
@@ -202,7 +220,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Download a dataset from its original host and check it.
+    /// Bring a dataset from its original host, or from those that keep copies of it, and check it.
     Fetch {
         /// Name of the dataset (see configs/datasets.toml).
         dataset: String,
@@ -210,8 +228,11 @@ pub(crate) enum Command {
         #[arg(long, default_value = "data", env = "DATA_DIR")]
         data_dir: PathBuf,
         /// Take the files from below this address instead of their original host.
-        #[arg(long)]
+        #[arg(long, value_name = "URL")]
         mirror: Option<String>,
+        /// Take the files from this folder, or from the folder of the dataset in it.
+        #[arg(long, value_name = "DIR", conflicts_with = "mirror")]
+        from: Option<PathBuf>,
     },
     /// Check this machine: version, memory, store, devices, data.
     Doctor {

@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use veilgraph_store::Store;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, without_unused_options};
 use crate::config::Config;
 use crate::engine::SideChoice;
 use crate::output;
@@ -59,10 +59,12 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),
         Command::Show(arguments) => show::show(&store, &arguments),
-        Command::Ls { names, json } => ls::list(&store, &names, json),
+        Command::Ls { names, runs: true, json } => ls::list_runs(&store, &names, json),
+        Command::Ls { names, runs: false, json } => ls::list(&store, &names, json),
         Command::Verify { remove } => verify::verify(&store, remove),
-        Command::Gc { dry_run, all, older_than, keep_last, keep_size } => {
-            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size })
+        Command::Gc { dry_run, all, older_than, keep_last, keep_size, forget } => {
+            let forget = forget.as_deref();
+            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size, forget })
         }
         Command::Diff { before, after } => diff::diff(&store, &before, &after),
         Command::Config { config, sets } => config::print(&config, &sets),
@@ -77,12 +79,19 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Collect { reports, to, simulated, release, run } => {
             collect::collect(&run, release, &reports, &to, simulated)
         }
-        Command::Fetch { dataset, data_dir, mirror } => fetch::fetch(&dataset, &data_dir, mirror.as_deref()),
+        Command::Fetch { dataset, data_dir, mirror, from } => {
+            let origin = match (&mirror, &from) {
+                (Some(mirror), _) => fetch::Origin::Mirror(mirror),
+                (None, Some(from)) => fetch::Origin::Folder(from),
+                (None, None) => fetch::Origin::Hosts,
+            };
+            fetch::fetch(&dataset, &data_dir, origin)
+        }
         Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
         Command::Completions { shell } => {
             // The generator panics where nobody reads any more (`| head`).
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "veilgraph", &mut script);
+            clap_complete::generate(shell, &mut without_unused_options(Cli::command()), "veilgraph", &mut script);
             output::line(String::from_utf8_lossy(&script).trim_end());
             Ok(())
         }

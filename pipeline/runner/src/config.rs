@@ -13,6 +13,7 @@ mod references;
 pub(crate) mod selection;
 mod source;
 pub(crate) mod sweep;
+mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -138,11 +139,6 @@ impl Config {
         Self::parse(path, text_of(path)?, sets)
     }
 
-    /// The tables of the file at `path`, with those that it extends below and `sets` above them.
-    pub(crate) fn resolved(path: &Path, sets: &[String]) -> Result<Table, ConfigError> {
-        resolved(path, text_of(path)?, sets).map(|(table, _)| table)
-    }
-
     /// Reads a config from its text; `path` names it in messages.
     pub(crate) fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
         let (mut table, source) = resolved(path, text, sets)?;
@@ -255,22 +251,12 @@ impl Config {
         found.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])).collect()
     }
 
-    /// The same config without one field of a table.
-    pub(crate) fn without_field(&self, table: &str, field: &str) -> Self {
-        let mut config = self.clone();
-        config.table_mut(table).and_then(|table| table.remove(field));
-        config
-    }
-
-    /// The same config with another value of one field of a table that it has.
-    pub(crate) fn with_field(&self, table: &str, field: &str, value: Value) -> Self {
-        let mut config = self.clone();
-        config.table_mut(table).and_then(|table| table.insert(field.to_owned(), value));
-        config
-    }
-
-    fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
-        path.split('.').try_fold(&mut self.tables, |tables, part| tables.get_mut(part)?.as_table_mut())
+    /// The field of the same table that `--set` gives, where `field` itself stands in a file.
+    pub(crate) fn set_beside(&self, field: &str) -> Option<&str> {
+        let table = |field: &str| field.rsplit_once('.').map(|(table, _)| table.to_owned());
+        let overlaid = &self.source.overlaid;
+        let sibling = overlaid.iter().find(|set| table(set) == table(field))?;
+        (!overlaid.iter().any(|set| set == field)).then_some(sibling.as_str())
     }
 
     /// An error about a field of this config.

@@ -33,7 +33,8 @@ use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let matches = cli::without_empty_variables(cli::with_examples(cli::Cli::command())).get_matches();
+    let command = cli::without_unused_options(cli::with_examples(cli::Cli::command()));
+    let matches = cli::without_empty_variables(command).get_matches();
     let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => "error",

@@ -1,18 +1,21 @@
 //! Readable names: `<part>/runs/<config>/<stage>/<label>/` links to the entries of the last run of a config. Each part of
 //! the store names its own files alone, so that a copy of a part that follows links holds nothing of another.
 
+mod history;
 mod record;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 
 use crate::config::Config;
 use crate::task::{Done, Status, Task};
+pub(crate) use history::{last_records, past_runs};
 pub(crate) use record::RunRecord;
 
 /// Files that this program writes beside the links.
@@ -36,6 +39,11 @@ pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
     all
 }
 
+/// The config whose readable names a folder holds.
+pub(crate) fn name_of(place: &Path) -> String {
+    place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// Whether the last run of the config `name` had a run of this stage and label.
 pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> bool {
     Part::ALL.into_iter().any(|part| folder(store, part, name).join(stage).join(label).is_dir())
@@ -52,7 +60,7 @@ pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
 }
 
 fn is_ours(inside: &Path) -> bool {
-    OURS.iter().any(|name| inside == Path::new(name))
+    OURS.iter().any(|name| inside == Path::new(name)) || history::is_ours(inside)
 }
 
 /// The names of one part while they are gathered.
@@ -106,7 +114,9 @@ pub(crate) fn publish(
         let draft = place.with_file_name(format!(".{}-{}", config.name, std::process::id()));
         let before = RunRecord::read(&place)?;
         prepare(&place, &draft, part).with_context(wrong)?;
-        names.write(before, store, part, &place, &draft).with_context(wrong)?;
+        // A copy of the server's part tells no run apart.
+        let history = part.is_private().then(|| config.text());
+        names.write(before, history, store, part, &place, &draft).with_context(wrong)?;
         if part == Part::Auditor
             && let Some(add) = add.take()
         {
@@ -196,8 +206,17 @@ impl Names {
         }
     }
 
-    /// Writes links, record and log into `draft`, which will stand at `place`.
-    fn write(self, mut record: RunRecord, store: &Store, part: Part, place: &Path, draft: &Path) -> anyhow::Result<()> {
+    /// Writes links, record, history and log into `draft`, which will stand at `place`. `config` is the text for the history,
+    /// if there is one.
+    fn write(
+        self,
+        mut record: RunRecord,
+        config: Option<String>,
+        store: &Store,
+        part: Part,
+        place: &Path,
+        draft: &Path,
+    ) -> anyhow::Result<()> {
         for (stage, label, file, path) in &self.links {
             let labelled = draft.join(stage).join(label);
             fs::create_dir_all(&labelled)?;
@@ -207,6 +226,9 @@ impl Names {
                 Err(_) => Path::new("../../../../..").join(path.strip_prefix(store.root())?),
             };
             link(&to, &labelled.join(file))?;
+        }
+        if let Some(config) = config.filter(|_| self.record.all().next().is_some()) {
+            history::carry_on(place, draft, config, self.record.clone())?;
         }
         record.take_over(self.record);
         if record.all().next().is_some() {
@@ -229,11 +251,15 @@ fn link(to: &Path, name: &Path) -> std::io::Result<()> {
     symlink(to, name)
 }
 
+/// The time since 1970.
+pub(crate) fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
 /// What keys must not know: time, version, durations.
 fn append_log(path: &Path, ran: &[serde_json::Value]) -> anyhow::Result<()> {
     use std::io::Write;
-    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let line = serde_json::json!({"time": time, "version": env!("CARGO_PKG_VERSION"), "ran": ran});
+    let line = serde_json::json!({"time": now().as_secs(), "version": env!("CARGO_PKG_VERSION"), "ran": ran});
     let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
     writeln!(file, "{line}")?;
     Ok(())

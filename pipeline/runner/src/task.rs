@@ -66,6 +66,10 @@ pub(crate) enum Wire {
 pub(crate) struct RawHandle {
     pub name: String,
     pub path: PathBuf,
+    /// Where it was looked for; `path` is the first place that has it, else the first.
+    pub places: Vec<PathBuf>,
+    /// The known dataset that it is a file of.
+    pub dataset: Option<String>,
     pub sha256: Option<String>,
 }
 
@@ -121,11 +125,7 @@ impl RawHandle {
     /// Bytes of the file, with its checksum compared if one is known.
     pub(crate) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
         let path = self.path.display();
-        let bytes = std::fs::read(&self.path).with_context(|| {
-            format!(
-                "{path}: cannot read the data file; give --data-dir DIR, or download it with `veilgraph fetch DATASET`"
-            )
-        })?;
+        let bytes = std::fs::read(&self.path).with_context(|| self.unreadable())?;
         if let Some(expected) = &self.sha256 {
             let found = sha256(&bytes);
             anyhow::ensure!(
@@ -134,5 +134,20 @@ impl RawHandle {
             );
         }
         Ok(bytes)
+    }
+
+    /// That the file cannot be read, and what to do.
+    fn unreadable(&self) -> String {
+        let places: Vec<String> = self.places.iter().map(|place| place.display().to_string()).collect();
+        let remedy = match &self.dataset {
+            Some(dataset) => format!(
+                "`veilgraph fetch {dataset} --data-dir DIR` brings it, and --data-dir DIR then names the folder here"
+            ),
+            None => {
+                "correct its path in [ingest], which begins in the folder of the config, or in that of --data-dir DIR"
+                    .to_owned()
+            }
+        };
+        format!("{}: cannot read the data file (looked for {}); {remedy}", self.path.display(), places.join(", "))
     }
 }

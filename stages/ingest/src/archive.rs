@@ -13,6 +13,9 @@ const MAX_ARRAY: u64 = 4 << 30;
 /// A header of more bytes is refused; those of arrays that are read have some hundred.
 const LONGEST_HEADER: usize = 1 << 16;
 
+/// The shape of an array, and its texts.
+pub(crate) type Texts = (Vec<usize>, Vec<String>);
+
 /// Arrays by their keys. Arrays of pickled objects are never touched.
 pub(crate) struct Archive<'a>(ZipArchive<Cursor<&'a [u8]>>);
 
@@ -46,6 +49,18 @@ impl<'a> Archive<'a> {
         } else {
             String::from_utf8(array.into_vec::<Vec<u8>>().ok()?.pop()?).ok()
         }
+    }
+
+    /// Reads an array of texts; none where there is no such array, or where it holds something else.
+    pub(crate) fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, String> {
+        let member = match self.0.by_name(&file_name_from_array_name(key)) {
+            Ok(member) => member,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        let mut bytes = Vec::new();
+        member.take(MAX_ARRAY).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        Ok(plain_texts(&bytes)?.map(|(_, texts)| texts))
     }
 
     /// Opens an array, if there is one.
@@ -112,6 +127,24 @@ pub(crate) fn plain_array(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String
     }
 }
 
+/// Reads an array of texts that stands alone; none where it holds something else.
+pub(crate) fn plain_texts(bytes: &[u8]) -> Result<Option<Texts>, String> {
+    check_header(bytes)?;
+    let array = NpyFile::new(bytes).map_err(|error| error.to_string())?;
+    let DType::Plain(kind) = array.dtype() else { return Ok(None) };
+    if !kind.to_string().contains(['U', 'S']) {
+        return Ok(None);
+    }
+    // Texts without a letter would take no bytes, however many the header declares.
+    let letters = array.shape().iter().try_fold(kind.size_field(), |letters, &size| letters.checked_mul(size));
+    if kind.size_field() == 0 || letters.is_none_or(|letters| letters > bytes.len() as u64) {
+        return Err(format!("it declares the shape {:?} of texts", array.shape()));
+    }
+    let shape = array.shape().iter().map(|&size| size as usize).collect();
+    let texts = array.into_vec::<String>().map_err(|error| error.to_string())?;
+    Ok(Some((shape, texts)))
+}
+
 /// The numbers of an array.
 fn numbers<R: Read>(array: NpyFile<R>) -> Result<Vec<f64>, String> {
     let DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
@@ -135,6 +168,7 @@ fn numbers<R: Read>(array: NpyFile<R>) -> Result<Vec<f64>, String> {
         "u2" => read!(u16),
         "u4" => read!(u32),
         "u8" => array.into_vec::<u64>().map(|values| values.into_iter().map(|value| value as f64).collect()),
+        "f2" => halves(array),
         "f4" => read!(f32),
         "f8" => read!(f64),
         other => {
@@ -144,6 +178,30 @@ fn numbers<R: Read>(array: NpyFile<R>) -> Result<Vec<f64>, String> {
         }
     };
     read.map_err(|error| error.to_string())
+}
+
+/// The numbers of an array of half precision (IEEE 754 binary16), which the reader does not know.
+fn halves<R: Read>(array: NpyFile<R>) -> std::io::Result<Vec<f64>> {
+    let wanted = 2 * array.len();
+    let mut bytes = Vec::new();
+    array.into_inner().take(wanted).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != wanted {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes.chunks_exact(2).map(|pair| half(u16::from_le_bytes([pair[0], pair[1]]))).collect())
+}
+
+fn half(bits: u16) -> f64 {
+    /// Two to the power of -24: the smallest number above 0.
+    const SMALLEST: f64 = 1.0 / 16_777_216.0;
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = ((bits >> 10) & 0x1f, bits & 0x3ff);
+    match (exponent, fraction) {
+        (0, _) => sign * f64::from(fraction) * SMALLEST,
+        (0x1f, 0) => sign * f64::INFINITY,
+        (0x1f, _) => f64::NAN,
+        _ => sign * f64::from(1024 + u32::from(fraction)) * f64::from(1_u32 << (exponent - 1)) * SMALLEST,
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ use links::NamedLinks;
 use names::Names;
 use nodes::NamedNodes;
 
+/// The rows of a table of text, each with its line; a row of column names is one of them.
+pub(crate) fn rows_of_text(files: &Files, file: &str) -> Result<Vec<(u64, Vec<String>)>, Error> {
+    Ok(table::Table::read(files, file, Some(false), table::Subject::Nodes)?.rows)
+}
+
 /// What each file says, by the names of nodes.
 struct NamedFiles {
     nodes: Option<NamedNodes>,
@@ -56,6 +61,9 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     // Only `induced` leaves links out: otherwise all their ends are nodes.
     let pair = |(_, [a, b]): &(u64, [String; 2])| number.get(a.as_str()).copied().zip(number.get(b.as_str()).copied());
     let pairs = named.links.map(|links| links.rows.iter().filter_map(pair).collect());
+    if let Some(features) = &named.features {
+        say_who_has_none(features, &names, params);
+    }
     let features = named.features.as_mut().map(|features| {
         let rows = names.iter().map(|name| features.rows.remove(name).map(|row| row.entries).unwrap_or_default());
         (features.width, rows.collect())
@@ -71,6 +79,16 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         (if are_numbers { Vec::new() } else { names }, Some((n_classes, of_nodes)))
     });
     Ok(RawGraph { names, pairs, features, classes, class_names, splits: None })
+}
+
+/// Says how many nodes the file of features leaves out, whose features are then zeros. Where features are private, so is
+/// who has some.
+fn say_who_has_none(features: &NamedFeatures, names: &[String], params: &Params) {
+    let n_without = names.iter().filter(|name| !features.rows.contains_key(*name)).count();
+    if n_without > 0 && !params.withhold_features {
+        let (n_nodes, file) = (names.len(), &features.file);
+        tracing::warn!("{n_without} of {n_nodes} nodes have no row in {file}; all their features are zeros");
+    }
 }
 
 /// Compares the nodes of the other files with those of the file of links, before any node is left out.

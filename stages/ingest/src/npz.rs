@@ -1,5 +1,7 @@
 //! NumPy archives with adjacency, attributes and labels in compressed rows.
 
+use std::collections::BTreeSet;
+
 use crate::archive::Archive;
 use crate::error::Error;
 use crate::params::Params;
@@ -8,6 +10,9 @@ use crate::raw::{FeatureRows, Files, RawGraph};
 
 /// The keys have two spellings: that of gnn-benchmark, and that of SciPy's own sparse archives.
 const PREFIXES: [(&str, &str); 2] = [("adj_", "attr_"), ("adj_matrix.", "attr_matrix.")];
+
+/// What the classes are called, where they have names, how many there are, and the class of each node that has one.
+type Classes = (Vec<String>, usize, Vec<Option<u16>>);
 
 /// Reads the archive.
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
@@ -20,6 +25,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let prefixes = PREFIXES.iter().find(|(adjacency, _)| names.contains(&format!("{adjacency}indptr")));
     let (adjacency, attributes) =
         prefixes.ok_or_else(|| wrong(format!("there is no adjacency among the keys {names:?}")))?;
+    let texts = archive.texts("labels").map_err(|problem| wrong(format!("key `labels`: {problem}")))?;
     let mut array = |key: String| archive.numbers(&key).map_err(|problem| wrong(format!("key `{key}`: {problem}")));
     let mut matrix = |prefix: &str| -> Result<FeatureRows, Error> {
         let shape = array(format!("{prefix}shape"))?;
@@ -33,28 +39,61 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     };
     let (n_nodes, links) = matrix(adjacency)?;
     let features = matrix(attributes)?;
-    let labels = array("labels".to_owned())?;
+    let classes = match texts {
+        Some(texts) => by_text(&texts),
+        None => by_number(&array("labels".to_owned())?),
+    };
+    let (class_names, n_classes, classes) = classes.map_err(wrong)?;
     for (what, found) in
-        [("rows of the adjacency", links.len()), ("rows of attributes", features.1.len()), ("labels", labels.len())]
+        [("rows of the adjacency", links.len()), ("rows of attributes", features.1.len()), ("labels", classes.len())]
     {
         if found != n_nodes {
             return Err(wrong(format!("{found} {what} for {n_nodes} nodes")));
         }
     }
-    if let Some((node, label)) =
-        labels.iter().enumerate().find(|(_, label)| !(0.0..65_535.0).contains(*label) || label.fract() != 0.0)
-    {
-        return Err(wrong(format!("label {label} of node {node} is no class")));
-    }
-    let n_classes = labels.iter().fold(0, |most, &label| most.max(label as usize + 1));
     Ok(RawGraph {
         names: (0..n_nodes).map(|node| node.to_string()).collect(),
         pairs: Some(
             links.iter().enumerate().flat_map(|(a, row)| row.iter().map(move |&(b, _)| (a as u32, b))).collect(),
         ),
         features: Some(features),
-        classes: Some((n_classes, labels.into_iter().map(|label| Some(label as u16)).collect())),
-        class_names: Vec::new(),
+        classes: Some((n_classes, classes)),
+        class_names,
         splits: None,
     })
+}
+
+/// Classes that are numbers.
+fn by_number(labels: &[f64]) -> Result<Classes, String> {
+    let is_class = |label: f64| (0.0..65_535.0).contains(&label) && label.fract() == 0.0;
+    if let Some((node, label)) = labels.iter().enumerate().find(|(_, label)| !is_class(**label)) {
+        return Err(format!("label {label} of node {node} is no class"));
+    }
+    let n_classes = labels.iter().fold(0, |most, &label| most.max(label as usize + 1));
+    Ok((Vec::new(), n_classes, labels.iter().map(|&label| Some(label as u16)).collect()))
+}
+
+/// Classes that are texts, numbered in ascending order; an empty text is none.
+fn by_text(labels: &[String]) -> Result<Classes, String> {
+    let known: BTreeSet<&str> = labels.iter().map(String::as_str).filter(|label| !label.is_empty()).collect();
+    if known.len() > 65_535 {
+        return Err(format!("{} different labels are no classes", known.len()));
+    }
+    let names: Vec<String> = known.into_iter().map(str::to_owned).collect();
+    let classes = labels.iter().map(|label| names.binary_search(label).ok().map(|class| class as u16)).collect();
+    Ok((names.clone(), names.len(), classes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_that_are_texts_are_numbered_in_their_order() {
+        let labels = ["nurse", "baker", "", "nurse"].map(str::to_owned);
+        let names = vec!["baker".to_owned(), "nurse".to_owned()];
+        assert_eq!(by_text(&labels), Ok((names, 2, vec![Some(1), Some(0), None, Some(1)])));
+        assert_eq!(by_number(&[2.0, 0.0]), Ok((Vec::new(), 3, vec![Some(2), Some(0)])));
+        assert!(by_number(&[0.5]).is_err());
+    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::edges::arrays;
 use crate::error::Error;
 use crate::normalize::Normalize;
-pub use split::{DatasetSplit, Parts, Ratios, Scheme, SplitParams};
+pub use split::{DatasetSplit, Parts, PerClass, Ratios, Scheme, SplitParams};
 
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

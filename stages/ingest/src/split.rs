@@ -1,5 +1,7 @@
 //! What each node is used for.
 
+mod file;
+
 use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
@@ -7,7 +9,7 @@ use veilgraph_contract::StageRng;
 use veilgraph_graph::{AdjacencyList, Split};
 
 use crate::error::Error;
-use crate::params::{DatasetSplit, Params, Parts, Ratios, Scheme, SplitParams};
+use crate::params::{DatasetSplit, Params, Parts, PerClass, Ratios, Scheme, SplitParams};
 use crate::parts::parts;
 use crate::raw::Files;
 
@@ -23,6 +25,7 @@ pub(crate) fn assign(
     let has_labels = params.has_labels();
     let mut splits = match &params.split {
         SplitParams::Random(ratios) => random(classes, ratios, has_labels)?,
+        SplitParams::PerClass(wanted) => per_class(classes, wanted, has_labels)?,
         SplitParams::OfParts(wanted) => of_parts(links, wanted)?,
         SplitParams::OfDataset(DatasetSplit::Planetoid) => of_dataset.ok_or_else(|| {
             let problem = "the dataset comes without a split";
@@ -37,7 +40,7 @@ pub(crate) fn assign(
             let problem = format!("the dataset comes without the split `{scheme}`");
             Error::new("[ingest] split", "", problem, "give shares or a file; schemes are for the format \"ogb\" alone")
         })?,
-        SplitParams::File(path) => from_file(path, &files.text(path)?, names)?,
+        SplitParams::File(path) => file::read(path, files, names)?,
     };
     for (split, class) in splits.iter_mut().zip(classes) {
         if class.is_none() {
@@ -74,19 +77,72 @@ fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Result<
     if !has_labels {
         return Ok(splits);
     }
-    let mut labelled: Vec<usize> = (0..classes.len()).filter(|&node| classes[node].is_some()).collect();
-    labelled.shuffle(&mut StageRng::new(ratios.seed, "split", 0).fast_stream("nodes", 0));
-    let mut end_share = 0.0;
-    let mut start = 0;
-    for (split, share) in [Split::Train, Split::Validation, Split::Test].into_iter().zip(shares) {
-        end_share += share;
-        let end = ((end_share * labelled.len() as f64).round() as usize).min(labelled.len());
-        for &node in &labelled[start..end.max(start)] {
-            splits[node] = split;
+    let labelled = shuffled(classes, ratios.seed);
+    let groups: Vec<Vec<usize>> = if ratios.stratified == Some(true) {
+        by_class(classes, &labelled).into_values().collect()
+    } else {
+        vec![labelled]
+    };
+    for group in groups {
+        let mut end_share = 0.0;
+        let mut start = 0;
+        for (split, share) in [Split::Train, Split::Validation, Split::Test].into_iter().zip(shares) {
+            end_share += share;
+            let end = ((end_share * group.len() as f64).round() as usize).min(group.len());
+            for &node in &group[start..end.max(start)] {
+                splits[node] = split;
+            }
+            start = end.max(start);
         }
-        start = end.max(start);
     }
     Ok(splits)
+}
+
+/// As many training nodes of every class, and of what is left as many as are wanted for validation and test.
+fn per_class(classes: &[Option<u16>], wanted: &PerClass, has_labels: bool) -> Result<Vec<Split>, Error> {
+    let wrong = |problem: String, remedy| Err(Error::new("[ingest] split", "", problem, remedy));
+    let mut splits = vec![Split::None; classes.len()];
+    if !has_labels {
+        return Ok(splits);
+    }
+    let labelled = shuffled(classes, wanted.seed);
+    for (class, nodes) in by_class(classes, &labelled) {
+        if nodes.len() < wanted.train_per_class {
+            let problem = format!(
+                "train_per_class = {}, and class number {class} has {} nodes with a label",
+                wanted.train_per_class,
+                nodes.len()
+            );
+            return wrong(problem, "write a smaller number, or give shares");
+        }
+        nodes[..wanted.train_per_class].iter().for_each(|&node| splits[node] = Split::Train);
+    }
+    let rest: Vec<usize> = labelled.into_iter().filter(|&node| splits[node] == Split::None).collect();
+    let n_wanted = wanted.validation.saturating_add(wanted.test);
+    if n_wanted > rest.len() {
+        let problem = format!("validation and test ask for {n_wanted} nodes, and the training leaves {}", rest.len());
+        return wrong(problem, "write smaller numbers");
+    }
+    let (validation, rest) = rest.split_at(wanted.validation);
+    validation.iter().for_each(|&node| splits[node] = Split::Validation);
+    rest[..wanted.test].iter().for_each(|&node| splits[node] = Split::Test);
+    Ok(splits)
+}
+
+/// The nodes with a label, in an order that the seed decides.
+fn shuffled(classes: &[Option<u16>], seed: u64) -> Vec<usize> {
+    let mut labelled: Vec<usize> = (0..classes.len()).filter(|&node| classes[node].is_some()).collect();
+    labelled.shuffle(&mut StageRng::new(seed, "split", 0).fast_stream("nodes", 0));
+    labelled
+}
+
+/// The same nodes by their class, in the same order.
+fn by_class(classes: &[Option<u16>], nodes: &[usize]) -> BTreeMap<u16, Vec<usize>> {
+    let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for &node in nodes {
+        groups.entry(classes[node].unwrap_or_default()).or_default().push(node);
+    }
+    groups
 }
 
 fn of_parts(links: Option<&AdjacencyList>, wanted: &Parts) -> Result<Vec<Split>, Error> {
@@ -102,74 +158,4 @@ fn of_parts(links: Option<&AdjacencyList>, wanted: &Parts) -> Result<Vec<Split>,
     (uses[0], uses[1]) = (Split::Test, Split::Validation);
     uses.shuffle(&mut StageRng::new(wanted.seed, "split", 0).fast_stream("uses of parts", 0));
     Ok(parts(links, wanted.parts, wanted.seed).into_iter().map(|part| uses[part]).collect())
-}
-
-/// Reads one letter per node, or rows `node,split`.
-fn from_file(path: &str, text: &str, names: &[String]) -> Result<Vec<Split>, Error> {
-    if !text.contains(',') {
-        return letters(path, text, names.len());
-    }
-    let index: BTreeMap<&str, usize> = names.iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect();
-    let mut splits = vec![None; names.len()];
-    for (line, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
-        let place = format!("line {}: ", line + 1);
-        let fields: Vec<&str> = row.split(',').map(str::trim).collect();
-        if line == 0 && fields.get(1) == Some(&"split") {
-            continue;
-        }
-        let [name, split] = fields[..] else {
-            return Err(Error::new(path, place, format!("{} fields", fields.len()), "write `node,split` rows"));
-        };
-        let Some(&node) = index.get(name) else {
-            return Err(Error::new(
-                path,
-                place,
-                format!("node `{name}` is not in the graph"),
-                "use the names of the graph's files",
-            ));
-        };
-        let split = match split {
-            "train" => Split::Train,
-            "validation" => Split::Validation,
-            "test" => Split::Test,
-            "none" => Split::None,
-            other => {
-                let problem = format!("`{other}` is no split");
-                return Err(Error::new(path, place, problem, "use train, validation, test or none"));
-            }
-        };
-        if splits[node].replace(split).is_some_and(|before| before != split) {
-            return Err(Error::new(path, place, format!("node `{name}` is in two splits"), "splits must not overlap"));
-        }
-    }
-    Ok(splits.into_iter().map(|split| split.unwrap_or(Split::None)).collect())
-}
-
-fn letters(path: &str, text: &str, n_nodes: usize) -> Result<Vec<Split>, Error> {
-    let splits = text
-        .chars()
-        .filter(|letter| !letter.is_whitespace())
-        .enumerate()
-        .map(|(node, letter)| match letter {
-            'T' => Ok(Split::Train),
-            'V' => Ok(Split::Validation),
-            'E' => Ok(Split::Test),
-            'N' => Ok(Split::None),
-            other => {
-                let problem = format!("`{other}` is no split");
-                Err(Error::new(
-                    path,
-                    format!("letter {}: ", node + 1),
-                    problem,
-                    "use T, V, E or N, one letter per node",
-                ))
-            }
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    if splits.len() == n_nodes {
-        Ok(splits)
-    } else {
-        let problem = format!("{} letters for {n_nodes} nodes", splits.len());
-        Err(Error::new(path, "", problem, "give one letter per node"))
-    }
 }

@@ -326,7 +326,7 @@ fn row_normalization_is_that_of_the_reference() {
 #[test]
 fn ratios_give_their_shares_and_the_seed_decides() {
     let splits = |seed| {
-        let ratios = Ratios { train: 0.5, validation: 0.25, test: 0.25, seed };
+        let ratios = Ratios { train: 0.5, validation: 0.25, test: 0.25, seed, stratified: None };
         let params = Params { split: SplitParams::Random(ratios), ..Params::default() };
         ingest(&params, &[]).expect("valid").0
     };
@@ -335,6 +335,80 @@ fn ratios_give_their_shares_and_the_seed_decides() {
     assert_eq!(counts, [1354, 677, 677]);
     assert_ne!(splits(2), nodes);
     assert_eq!(splits(1), nodes);
+}
+
+/// How many nodes of each class are used for what, on the synthetic graph.
+fn counts_by_class(split: &str) -> Vec<[usize; 3]> {
+    let text = format!(r#"{{"dataset": "synthetic", "synthetic": {{"nodes": 300, "classes": 3}}, "split": {split}}}"#);
+    let (nodes, _, _, _, labels, _, held_out, _) = ingest(&params(&text), &[]).expect("valid");
+    let (labels, held_out) = (labels.expect("public"), held_out.expect("a test").0);
+    let mut counts = vec![[0; 3]; 3];
+    for (node, class) in labels.classes().iter().chain(held_out.classes()) {
+        let at = match nodes.splits[*node as usize] {
+            Split::Train => 0,
+            Split::Validation => 1,
+            Split::Test => 2,
+            Split::None => panic!("{node} is used for nothing"),
+        };
+        counts[usize::from(*class)][at] += 1;
+    }
+    counts
+}
+
+#[test]
+fn as_many_nodes_of_each_class_train_as_is_said() {
+    let split = r#"{"train_per_class": 20, "validation": 50, "test": 70, "seed": 0}"#;
+    let counts = counts_by_class(split);
+    assert!(counts.iter().all(|[train, ..]| *train == 20), "{counts:?}");
+    let sum = |at: usize| counts.iter().map(|of_class| of_class[at]).sum::<usize>();
+    assert_eq!((sum(1), sum(2)), (50, 70));
+    assert_ne!(counts_by_class(&split.replace("\"seed\": 0", "\"seed\": 1")), counts);
+    for (split, words) in [
+        (r#"{"train_per_class": 290, "validation": 1, "test": 1}"#, "train_per_class = 290, and class number"),
+        (
+            r#"{"train_per_class": 20, "validation": 200, "test": 200}"#,
+            "ask for 400 nodes, and the training leaves 240",
+        ),
+    ] {
+        let text =
+            format!(r#"{{"dataset": "synthetic", "synthetic": {{"nodes": 300, "classes": 3}}, "split": {split}}}"#);
+        let problem = ingest(&params(&text), &[]).err().expect(words).to_string();
+        assert!(problem.contains(words), "{problem}");
+    }
+}
+
+/// Every class has the shares that all nodes have together, up to rounding at both ends.
+#[test]
+fn stratified_shares_are_those_of_every_class() {
+    let counts = counts_by_class(r#"{"train": 0.5, "validation": 0.25, "test": 0.25, "stratified": true}"#);
+    for [train, validation, test] in &counts {
+        let all = (train + validation + test) as f64;
+        assert!((*train as f64 - 0.5 * all).abs() <= 0.5, "{counts:?}");
+        assert!((*validation as f64 - 0.25 * all).abs() <= 1.0, "{counts:?}");
+    }
+}
+
+/// Files of splits as people have them; all say the same about the nodes ann, bob, cy, dan.
+#[test]
+fn a_file_of_splits_may_be_written_in_many_ways() {
+    let text = r#"{"nodes": "n", "labels": "l", "split": "s"}"#;
+    for split in [
+        "node,split\nann,train\nbob,validation\ncy,test\ndan,none\n",
+        "bob,val\nann,tr\ncy,te\n",
+        "\u{feff}node,split\r\nann,train\r\nbob,valid\r\ncy,test\r\n",
+        "node\tset\nann\tTrain\nbob\tVal\ncy\tTest\ndan\t\n",
+        "\"node\";\"split\"\n\"ann\";\"train\"\n\"bob\";\"dev\"\n\"cy\";\"testing\"\n",
+        "ann train\nbob validation\ncy test\n",
+        "TVEN",
+        "t v e n\n",
+        "\u{feff}T\nV\nE\nN\n",
+        "train\nval\ntest\nnone\n",
+        "tr va te n",
+    ] {
+        let files = [("n", "ann\nbob\ncy\ndan\n"), ("l", "ann,x\nbob,y\ncy,x\ndan,y\n"), ("s", split)];
+        let nodes = ingest(&params(text), &files).map_err(|error| error.to_string()).expect(split).0;
+        assert_eq!(nodes.splits, [Split::Train, Split::Validation, Split::Test, Split::None], "{split:?}");
+    }
 }
 
 /// Half a million containers inside each other, in every way that protocol 2 knows; a list that holds itself.

@@ -24,10 +24,12 @@ type Entries = BTreeMap<(String, String, String), String>;
 /// Scores by run, score and trial.
 type Scores = BTreeMap<(String, String), BTreeMap<u32, f64>>;
 
-/// Prints how the last run of `after` differs from that of `before`. Each is the name of an experiment, or its config.
+/// Prints how a run of `after` differs from one of `before`. Each is the name of an experiment, or its config, with the
+/// number of the run behind `@`, or without where the last run is meant.
 pub(crate) fn diff(store: &Store, before: &str, after: &str) -> anyhow::Result<()> {
-    let (before, after) = (name_of(before)?, name_of(after)?);
+    let (before, after) = (Named::of(before)?, Named::of(after)?);
     let (ours, theirs) = (entries(store, &after)?, entries(store, &before)?);
+    let (before, after) = (before.to_string(), after.to_string());
     let (mut same, mut changed) = (0, BTreeMap::<(String, Vec<String>), Vec<&str>>::new());
     for (name @ (stage, _, label), key) in &ours {
         match theirs.get(name) {
@@ -66,33 +68,59 @@ pub(crate) fn diff(store: &Store, before: &str, after: &str) -> anyhow::Result<(
     Ok(())
 }
 
-/// The name of an experiment that is given by its config or by name.
-fn name_of(given: &str) -> anyhow::Result<String> {
-    let path = Path::new(given);
-    if path.extension().is_some_and(|extension| extension == "toml") {
-        return Ok(Config::load(path, &[])?.name);
-    }
-    Ok(given.to_owned())
+/// A run by its experiment and its number: 1 is the last.
+struct Named {
+    name: String,
+    number: Option<usize>,
 }
 
-/// What the last run of the experiment `name` used.
-fn entries(store: &Store, name: &str) -> anyhow::Result<Entries> {
-    let places = runs::folders(store);
-    let called = |place: &Path| place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+impl Named {
+    fn of(given: &str) -> anyhow::Result<Self> {
+        let numbered = given.rsplit_once('@').and_then(|(name, number)| Some((name, number.parse::<usize>().ok()?)));
+        let (given, number) = numbered.map_or((given, None), |(name, number)| (name, Some(number)));
+        let path = Path::new(given);
+        let is_config = path.extension().is_some_and(|extension| extension == "toml");
+        let name = if is_config { Config::load(path, &[])?.name } else { given.to_owned() };
+        Ok(Self { name, number })
+    }
+}
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.number {
+            Some(number) => write!(f, "{}@{number}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// What a run used.
+fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
+    let (places, name) = (runs::folders(store), run.name.as_str());
     let mut entries = Entries::new();
-    for place in places.iter().filter(|place| called(place) == name) {
-        for entry in RunRecord::read(place)?.named() {
+    let mut n_runs = 0;
+    for place in places.iter().filter(|place| runs::name_of(place) == name) {
+        let past = runs::past_runs(place)?;
+        n_runs = n_runs.max(past.len());
+        let record = match run.number {
+            Some(number) => past.into_iter().nth(number.wrapping_sub(1)).map(|run| run.record).unwrap_or_default(),
+            None => RunRecord::read(place)?,
+        };
+        for entry in record.named() {
             // The record also holds what earlier runs used; the last one has names.
-            if !runs::is_named(store, name, entry.stage, entry.label) {
+            if run.number.is_none() && !runs::is_named(store, name, entry.stage, entry.label) {
                 continue;
             }
             let key = (entry.stage.to_owned(), entry.function.to_owned(), entry.label.to_owned());
             entries.insert(key, entry.key.to_owned());
         }
     }
-    let known: BTreeSet<String> =
-        places.iter().map(|place| called(place)).filter(|name| !name.starts_with('.')).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    ensure!(
+        run.number.is_none() || !entries.is_empty() || n_runs == 0,
+        "{run}: the history of `{name}` has {n_runs} runs (`veilgraph ls {name} --runs`)"
+    );
+    let known: BTreeSet<String> = places.iter().map(|place| runs::name_of(place)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
     let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
     ensure!(!entries.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
     Ok(entries)

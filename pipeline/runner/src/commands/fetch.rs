@@ -1,25 +1,41 @@
-//! `fetch`: a dataset from its original host.
+//! `fetch`: a dataset from its original host, from those that keep copies, or from a folder.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::config::ConfigError;
-use crate::datasets::{self, sha256};
+use crate::datasets::{self, FileSource, sha256};
 use crate::output;
 
 /// No file of a dataset is larger.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Downloads what is not there yet; a file is put in place only after its checksum was compared.
-pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow::Result<()> {
+/// Where files are taken from. Their checksums are compared, so that no place has to be trusted.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'a> {
+    /// Their original hosts, then those that keep copies.
+    Hosts,
+    /// Below an address.
+    Mirror(&'a str),
+    /// A folder on this machine.
+    Folder(&'a Path),
+}
+
+/// A place of one file.
+#[derive(Debug, PartialEq)]
+enum Place {
+    Url(String),
+    File(PathBuf),
+}
+
+/// Brings what is not there yet; a file is put in place only after its checksum was compared.
+pub(crate) fn fetch(name: &str, data_dir: &Path, origin: Origin) -> anyhow::Result<()> {
     let dataset = datasets::named(name).map_err(ConfigError)?;
     output::line(&format!("{name}: {}\nlicence: {}", dataset.about, dataset.licence));
     let folder = dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(name);
     let place = data_dir.join(folder);
-    fs::create_dir_all(&place)
-        .with_context(|| format!("{}: cannot create the folder; choose another --data-dir", place.display()))?;
     // Before anything is downloaded.
     for (file, source) in &dataset.files {
         let path = place.join(file);
@@ -36,36 +52,136 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, mirror: Option<&str>) -> anyhow
             output::line(&format!("{file}: already there"));
             continue;
         }
-        let url = match (mirror, &source.url) {
-            (Some(mirror), _) => format!("{}/{folder}/{file}", mirror.trim_end_matches('/')),
-            (None, Some(url)) => url.clone(),
-            (None, None) => anyhow::bail!(
-                "{file}: no host offers this file in this form; put it into {} yourself (configs/datasets.toml has its checksum)",
-                place.display()
-            ),
-        };
-        let bytes = download(&url)?;
-        let found = sha256(&bytes);
+        let places = origin.places(folder, file, source);
         anyhow::ensure!(
-            found == source.sha256,
-            "{url}: checksum mismatch (SHA-256 {found}, expected {}); nothing was written, try again or use --mirror",
-            source.sha256
+            !places.is_empty(),
+            "{file}: no host offers this file in this form; put it into {} yourself, or name the folder that has it with \
+             --from (configs/datasets.toml has its checksum)",
+            place.display()
         );
-        let draft = path.with_extension(format!("draft-{}", std::process::id()));
-        let written = fs::write(&draft, &bytes).and_then(|()| fs::rename(&draft, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
-            .with_context(|| format!("{}: cannot write; free space or choose another --data-dir", path.display()))?;
+        let bytes = first_sound(&places, &source.sha256)?;
+        write(&path, &bytes)?;
         output::line(&format!("{file}: {} KiB", bytes.len() / 1024));
     }
     Ok(())
 }
 
+impl Origin<'_> {
+    /// The places of a file, in the order in which they are tried.
+    fn places(self, folder: &str, file: &str, source: &FileSource) -> Vec<Place> {
+        match (self, &source.url) {
+            (Self::Mirror(mirror), _) => vec![Place::Url(format!("{}/{folder}/{file}", mirror.trim_end_matches('/')))],
+            (Self::Folder(from), _) => vec![Place::File(from.join(folder).join(file)), Place::File(from.join(file))],
+            (Self::Hosts, None) => Vec::new(),
+            (Self::Hosts, Some(url)) => {
+                let heritage =
+                    format!("https://archive.softwareheritage.org/api/1/content/sha256:{}/raw/", source.sha256);
+                let all = [Some(url.clone()), jsdelivr(url), Some(heritage)];
+                all.into_iter().flatten().map(Place::Url).collect()
+            }
+        }
+    }
+}
+
+/// The copy that jsDelivr keeps of a file of a repository at GitHub, at the same commit.
+fn jsdelivr(url: &str) -> Option<String> {
+    let inside = url.strip_prefix("https://raw.githubusercontent.com/")?;
+    let mut parts = inside.splitn(4, '/');
+    let (owner, repository, commit, path) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    Some(format!("https://cdn.jsdelivr.net/gh/{owner}/{repository}@{commit}/{path}"))
+}
+
+/// The file from the first place that has it as it should be.
+///
+/// # Errors
+/// When no place has it; the error says of each what was wrong.
+fn first_sound(places: &[Place], expected: &str) -> anyhow::Result<Vec<u8>> {
+    let mut problems: Vec<String> = Vec::new();
+    for place in places {
+        match place.bytes(expected) {
+            Ok(bytes) => return Ok(bytes),
+            Err(problem) => problems.push(format!("{problem:#}")),
+        }
+    }
+    anyhow::bail!("{}; nothing was written", problems.join("\n"))
+}
+
+impl Place {
+    fn bytes(&self, expected: &str) -> anyhow::Result<Vec<u8>> {
+        let (name, bytes) = match self {
+            Self::Url(url) => (url.clone(), download(url)?),
+            Self::File(path) => {
+                let name = path.display().to_string();
+                let bytes = fs::read(path).with_context(|| format!("{name}: cannot read the file"))?;
+                (name, bytes)
+            }
+        };
+        let found = sha256(&bytes);
+        anyhow::ensure!(
+            found == expected,
+            "{name}: checksum mismatch (SHA-256 {found}, expected {expected}); try again, or use --mirror or --from"
+        );
+        Ok(bytes)
+    }
+}
+
+/// Puts a file in its place, whole or not at all, and makes the folder for it.
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)
+        .with_context(|| format!("{}: cannot create the folder; choose another --data-dir", folder.display()))?;
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let written = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written.with_context(|| format!("{}: cannot write; free space or choose another --data-dir", path.display()))
+}
+
 fn download(url: &str) -> anyhow::Result<Vec<u8>> {
-    let answer =
-        ureq::get(url).call().with_context(|| format!("{url}: cannot download; check the network or use --mirror"))?;
+    let answer = ureq::get(url)
+        .call()
+        .with_context(|| format!("{url}: cannot download; check the network, or use --mirror or --from"))?;
     let body = answer.into_body().with_config().limit(MAX_BYTES).read_to_vec();
     body.with_context(|| format!("{url}: the download broke off; try again"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_looked_for_at_its_host_and_where_copies_are_kept() {
+        let source = |url: Option<&str>| FileSource { sha256: "ab12".to_owned(), url: url.map(str::to_owned) };
+        let url = |text: &str| Place::Url(text.to_owned());
+        let heritage = url("https://archive.softwareheritage.org/api/1/content/sha256:ab12/raw/");
+        let at_github = "https://raw.githubusercontent.com/kimiyoung/planetoid/af6a/data/ind.cora.x";
+        assert_eq!(
+            Origin::Hosts.places("cora", "ind.cora.x", &source(Some(at_github))),
+            [url(at_github), url("https://cdn.jsdelivr.net/gh/kimiyoung/planetoid@af6a/data/ind.cora.x"), heritage]
+        );
+        let elsewhere = "https://example.org/ind.cora.x";
+        assert_eq!(Origin::Hosts.places("cora", "x", &source(Some(elsewhere))).len(), 2);
+        assert!(Origin::Hosts.places("cora", "x", &source(None)).is_empty());
+        assert_eq!(Origin::Mirror("http://a/").places("cora", "x", &source(Some(at_github))), [url("http://a/cora/x")]);
+        assert_eq!(
+            Origin::Folder(Path::new("d")).places("cora", "x", &source(None)),
+            [Place::File("d/cora/x".into()), Place::File("d/x".into())]
+        );
+    }
+
+    #[test]
+    fn every_dataset_at_github_has_a_copy_at_the_same_commit() {
+        for (name, dataset) in datasets::all() {
+            for url in dataset.files.values().filter_map(|source| source.url.as_deref()) {
+                let copy = jsdelivr(url);
+                assert_eq!(copy.is_some(), url.starts_with("https://raw.githubusercontent.com/"), "{name}: {url}");
+                // A branch moves on, and a copy of it may be older than the file.
+                let is_commit =
+                    |commit: &str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let commit = copy.as_deref().and_then(|copy| copy.split('@').nth(1)?.split('/').next());
+                assert!(commit.is_none_or(is_commit), "{name}: {url}");
+            }
+        }
+    }
 }

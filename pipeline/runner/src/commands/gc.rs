@@ -1,15 +1,16 @@
 //! `gc`: what nobody needs any more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use bytesize::ByteSize;
-use veilgraph_store::{Entry, Store};
+use veilgraph_store::{Entry, Kind, Store};
 
 use super::verify::refuse_foreign;
 use crate::engine::DEPLOYED;
+use crate::nearest::nearest;
 use crate::order;
 use crate::output;
 use crate::runs::{self, RunRecord};
@@ -17,20 +18,22 @@ use crate::task::STAGES;
 
 /// What `gc` may remove.
 #[derive(Clone, Copy)]
-pub(crate) struct GarbageRule {
+pub(crate) struct GarbageRule<'a> {
     /// Whether it only says what it would remove.
     pub dry_run: bool,
     /// Whether the entries that runs use go as well, however young.
     pub all: bool,
     /// The age in days from which an unused entry may go.
     pub older_than: f64,
-    /// The number of unused entries of every stage function that stay, however old: the youngest.
-    pub keep_last: Option<usize>,
-    /// The bytes of unused entries that stay, however old: the youngest.
+    /// The number of the last runs of each config whose entries stay, however old.
+    pub keep_last: u32,
+    /// The bytes that unused entries may take together: old ones stay while there is room beside the young ones.
     pub keep_size: Option<ByteSize>,
+    /// A config whose runs count no more, and whose names go.
+    pub forget: Option<&'a str>,
 }
 
-/// Removes old entries that no config's last run uses (or, if `all`, all entries), and what killed processes left.
+/// Removes old entries that no config's last runs use (or, if `all`, all entries), and what killed processes left.
 /// Releases of deployments always stay.
 pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Result<()> {
     if !store.root().exists() {
@@ -42,10 +45,10 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     let Some(_alone) = store.lock_for_removal()? else {
         bail!("{}: a run uses this store, and nothing was removed; wait until it ends", store.root().display());
     };
-    let mut used = BTreeSet::new();
-    for record in RunRecord::all_of(store)?.into_iter().filter(|_| !rule.all) {
-        used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
+    if let Some(name) = rule.forget {
+        forget(store, name, rule.dry_run)?;
     }
+    let used = if rule.all { BTreeSet::new() } else { used(store, rule)? };
     let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
     let mut unused = Vec::new();
     for entry in store.entries(&STAGES)? {
@@ -57,13 +60,16 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
         }
     }
     unused.sort_by_key(age);
-    let (mut removed, mut kept, mut young) = (Sum::default(), Kept::default(), Sum::default());
+    let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
     for entry in unused {
         if age(&entry) < least_age {
             young.add(&entry);
             continue;
         }
-        if kept.keeps(&entry, rule) {
+        // The youngest come first, so what is young was counted before.
+        let with_it = young.bytes + kept.bytes + size(&entry);
+        if rule.keep_size.is_some_and(|most| with_it <= most.as_u64()) {
+            kept.add(&entry);
             continue;
         }
         let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
@@ -79,8 +85,8 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     let which = if rule.all { "" } else { "unused " };
     output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
-    if kept.sum.entries > 0 {
-        output::line(&format!("{} stay, as --keep-last or --keep-size says", kept.sum.of("old unused ")));
+    if kept.entries > 0 {
+        output::line(&format!("{} stay, as --keep-size says", kept.of("old unused ")));
     }
     if young.entries > 0 {
         let days = rule.older_than;
@@ -90,6 +96,45 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             young.of("unused ")
         ));
     }
+    Ok(())
+}
+
+/// Stage and key of the entries that the last runs of every config use.
+fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, String)>> {
+    let mut used = BTreeSet::new();
+    for place in runs::folders(store) {
+        // What a killed run left half-written is no record.
+        let is_forgotten = rule.forget.is_some_and(|name| name == runs::name_of(&place));
+        if is_forgotten || runs::is_half_written(&place) {
+            continue;
+        }
+        for record in runs::last_records(&place, rule.keep_last as usize)? {
+            used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
+        }
+    }
+    Ok(used)
+}
+
+/// Removes the names, the scores and the history of a config, whose entries are then as old as they are.
+fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
+    ensure!(
+        store.kind() == Kind::Whole,
+        "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
+        store.root().display()
+    );
+    let (places, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        runs::folders(store).into_iter().partition(|place| runs::name_of(place) == name);
+    let known: Vec<String> = others.iter().map(|place| runs::name_of(place)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
+    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    ensure!(!places.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
+    for place in &places {
+        if !is_dry {
+            runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
+        }
+    }
+    let verb = if is_dry { "would forget" } else { "forgot" };
+    output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
     Ok(())
 }
 
@@ -121,29 +166,6 @@ impl Sum {
     fn of(&self, which: &str) -> String {
         let size = if self.bytes == 0 { String::new() } else { format!(" ({})", ByteSize(self.bytes)) };
         format!("{} {which}entries{size}", self.entries)
-    }
-}
-
-/// The old unused entries that stay.
-#[derive(Default)]
-struct Kept {
-    sum: Sum,
-    /// Their number, by stage and function.
-    numbers: BTreeMap<(String, Option<String>), usize>,
-}
-
-impl Kept {
-    /// Whether an entry stays as well; the youngest are asked about first.
-    fn keeps(&mut self, entry: &Entry, rule: GarbageRule) -> bool {
-        let recipe = &entry.manifest.recipe;
-        let number = self.numbers.entry((recipe.stage.clone(), recipe.task.clone())).or_default();
-        let is_among_last = rule.keep_last.is_some_and(|most| *number < most);
-        let has_room = rule.keep_size.is_some_and(|most| self.sum.bytes + size(entry) <= most.as_u64());
-        if is_among_last || has_room {
-            *number += 1;
-            self.sum.add(entry);
-        }
-        is_among_last || has_room
     }
 }
 

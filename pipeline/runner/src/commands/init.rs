@@ -38,7 +38,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let source = guess::source(arguments)?;
     let ingest = source.table(folder, arguments.label_column.as_deref());
     let found = look(&source, &ingest, folder)?;
-    say(&found);
+    say(&found, ingest.contains_key("split"));
     let config = text::config(&ingest, &found);
     fs::write(to, config).with_context(|| format!("{}: cannot write the config", to.display()))?;
     // A config that could not run must not be left behind.
@@ -95,7 +95,7 @@ fn look(source: &Source, ingest: &toml::Table, folder: &Path) -> anyhow::Result<
 }
 
 /// Says what is public of the graph. How many links it has is not.
-fn say(found: &Found) {
+fn say(found: &Found, has_split: bool) {
     const MOST_NAMED: usize = 8;
     let features = found.n_features.map_or("no features".to_owned(), |count| format!("{count} features"));
     let mut classes = match found.classes.len() {
@@ -114,7 +114,8 @@ fn say(found: &Found) {
     output::line(&format!("found: {} nodes, {features}, {classes}", found.n_nodes));
     if !found.classes.is_empty() {
         let [train, validation, test] = found.splits;
-        output::line(&format!("       {train} nodes train, {validation} validate, {test} test, drawn at random"));
+        let how = if has_split { "as the dataset splits them" } else { "drawn at random" };
+        output::line(&format!("       {train} nodes train, {validation} validate, {test} test, {how}"));
     }
     if found.nodes_from_links {
         output::line(

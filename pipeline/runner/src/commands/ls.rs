@@ -62,11 +62,38 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     Ok(())
 }
 
+/// Prints the runs so far of the experiments `wanted`, or of all.
+pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs"]);
+    let mut rows = Vec::new();
+    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+        let name = runs::name_of(place);
+        if !wanted.is_empty() && !wanted.contains(&name) {
+            continue;
+        }
+        for (at, run) in runs::past_runs(place)?.into_iter().enumerate() {
+            let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
+            let age = runs::now().saturating_sub(Duration::from_millis(run.time));
+            table.add_row([called.clone(), in_words(age), stage_runs.to_string()]);
+            let seconds = run.time / 1000;
+            rows.push(json!({"run": called, "time": seconds, "stage_runs": stage_runs, "config": run.config}));
+        }
+    }
+    anyhow::ensure!(
+        wanted.is_empty() || !rows.is_empty(),
+        "{}: no such experiment has run; `veilgraph ls --runs` lists all",
+        wanted.join(", ")
+    );
+    output::line(&if as_json { serde_json::to_string_pretty(&rows)? } else { table.to_string() });
+    Ok(())
+}
+
 /// The names of every entry, as `show` takes them, by stage and key.
 fn names(store: &Store) -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let mut names: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
-        let Some(config) = place.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        let config = runs::name_of(place);
         for entry in RunRecord::read(place)?.named() {
             if !runs::is_named(store, &config, entry.stage, entry.label) {
                 continue;

@@ -57,7 +57,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
         run::ensure_fresh(tasks, &done, path)?;
-        gathered.add(config, tasks, &done, path, run::is_whole(arguments))?;
+        gathered.add(config, tasks, &done, run::is_whole(arguments))?;
     }
     let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
@@ -115,14 +115,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(
-        &mut self,
-        config: &Config,
-        tasks: &[Task],
-        done: &[Done],
-        path: &Path,
-        is_whole: bool,
-    ) -> anyhow::Result<()> {
+    fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done], is_whole: bool) -> anyhow::Result<()> {
         let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
         if is_whole {
             self.outcomes.extend(checks::outcomes(&config.checks, &rows, tasks, done));
@@ -130,7 +123,7 @@ impl Gathered {
         self.rows.extend(rows);
         self.releases.extend(releases_of(tasks));
         self.entries.extend(entries_of(tasks, done));
-        self.configs.push(described(config, path)?);
+        self.configs.push(described(config));
         for line in provenance::lines(tasks, done) {
             if !self.provenance.contains(&line) {
                 self.provenance.push(line);
@@ -172,11 +165,11 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
     Ok(drawn)
 }
 
-fn described(config: &Config, path: &Path) -> anyhow::Result<Value> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    Ok(context! {
-        name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text
-    })
+/// What a page says of an experiment.
+fn described(config: &Config) -> Value {
+    context! {
+        name => config.name.as_str(), is_deployment => config.is_deployment(), trials => config.trials, search_trials => config.search_trials, seed => config.seed, text => config.text()
+    }
 }
 
 fn settings(rows: &[Row]) -> Vec<Vec<String>> {

@@ -25,7 +25,7 @@ enum OneOrMore {
 /// Everything that a config says: the files that it extends, itself, and `sets` laid over them; and where its own text
 /// stands.
 pub(super) fn resolved(path: &Path, text: String, sets: &[String]) -> Result<(Table, Source), ConfigError> {
-    let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new() };
+    let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new(), resolved: Table::new() };
     let own: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
     let mut table = with_extended(own, &source, &mut Vec::new())?;
     for set in sets {
@@ -36,6 +36,7 @@ pub(super) fn resolved(path: &Path, text: String, sets: &[String]) -> Result<(Ta
         }
         source.overlaid.push(overlay(&mut table, set)?);
     }
+    source.resolved = table.clone();
     Ok((table, source))
 }
 
@@ -68,7 +69,7 @@ fn with_extended(mut own: Table, source: &Source, above: &mut Vec<PathBuf>) -> R
             return Err(source.at("extends", &format!("{} extends itself; remove the circle", path.display())));
         }
         let text = text_of(&path).map_err(|ConfigError(problem)| source.at("extends", &problem))?;
-        let inner = Source { path, text, overlaid: Vec::new() };
+        let inner = Source { path, text, overlaid: Vec::new(), resolved: Table::new() };
         let mut extended: Table = toml::from_str(&inner.text).map_err(|error| inner.syntax(&error))?;
         // The name of an experiment is its own.
         extended.remove("name");

@@ -2,6 +2,28 @@
 
 use toml::{Table, Value};
 
+use super::Config;
+
+impl Config {
+    /// The same config without one field of a table.
+    pub(crate) fn without_field(&self, table: &str, field: &str) -> Self {
+        let mut config = self.clone();
+        config.table_mut(table).and_then(|table| table.remove(field));
+        config
+    }
+
+    /// The same config with another value of one field of a table that it has.
+    pub(crate) fn with_field(&self, table: &str, field: &str, value: Value) -> Self {
+        let mut config = self.clone();
+        config.table_mut(table).and_then(|table| table.insert(field.to_owned(), value));
+        config
+    }
+
+    fn table_mut(&mut self, path: &str) -> Option<&mut Table> {
+        path.split('.').try_fold(&mut self.tables, |tables, part| tables.get_mut(part)?.as_table_mut())
+    }
+}
+
 /// Dotted paths of all fields of a table that are no tables themselves.
 pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
     let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };

@@ -13,7 +13,10 @@ use crate::nearest::nearest;
 pub(super) struct Source {
     pub path: PathBuf,
     pub text: String,
+    /// Fields that `--set` gives.
     pub overlaid: Vec<String>,
+    /// Everything that the config says, with what it extends and with `--set`.
+    pub resolved: Table,
 }
 
 impl Source {

@@ -28,7 +28,7 @@ pub(crate) struct KnownFields {
 }
 
 /// Fields that stand above the first table of a config.
-const ABOVE_TABLES: [&str; 5] = ["name", "seed", "trials", "search_trials", "profile"];
+const ABOVE_TABLES: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
 
 impl FieldsOfPlan {
     pub(super) fn given(&mut self, table: &str, fields: &[String]) {
@@ -42,6 +42,8 @@ impl FieldsOfPlan {
     }
 
     /// Refuses what the config says and no stage function reads. `known` says what other plans would read.
+    ///
+    /// What the file says for another choice than that of `--set` is no mistake.
     pub(super) fn check(&self, config: &Config, known: &KnownFields) -> Result<(), ConfigError> {
         let is_asked =
             |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
@@ -51,10 +53,25 @@ impl FieldsOfPlan {
             );
             return Err(config.error(table, &problem));
         }
-        match self.given.difference(&self.read).next() {
-            Some(field) => Err(config.error(field, &unread(field, known))),
-            None => Ok(()),
+        for field in self.given.difference(&self.read) {
+            match config.set_beside(field) {
+                Some(set) if known.has(field) => {
+                    tracing::warn!("{field}: the config gives this field, and nothing reads it beside --set {set}");
+                }
+                _ => return Err(config.error(field, &unread(field, known))),
+            }
         }
+        Ok(())
+    }
+}
+
+impl KnownFields {
+    /// Whether some plan would read this field.
+    fn has(&self, field: &str) -> bool {
+        let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
+        let of_tables = self.tables.iter().filter(|(of, _)| *of == table).map(|(_, fields)| fields);
+        let of_mechanisms = self.mechanisms.iter().filter(|_| table == "privatize.links").map(|(_, fields)| fields);
+        of_tables.chain(of_mechanisms).flatten().any(|known| known == name)
     }
 }
 

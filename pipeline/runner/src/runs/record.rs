@@ -8,13 +8,13 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veilgraph_store::{Kind, Part, Store};
 
-use super::{folder, folders, is_half_written};
+use super::folder;
 use crate::config::Config;
 use crate::engine::SideChoice;
 use crate::task::Task;
 
 /// Which entries the last run of a config used.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunRecord {
     /// Stage to key, by stage function and label.
     entries: BTreeMap<String, BTreeMap<String, String>>,
@@ -43,12 +43,6 @@ impl RunRecord {
         let places = places.chain([store.root().join("runs").join(&config.name)]);
         let mut found = places.filter(|place| place.join("run.json").is_file());
         found.next().map_or_else(|| Ok(Self::default()), |place| Self::read(&place))
-    }
-
-    /// The records of all configs in all parts.
-    pub(crate) fn all_of(store: &Store) -> anyhow::Result<Vec<Self>> {
-        // What a killed run left half-written is no record.
-        folders(store).iter().filter(|place| !is_half_written(place)).map(|place| Self::read(place)).collect()
     }
 
     /// The record in a folder of readable names; empty if there is none.

@@ -93,19 +93,23 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
     let names = params.files().map_err(|error| plan.config.error("ingest", &error.to_string()))?;
     let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
     let file = |name: String| {
-        let path = path_of(plan, &name, params);
+        let places = places_of(plan, &name, params);
+        let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
         let known = known.as_ref().and_then(|dataset| dataset.files.get(&name));
-        RawHandle { path, sha256: known.map(|file| file.sha256.clone()), name }
+        let dataset = known.and(params.dataset.clone());
+        RawHandle { path, places, dataset, sha256: known.map(|file| file.sha256.clone()), name }
     };
     Ok(names.into_iter().map(file).collect())
 }
 
-/// A data file: in the dataset's folder, in the data folder, beside the config, or beside published figures.
-fn path_of(plan: &Plan, name: &str, params: &Params) -> PathBuf {
+/// Where a data file may be: in the dataset's folder, in the data folder, beside the config, or beside published figures.
+fn places_of(plan: &Plan, name: &str, params: &Params) -> Vec<PathBuf> {
     let data = plan.options.data_dir.map_or_else(|| plan.config.folder().to_owned(), Path::to_owned);
     let folder = data.join(params.folder.as_deref().unwrap_or(""));
     let published = plan.config.published.as_ref().map(|folder| folder.join(name));
     let mut places = vec![folder.join(name), data.join(name), plan.config.folder().join(name)];
     places.extend(published);
-    places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone()
+    // Folders may be the same.
+    places.dedup();
+    places
 }

@@ -68,3 +68,47 @@ fn keys_are_those_of_arrays_and_a_missing_one_is_named() {
     assert_eq!(archive.numbers("a"), Ok(Vec::new()));
     assert_eq!(archive.numbers("b"), Err("it is missing".to_owned()));
 }
+
+/// An array of one dimension with these bytes.
+fn array_of(kind: &str, size: usize, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({size},), }}\n");
+    [with_header(1, header.as_bytes()), data.to_vec()].concat()
+}
+
+/// Examples of IEEE 754: the largest number, the smallest normal one, the smallest of all, and what is no number.
+#[test]
+fn numbers_of_half_precision_are_read() {
+    let examples: [(u16, f64); 8] = [
+        (0x3c00, 1.0),
+        (0xc000, -2.0),
+        (0x3555, 1365.0 / 4096.0),
+        (0x7bff, 65_504.0),
+        (0x0400, 1.0 / 16_384.0),
+        (0x0001, 1.0 / 16_777_216.0),
+        (0x8000, 0.0),
+        (0xfc00, f64::NEG_INFINITY),
+    ];
+    let data: Vec<u8> = examples.iter().flat_map(|(bits, _)| bits.to_le_bytes()).collect();
+    let (shape, numbers) = plain_array(&array_of("<f2", 8, &data)).expect("an array");
+    assert_eq!((shape, numbers), (vec![8], examples.map(|(_, number)| number).to_vec()));
+    let nan = plain_array(&array_of("<f2", 1, &[0x01, 0x7c])).expect("an array").1;
+    assert!(nan[0].is_nan());
+    assert!(plain_array(&array_of("<f2", 9, &data)).is_err(), "cut short");
+}
+
+#[test]
+fn texts_are_read_and_numbers_are_none() {
+    let letters: Vec<u8> = "abéc\0\0".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
+    let texts = plain_texts(&array_of("<U2", 3, &letters)).expect("an array").expect("texts");
+    assert_eq!(texts, (vec![3], vec!["ab".to_owned(), "éc".to_owned(), String::new()]));
+    let bytes = plain_texts(&array_of("|S2", 2, b"abc\0")).expect("an array").expect("texts");
+    assert_eq!(bytes.1, ["ab", "c"]);
+    assert_eq!(plain_texts(&array_of("<i4", 1, &[1, 0, 0, 0])), Ok(None));
+    for (kind, size) in [("<U0", 1_000_000_000), ("<U2", 1_000_000_000), ("<U2", 4)] {
+        assert!(plain_texts(&array_of(kind, size, &letters)).is_err(), "{size} texts of {kind}");
+    }
+    let packed = archive(&array_of("<U2", 3, &letters), CompressionMethod::Deflated);
+    let mut packed = Archive::open(&packed).expect("an archive");
+    assert_eq!(packed.texts("a").expect("texts").expect("texts").len(), 3);
+    assert_eq!(packed.texts("b"), Ok(None));
+}

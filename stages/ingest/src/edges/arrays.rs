@@ -1,6 +1,6 @@
 //! Arrays of NumPy and sparse matrices of SciPy, whose nodes are numbered from 0.
 
-use crate::archive::{Archive, plain_array};
+use crate::archive::{Archive, plain_array, plain_texts};
 use crate::error::Error;
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files};
@@ -94,22 +94,31 @@ fn dense(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     Ok((width, values.chunks(width.max(1)).map(row).collect()))
 }
 
-/// Reads the class of each node: whole numbers in an array of shape `[nodes]`, where a negative one means none.
-pub(super) fn classes(files: &Files, file: &str) -> Result<Vec<Option<u64>>, Error> {
-    const REMEDY: &str = "write one whole number for each node, below 0 where a node has no class";
+/// Reads the class of each node from an array of shape `[nodes]`: whole numbers, of which a negative one means none, or
+/// texts, of which an empty one does.
+pub(super) fn classes(files: &Files, file: &str) -> Result<Vec<Option<String>>, Error> {
+    const REMEDY: &str = "write one whole number for each node, below 0 where a node has no class, or one text";
     if is_sparse(file) {
         return Err(Error::new(file, "", "a matrix of labels", "write them as an array (`numpy.save`)"));
     }
-    let (shape, values) = array(files, file)?;
-    if shape.iter().filter(|&&size| size != 1).count() > 1 {
-        return Err(Error::new(file, "", format!("labels in an array of shape {shape:?}"), REMEDY));
+    let check = |shape: &[usize]| match shape.iter().filter(|&&size| size != 1).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::new(file, "", format!("labels in an array of shape {shape:?}"), REMEDY)),
+    };
+    // What is no array at all is refused below.
+    if let Ok(Some((shape, texts))) = plain_texts(files.bytes(file)?.as_ref()) {
+        check(&shape)?;
+        let class = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        return Ok(texts.into_iter().map(class).collect());
     }
+    let (shape, values) = array(files, file)?;
+    check(&shape)?;
     let class = |(node, value): (usize, f64)| {
         if value.fract() != 0.0 || value.is_nan() || value > 65_535.0 {
             let place = format!("row {}: ", node + 1);
             return Err(Error::new(file, place, format!("{value} is no class"), REMEDY));
         }
-        Ok((value >= 0.0).then_some(value as u64))
+        Ok((value >= 0.0).then(|| (value as u64).to_string()))
     };
     values.into_iter().enumerate().map(class).collect()
 }

@@ -65,9 +65,7 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLa
 fn by_number(files: &Files, file: &str) -> Result<NamedLabels, Error> {
     let classes = arrays::classes(files, file)?;
     let n_rows = classes.len();
-    let row = |(node, class): (usize, Option<u64>)| {
-        (node.to_string(), (node as u64 + 1, class.map(|class| class.to_string())))
-    };
+    let row = |(node, class): (usize, Option<String>)| (node.to_string(), (node as u64 + 1, class));
     Ok(NamedLabels { file: file.to_owned(), n_rows, rows: classes.into_iter().enumerate().map(row).collect() })
 }
 

@@ -6,18 +6,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a split is a table of shares { train, validation, test }, of { parts } or of a { scheme }, \"planetoid\", or a file"
+    expecting = "a split is a table of shares { train, validation, test }, of numbers { train_per_class, validation, test }, of { parts } or of a { scheme }, \"planetoid\", or a file"
 )]
 pub enum SplitParams {
     /// Uses are drawn at random among the nodes with a label.
     Random(Ratios),
+    /// As many nodes of each class train, and others are drawn at random.
+    PerClass(PerClass),
     /// The graph is cut into parts with few links between them: one tests, one validates, the others train.
     OfParts(Parts),
     /// Uses are those that the dataset comes with.
     OfDataset(DatasetSplit),
     /// Uses are those of one of the splits that a dataset comes with.
     Scheme(Scheme),
-    /// A file holds one letter per node (T, V, E, or N for none), or rows `node,split`.
+    /// A file holds one letter (T, V, E, or N for none) or word for each node, or rows `node,split`.
     File(String),
 }
 
@@ -40,6 +42,24 @@ pub struct Ratios {
     pub validation: f64,
     /// The share that scores.
     pub test: f64,
+    /// The seed of the draw.
+    #[serde(default = "default_split_seed")]
+    pub seed: u64,
+    /// Whether these are the shares of every class (default: of all nodes together).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratified: Option<bool>,
+}
+
+/// As many training nodes of every class, as is usual for graphs of citations; what is left over is unused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerClass {
+    /// The number of nodes of each class that train.
+    pub train_per_class: usize,
+    /// The number of nodes that choose the model.
+    pub validation: usize,
+    /// The number of nodes that score.
+    pub test: usize,
     /// The seed of the draw.
     #[serde(default = "default_split_seed")]
     pub seed: u64,
@@ -70,6 +90,6 @@ fn default_split_seed() -> u64 {
 
 impl Default for SplitParams {
     fn default() -> Self {
-        Self::Random(Ratios { train: 0.5, validation: 0.25, test: 0.25, seed: default_split_seed() })
+        Self::Random(Ratios { train: 0.5, validation: 0.25, test: 0.25, seed: default_split_seed(), stratified: None })
     }
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::cli::{DeviceChoice, RunArguments};
-use crate::task::{Done, Task, Wire};
+use crate::datasets;
+use crate::task::{Done, RawHandle, Task, Wire};
 
 /// Commit and state of the working copy that the program was built from.
 pub(super) const COMMIT: &str = env!("VEILGRAPH_COMMIT");
@@ -30,19 +31,37 @@ pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
                 .iter()
                 .zip(digests)
                 .filter_map(|(wire, digest)| match wire {
-                    Wire::Raw(file) => Some(format!("{} (BLAKE3 {digest})", file.name)),
+                    Wire::Raw(file) => Some(with_digest(file, &digest)),
                     Wire::Output { .. } => None,
                 })
                 .collect::<Vec<_>>()
         });
         let files: Vec<String> = files.collect();
-        let words = if files.is_empty() { "drawn from its parameters and seed".to_owned() } else { files.join(", ") };
+        let words = if files.is_empty() {
+            "drawn from its parameters and seed".to_owned()
+        } else {
+            let dataset = task.params.get("dataset").and_then(toml::Value::as_str);
+            let known = dataset.and_then(|name| datasets::named(name).ok());
+            let licence = known.map_or_else(String::new, |known| format!("; licence: {}", known.licence));
+            format!("{}{licence}", files.join(", "))
+        };
         let line = [format!("data, {}", task.label()), words];
         if !lines.contains(&line) {
             lines.push(line);
         }
     }
     lines
+}
+
+/// A file with the digest that anybody can compare, where it is a file of a known dataset. The digest of one's own file is
+/// keyed with the secret of the store, since a plain one would let others test guesses of the file.
+fn with_digest(file: &RawHandle, recorded: &str) -> String {
+    let RawHandle { name, sha256, .. } = file;
+    match sha256 {
+        Some(sha256) => format!("{name} (SHA-256 {sha256})"),
+        // A recipe holds the name of a file before its digest.
+        None => format!("{name} (keyed BLAKE3 {})", recorded.rsplit(':').next().unwrap_or(recorded)),
+    }
 }
 
 /// Processor, cores, memory and system.
@@ -90,4 +109,22 @@ pub(super) fn again(arguments: &RunArguments, name: Option<&str>) -> Vec<String>
     commands.push(format!("{program} run {rest}"));
     commands.push(format!("{program} report {rest}{named}"));
     commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_says_whether_it_is_keyed() {
+        let file = |sha256: Option<&str>| RawHandle {
+            name: "e.csv".to_owned(),
+            path: "e.csv".into(),
+            places: Vec::new(),
+            dataset: None,
+            sha256: sha256.map(str::to_owned),
+        };
+        assert_eq!(with_digest(&file(None), "e.csv:0a1b"), "e.csv (keyed BLAKE3 0a1b)");
+        assert_eq!(with_digest(&file(Some("23cf")), "e.csv:0a1b"), "e.csv (SHA-256 23cf)");
+    }
 }

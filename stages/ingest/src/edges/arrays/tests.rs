@@ -73,7 +73,8 @@ fn arrays_hold_features_and_classes() {
     let (width, rows) = with("f.npy", npy(&[2, 2], vec![0.5_f32, -1.0, 0.0, 3.0]), features).expect("features");
     assert_eq!((width, rows), (2, vec![vec![(0, 0.5), (1, -1.0)], vec![(0, 0.0), (1, 3.0)]]));
     let classes = with("l.npy", npy(&[4], vec![2_i64, -1, 0, 2]), classes).expect("classes");
-    assert_eq!(classes, [Some(2), None, Some(0), Some(2)]);
+    let classes: Vec<Option<&str>> = classes.iter().map(Option::as_deref).collect();
+    assert_eq!(classes, [Some("2"), None, Some("0"), Some("2")]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! Tables as text: fields separated by commas, tabs, semicolons or spaces.
+//! Tables as text: fields separated by commas, tabs, semicolons, bars or spaces.
 
 use std::borrow::Cow;
 
+use super::super::arrays::ends_in;
 use super::super::columns::{is_unnamed, is_usual_name};
 use super::{Row, Table};
 use crate::error::Error;
@@ -17,8 +18,14 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
         return Err(Error::new(file, "", format!("this looks like {format}, not like a table"), remedy));
     }
     let text = &with_one_kind_of_comments(text);
-    let delimiter = delimiter(text);
-    let mut rows = rows(file, text, delimiter)?;
+    let text = &without_attributes(text);
+    if has_comments_below_a_row(text) {
+        tracing::warn!(
+            "{file}: lines below the first row begin with `#` and are not read, as comments; where they are rows, put their \
+             first field in quotes"
+        );
+    }
+    let mut rows = rows(file, text, separator(file, text))?;
     if rows.is_empty() {
         return Err(Error::new(file, "", "the file is empty", "give at least one row"));
     }
@@ -48,34 +55,107 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default()
 }
 
-fn delimiter(text: &str) -> char {
-    let first = first_line(text);
-    [',', '\t', ';', ' '].into_iter().find(|&delimiter| first.contains(delimiter)).unwrap_or(',')
+/// Whether a line says something and is no comment.
+fn is_row(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
 }
 
-fn rows(file: &str, text: &str, delimiter: char) -> Result<Vec<Row>, Error> {
-    let mut reader = csv::ReaderBuilder::new()
+/// The lines with their ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['\n', '\r'])
+}
+
+/// Whether a comment stands where a row may be meant, such as a link of `#rust`.
+fn has_comments_below_a_row(text: &str) -> bool {
+    lines(text).skip_while(|line| !is_row(line)).any(|line| line.starts_with('#'))
+}
+
+/// The text without the attributes that networkx writes behind links, as in `1 2 {'weight': 4, 'color': 'red'}`. They are
+/// cut only where every row has some: elsewhere, braces may be part of a name.
+fn without_attributes(text: &str) -> Cow<'_, str> {
+    let mut rows = lines(text).filter(|line| is_row(line)).peekable();
+    if rows.peek().is_none() || rows.any(|line| start_of_attributes(line).is_none()) {
+        return Cow::Borrowed(text);
+    }
+    let without = |line: &str| match start_of_attributes(line).filter(|_| is_row(line)) {
+        Some(start) => [&line[..start], &line[line.trim_end().len()..]].concat(),
+        None => line.to_owned(),
+    };
+    Cow::Owned(lines(text).map(without).collect())
+}
+
+/// Where the attributes at the end of a row begin, with the separator before them.
+fn start_of_attributes(line: &str) -> Option<usize> {
+    let (before, inside) = line.trim_end().strip_suffix('}')?.split_once('{')?;
+    let is_list = inside.trim().is_empty() || inside.contains(':');
+    let ends = before.strip_suffix(SEPARATORS)?;
+    is_list.then_some(ends.len())
+}
+
+/// What may stand between two fields.
+const SEPARATORS: [char; 5] = [',', '\t', ';', '|', ' '];
+
+/// What separates the fields: what gives the first rows equally many.
+///
+/// Where several do, a tab does, because names seldom have one; else what comes first in a row, because decimals and names
+/// may have commas; and a space only where nothing else does.
+fn separator(file: &str, text: &str) -> char {
+    let first = first_line(text);
+    if first.contains('\t') && ends_in(file, ".tsv") {
+        return '\t';
+    }
+    let rank = |separator: char| match separator {
+        '\t' => 0,
+        ' ' => 2,
+        _ => 1,
+    };
+    let fitting = SEPARATORS
+        .into_iter()
+        .filter_map(|separator| Some((rank(separator), length_of_first_field(text, separator)?, separator)));
+    let occurring = || SEPARATORS.into_iter().find(|&separator| first.contains(separator));
+    fitting.min().map(|(.., separator)| separator).or_else(occurring).unwrap_or(',')
+}
+
+/// The length of the first field, if this separator gives the first rows equally many fields, and at least two.
+fn length_of_first_field(text: &str, separator: char) -> Option<usize> {
+    const LOOKED_AT: usize = 100;
+    let mut reader = reader(text, separator);
+    let rows = reader.records().map_while(Result::ok).map(|record| fields(&record, separator));
+    let rows: Vec<Vec<String>> = rows.filter(|fields| !is_blank(fields)).take(LOOKED_AT).collect();
+    let first = rows.first().filter(|first| first.len() >= 2)?;
+    rows.iter().all(|row| row.len() == first.len()).then(|| first[0].len())
+}
+
+fn reader(text: &str, separator: char) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(delimiter as u8)
+        .delimiter(separator as u8)
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
+        .from_reader(text.as_bytes())
+}
+
+/// The fields of a row. Several spaces are one separator.
+fn fields(record: &csv::StringRecord, separator: char) -> Vec<String> {
+    record.iter().filter(|field| separator != ' ' || !field.is_empty()).map(str::to_owned).collect()
+}
+
+fn is_blank(fields: &[String]) -> bool {
+    fields.is_empty() || (fields.len() == 1 && fields[0].is_empty())
+}
+
+fn rows(file: &str, text: &str, separator: char) -> Result<Vec<Row>, Error> {
     let row = |record: Result<csv::StringRecord, csv::Error>| {
         let record = record.map_err(|error| {
             let line = error.position().map_or(0, csv::Position::line);
             Error::new(file, format!("line {line}: "), "not a row of a table", "check quotes and separators")
         })?;
         let line = record.position().map_or(0, |position| line_of(text, position));
-        // Several spaces are one separator.
-        let fields = record.iter().filter(|field| delimiter != ' ' || !field.is_empty());
-        Ok((line, fields.map(str::to_owned).collect::<Vec<_>>()))
+        Ok((line, fields(&record, separator)))
     };
-    let is_blank = |row: &Result<Row, Error>| match row {
-        Ok((_, fields)) => fields.is_empty() || (fields.len() == 1 && fields[0].is_empty()),
-        Err(_) => false,
-    };
-    reader.records().map(row).filter(|row| !is_blank(row)).collect()
+    let says_something = |row: &Result<Row, Error>| !row.as_ref().is_ok_and(|(_, fields)| is_blank(fields));
+    reader(text, separator).records().map(row).filter(says_something).collect()
 }
 
 /// The line of the row that the reader found from `start` on; comments and empty lines may stand before it.
