@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{Answer, Lab, TINY, rows};
 
 /// The tiny experiment with a floor, a ceiling and three trials.
 fn compared() -> String {
@@ -231,6 +231,25 @@ fn claims_hold_fail_or_are_skipped() {
     let verdicts: Vec<&Value> = rows(&document).map(|claim| &claim["verdict"]).collect();
     assert_eq!(verdicts, ["fails", "holds"]);
     assert!(document[0]["value"].as_f64().is_some_and(|value| value > 0.9) && document[0]["trials"] == 3);
+}
+
+#[test]
+fn claims_run_in_the_store_that_their_configs_name() {
+    let lab = Lab::with("config.toml", format!("{}\n[privacy]\nstore = \"kept\"\n", compared()));
+    lab.write("claims.toml", CLAIMS);
+    // The lab names `artifacts` on the command line.
+    let elsewhere = lab.call(&["claims", "claims.toml"]);
+    assert!(elsewhere.status == 2 && elsewhere.err.contains("the store of this config is"), "{}", elsewhere.err);
+    let answer = Answer::of(
+        std::process::Command::new(env!("CARGO_BIN_EXE_veilgraph"))
+            .args(["claims", "claims.toml"])
+            .current_dir(lab.path("."))
+            .env_remove("VEILGRAPH_STORE")
+            .env_remove("DATA_DIR")
+            .env_remove("PUBLISHED"),
+    );
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert!(lab.path("kept/auditor/reports/claims-quick.html").is_file() && !lab.path("artifacts").exists());
 }
 
 #[test]
