@@ -68,6 +68,18 @@ fn a_table_comes_in_four_formats_and_says_what_it_compares() {
     assert!(columns.status == 2 && columns.err.contains("nothing sweeps it"), "{}", columns.err);
 }
 
+#[test]
+fn a_table_of_one_column_is_headed_by_its_score() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let table = lab.call(&["table", "config.toml"]).out;
+    assert!(table.lines().any(|line| line.starts_with("| ") && line.ends_with("| accuracy % |")), "{table}");
+    let csv = lab.call(&["table", "config.toml", "--format", "csv"]).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let at = reader.headers().expect("a header").iter().position(|name| name == "column").expect("a column");
+    assert!(reader.records().all(|record| record.expect("a row")[at].is_empty()), "no field is swept: {csv}");
+}
+
 /// A row for each trial of the CSV would let a reader take one trial for several.
 #[test]
 fn one_trial_has_no_interval_and_proves_nothing() {
