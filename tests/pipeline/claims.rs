@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{Answer, Lab, TINY, rows};
 
 /// The tiny experiment with a floor, a ceiling and three trials.
 fn compared() -> String {
@@ -66,6 +66,18 @@ fn a_table_comes_in_four_formats_and_says_what_it_compares() {
     assert!(nobody.status == 2 && nobody.err.contains("--against nobody"), "{}", nobody.err);
     let columns = lab.call(&["table", "config.toml", "--columns", "train.hidden"]);
     assert!(columns.status == 2 && columns.err.contains("nothing sweeps it"), "{}", columns.err);
+}
+
+#[test]
+fn a_table_of_one_column_is_headed_by_its_score() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let table = lab.call(&["table", "config.toml"]).out;
+    assert!(table.lines().any(|line| line.starts_with("| ") && line.ends_with("| accuracy % |")), "{table}");
+    let csv = lab.call(&["table", "config.toml", "--format", "csv"]).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let at = reader.headers().expect("a header").iter().position(|name| name == "column").expect("a column");
+    assert!(reader.records().all(|record| record.expect("a row")[at].is_empty()), "no field is swept: {csv}");
 }
 
 /// A row for each trial of the CSV would let a reader take one trial for several.
@@ -267,6 +279,25 @@ fn a_claim_may_be_about_a_mean_over_a_swept_field() {
         let answer = lab.call(&["claims", "claims.toml"]);
         assert!(answer.status == 2 && answer.err.contains(words), "{to}: {}", answer.err);
     }
+}
+
+#[test]
+fn claims_run_in_the_store_that_their_configs_name() {
+    let lab = Lab::with("config.toml", format!("{}\n[privacy]\nstore = \"kept\"\n", compared()));
+    lab.write("claims.toml", CLAIMS);
+    // The lab names `artifacts` on the command line.
+    let elsewhere = lab.call(&["claims", "claims.toml"]);
+    assert!(elsewhere.status == 2 && elsewhere.err.contains("the store of this config is"), "{}", elsewhere.err);
+    let answer = Answer::of(
+        std::process::Command::new(env!("CARGO_BIN_EXE_veilgraph"))
+            .args(["claims", "claims.toml"])
+            .current_dir(lab.path("."))
+            .env_remove("VEILGRAPH_STORE")
+            .env_remove("DATA_DIR")
+            .env_remove("PUBLISHED"),
+    );
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    assert!(lab.path("kept/auditor/reports/claims-quick.html").is_file() && !lab.path("artifacts").exists());
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn show_prints_schema_metadata_rows_and_answers_sql() {
     lab.json(&[]);
     let shown = lab.call(&["show", "tiny/privatize/trial-0/noisy_links", "--head", "3"]);
     for word in
-        ["epsilon_links", "deployable               false", "source u32, target u32", "row_count", "shape: (3, 2)"]
+        ["epsilon_links", "deployable               false", "source u32, target u32", " rows\n", "shape: (3, 2)"]
     {
         assert!(shown.out.contains(word), "{word} is not in {}", shown.out);
     }
@@ -31,6 +31,16 @@ fn show_prints_schema_metadata_rows_and_answers_sql() {
         let answer = lab.call(&["show", path, "--sql", query]);
         assert!(answer.status == 0 && answer.out.contains(shape), "{query}: {}{}", answer.out, answer.err);
     }
+    let counted = lab.call(&["show", path, "--sql", "SELECT COUNT(*) AS n FROM artifact", "--format", "csv"]).out;
+    let said = lab.call(&["show", path]).out;
+    assert!(said.contains(&format!("  {} rows\n", counted.lines().nth(1).expect("a number"))), "{said}");
+    let wide = lab.call(&["show", "artifacts/auditor/runs/tiny/scores.parquet"]).out;
+    let columns = wide.lines().find_map(|line| line.trim().strip_prefix("columns: ")).expect("columns");
+    let n_columns = columns.split(", ").count();
+    assert!(n_columns > 8, "{wide}");
+    assert_eq!(wide.matches("shape: (").count(), n_columns.div_ceil(8), "in parts of eight columns: {wide}");
+    let log = lab.call(&["show", "artifacts/auditor/runs/tiny/log.jsonl"]);
+    assert!(log.status == 1 && log.err.contains("this file is text"), "{}", log.err);
     let wrong = lab.call(&["show", path, "--sql", "SELECT nonsense FROM artifact"]);
     assert!(wrong.status == 1 && wrong.err.contains("the table is called `artifact`"), "{}", wrong.err);
 }

@@ -374,9 +374,16 @@ fn an_export_holds_exactly_what_its_config_says() {
     assert_eq!(answer.status, 0, "{}", answer.err);
     assert_eq!(fs::read_dir(lab.path("out/privatize")).expect("there").count(), 1);
     let cost: Value = serde_json::from_slice(&fs::read(lab.path("out/cost.json")).expect("there")).expect("JSON");
-    let list_bit: f64 =
-        rows(&cost).filter(|row| row["relation"] == "list-bit").filter_map(|row| row["epsilon"].as_f64()).sum();
+    let list_bit: f64 = rows(&cost["releases"])
+        .filter(|row| row["relation"] == "list-bit")
+        .filter_map(|row| row["epsilon"].as_f64())
+        .sum();
     assert!((list_bit - 1.0).abs() < 1e-12, "{cost}");
+    let total = rows(&cost["total"]).find(|row| row["relation"] == "list-bit").expect("a total");
+    assert_eq!(total["epsilon"], 1.0, "{cost}");
+    for field in ["population", "config", "date", "version"] {
+        assert!(cost[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {cost}");
+    }
     let another = ["--set", "privatize.links.epsilon=3.0", "--to", "more", "--yes"];
     let answer = lab.call(&[&["export", "config.toml"], &another[..]].concat());
     assert!(answer.status == 1 && answer.err.contains("was not released"), "{}", answer.err);

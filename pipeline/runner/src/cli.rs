@@ -35,7 +35,7 @@ const GLOBAL: &str = "Global options";
 
 /// Learning on graphs whose links stay private.
 ///
-/// Exit status: 0 done, 1 failed, 2 wrong usage or config.
+/// Exit status: 0 done, 1 failed, 2 wrong usage or config, 130 interrupted.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 pub(crate) struct Cli {

@@ -15,6 +15,7 @@ mod export;
 mod fetch;
 mod gc;
 mod init;
+mod interruption;
 mod ledger;
 mod ls;
 mod man;
@@ -50,6 +51,7 @@ use crate::output;
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let store = Store::open(place_of_store(&cli)?)?;
     refuse_absent_store(&store, &cli.command)?;
+    interruption::tell_of_interruptions(&cli.command);
     match cli.command {
         Command::Run { run, others } => run::run(&store, &run, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
@@ -114,10 +116,15 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
         Command::Table(arguments) => Some(&arguments.run),
         _ => None,
     };
+    let (configs, sets): (Vec<PathBuf>, &[String]) = match (run, &cli.command) {
+        (Some(run), _) if run.side == SideChoice::All => (run.configs.clone(), run.sets.as_slice()),
+        (None, Command::Claims(arguments)) => (claims::configs(arguments)?, &[][..]),
+        // A server and an auditor keep stores of their own.
+        _ => (Vec::new(), &[][..]),
+    };
     let mut named: Option<PathBuf> = None;
-    // A server and an auditor keep stores of their own.
-    for path in run.filter(|run| run.side == SideChoice::All).map_or(&[][..], |run| &run.configs) {
-        let config = Config::load(path, run.map_or(&[][..], |run| &run.sets))?;
+    for path in &configs {
+        let config = Config::load(path, sets)?;
         let store = match &config.privacy.store {
             Some(store) => config.folder().join(store),
             None => given.unwrap_or(Path::new(DEFAULT_STORE)).to_owned(),

@@ -5,6 +5,7 @@ mod code;
 mod commands;
 mod config;
 mod datasets;
+mod date;
 mod engine;
 mod executor;
 mod function;

@@ -24,7 +24,7 @@ use crate::published::Published;
 use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire};
 use binding::{Bound, bind, bug};
 use branch::Made;
-pub(crate) use branch::{Absence, Branch};
+pub(crate) use branch::{Absence, Branch, rounded};
 use fields::FieldsOfPlan;
 pub(crate) use fields::KnownFields;
 use until::up_to;

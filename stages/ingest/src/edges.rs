@@ -122,6 +122,9 @@ fn ordered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 }
 
 #[cfg(test)]
+#[path = "edges/odd_attributes/tests.rs"]
+mod odd_attributes;
+#[cfg(test)]
 #[path = "edges/odd_files/tests.rs"]
 mod odd_files;
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod tolerance;
 mod verdict;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -37,6 +37,18 @@ struct Checked<'a> {
     finding: Finding,
     /// How long the experiment took that several claims may rest on.
     seconds: f64,
+}
+
+/// The configs of the experiments that would run.
+pub(crate) fn configs(arguments: &ClaimsArguments) -> anyhow::Result<Vec<PathBuf>> {
+    let file = ClaimsFile::read(&arguments.file)?;
+    let wanted = file.wanted(&arguments.only)?;
+    let is_wanted = |one: &&Experiment| {
+        one.lacks(arguments.mode(), arguments).is_none() && wanted.iter().any(|claim| claim.experiment == one.name)
+    };
+    let configs = file.experiments.iter().filter(is_wanted).map(|one| file.folder.join(&one.config));
+    // What is wrong with a config is said where its experiment is prepared.
+    Ok(configs.filter(|config| Config::load(config, &[]).is_ok()).collect())
 }
 
 /// Runs the experiments that the claims of this mode rest on, and prints a verdict for each claim.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use veilgraph_contract::{Cost, Relation};
 
+use crate::plan::rounded;
+
 /// The delta of a cost, as text; nothing for a pure one.
 pub(crate) fn at_delta(cost: &Cost) -> String {
     if cost.dp_delta() > 0.0 { format!(" (at dp_delta {:e})", cost.dp_delta()) } else { String::new() }
@@ -13,7 +15,7 @@ pub(crate) fn at_delta(cost: &Cost) -> String {
 pub(crate) fn in_words(totals: &BTreeMap<Relation, Cost>) -> String {
     let text: Vec<String> = totals
         .iter()
-        .map(|(relation, cost)| format!("{} per {}{}", cost.epsilon(), relation.words(), at_delta(cost)))
+        .map(|(relation, cost)| format!("{} per {}{}", rounded(cost.epsilon()), relation.words(), at_delta(cost)))
         .collect();
     text.join(", ").replacen(" per", " nats per", 1)
 }

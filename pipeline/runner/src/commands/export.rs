@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::Release;
+use serde_json::{Value, json};
+use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{Kind, Store};
 
@@ -11,10 +12,13 @@ use crate::cli::RunArguments;
 use crate::commands::confirm;
 use crate::commands::costs::in_words;
 use crate::commands::run;
+use crate::config::Config;
+use crate::date::date;
 use crate::engine::SideChoice;
 use crate::output;
+use crate::plan::rounded;
 use crate::progress::Display;
-use crate::runs::RunRecord;
+use crate::runs::{self, RunRecord};
 use crate::task::{Done, Task};
 
 /// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
@@ -50,7 +54,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         in_words(&totals(releases.iter().copied()))
     ));
     confirm("Hand it over?", is_accepted, "nothing was handed over", "--yes")?;
-    let files = write_whole_folder(to, |draft| write(&config.name, &tasks, &done, &releases, draft))?;
+    let files = write_whole_folder(to, |draft| write(&config, &tasks, &done, &releases, draft))?;
     output::line(&format!(
         "{}: {files} files. Copy this folder as it is; the server goes on with `veilgraph --store {} run CONFIG --side server \
          --until train`",
@@ -79,7 +83,7 @@ pub(super) fn draft_beside(to: &Path) -> anyhow::Result<std::path::PathBuf> {
 }
 
 /// Writes the server's store; the number of its files.
-fn write(name: &str, tasks: &[Task], done: &[Done], releases: &[&Release], to: &Path) -> anyhow::Result<usize> {
+fn write(config: &Config, tasks: &[Task], done: &[Done], releases: &[&Release], to: &Path) -> anyhow::Result<usize> {
     let server = Store::new_server(to)?;
     let mut record = RunRecord::default();
     let mut files = 0;
@@ -89,9 +93,20 @@ fn write(name: &str, tasks: &[Task], done: &[Done], releases: &[&Release], to: &
         files += public.manifest.outputs.len();
         record.note(task, &public.manifest.key);
     }
-    record.write(&server, name)?;
+    record.write(&server, &config.name)?;
     let wrong = || format!("{}: cannot write the cost", to.display());
-    std::fs::write(to.join("cost.json"), serde_json::to_vec_pretty(releases)?).with_context(wrong)?;
+    let cost = cost(config, releases);
+    std::fs::write(to.join("cost.json"), serde_json::to_vec_pretty(&cost)?).with_context(wrong)?;
     server.remove_leftovers(std::time::Duration::ZERO)?;
     Ok(files)
+}
+
+/// Who handed over what, when, and at which cost under every relation.
+fn cost(config: &Config, releases: &[&Release]) -> Value {
+    let total = |(relation, cost): (&Relation, &Cost)| json!({"relation": relation, "epsilon": rounded(cost.epsilon()), "dp_delta": cost.dp_delta()});
+    let totals: Vec<Value> = totals(releases.iter().copied()).iter().map(total).collect();
+    json!({
+        "population": config.population(None), "config": config.name, "date": date(runs::now().as_secs()),
+        "version": env!("CARGO_PKG_VERSION"), "total": totals, "releases": releases,
+    })
 }

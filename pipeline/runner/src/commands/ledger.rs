@@ -8,8 +8,10 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
 use crate::commands::costs::at_delta;
+use crate::date::date;
 use crate::ledger::{Ledger, LedgerRow};
 use crate::output;
+use crate::plan::rounded;
 
 /// Prints every release and the totals per graph.
 pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
@@ -25,6 +27,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     table.set_header([
         "population",
         "graph",
+        "date",
         "experiment",
         "trial",
         "target",
@@ -39,12 +42,13 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         table.add_row([
             row.population.clone(),
             short(row),
+            date(row.time),
             row.experiment.clone(),
             row.trial.to_string(),
             row.release.subject.name().to_owned(),
             row.release.noise.clone(),
             row.release.relation.words().to_owned(),
-            row.release.cost.epsilon().to_string(),
+            rounded(row.release.cost.epsilon()).to_string(),
             row.release.cost.dp_delta().to_string(),
             row.randomness.clone(),
             row.release.sound.to_string(),

@@ -34,7 +34,12 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
             tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
         }
         if arguments.json {
-            let document = json!({"name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done), "spent": spent_json(&tasks, &done)});
+            let would_spend = spent_json(&tasks, &done);
+            // A plan spends nothing; programs that read what a run spent find it under the same name.
+            let document = json!({
+                "name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done),
+                "would_spend": would_spend, "spent": would_spend,
+            });
             output::line(&serde_json::to_string_pretty(&document)?);
         }
     }

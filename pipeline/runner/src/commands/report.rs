@@ -26,6 +26,7 @@ use crate::commands::checks::{self, Outcome};
 use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
+use crate::plan::rounded;
 use crate::progress::Display;
 use crate::task::{Done, Task};
 use answer::Answer;
@@ -192,7 +193,7 @@ fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
             release.subject.name().to_owned(),
             release.noise.clone(),
             release.relation.words().to_owned(),
-            release.cost.epsilon().to_string(),
+            rounded(release.cost.epsilon()).to_string(),
             if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
         ];
         *cells.entry(line).or_default() += 1;

@@ -47,7 +47,6 @@ pub(crate) fn run(
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
     let mut outcomes = Vec::new();
-    tell_of_interruptions();
     // Until the entries have names, `gc` would take them for unused.
     let _running = store.lock_for_run()?;
     for (config, tasks) in &experiments {
@@ -84,20 +83,6 @@ pub(crate) fn run(
     }
     checks::ensure_passed(&outcomes)
 }
-
-/// Whoever stops a run learns that nothing is lost.
-fn tell_of_interruptions() {
-    // A second handler in one process is refused, and without one the process just ends.
-    let _ = ctrlc::set_handler(|| {
-        output::error_line(
-            "interrupted; what is finished and the checkpoints are kept, and the same command goes on from there",
-        );
-        std::process::exit(INTERRUPTED);
-    });
-}
-
-/// What shells report of a process that was interrupted.
-const INTERRUPTED: i32 = 130;
 
 /// The published figures, if a folder is named.
 pub(crate) fn read_published(arguments: &RunArguments) -> anyhow::Result<Option<Published>> {

@@ -3,9 +3,10 @@
 mod rows;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use polars::prelude::{DataFrame, LazyFrame};
 use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
@@ -27,6 +28,15 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     }
     let path = find(store, &arguments.artifact)?;
     let name = path.display();
+    match path.extension().and_then(OsStr::to_str) {
+        Some("jsonl" | "json" | "csv" | "toml" | "html") => {
+            bail!("{name}: this file is text, which any program for texts shows; `show` reads Parquet files")
+        }
+        Some("safetensors") => {
+            bail!("{name}: this is a trained model, which `veilgraph predict` applies; `show` reads Parquet files")
+        }
+        _ => {}
+    }
     let unreadable = || format!("{name}: not a readable Parquet file; run `veilgraph verify`");
     let metadata = metadata_of(&path).with_context(unreadable)?;
     let frame = scan_parquet(&path).with_context(unreadable)?;
@@ -45,16 +55,11 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
     let schema = frame.collect_schema().with_context(unreadable)?;
     let columns: Vec<String> = schema.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
     output::line(&format!("  columns: {}", columns.join(", ")));
-    let mut context = SQLContext::new();
-    context.register("artifact", frame.clone());
-    let rows = context
-        .execute("SELECT COUNT(*) AS row_count FROM artifact")
-        .and_then(LazyFrame::collect)
-        .with_context(unreadable)?;
-    output::line(&format!("{rows}"));
+    let count = answer(frame.clone(), "SELECT COUNT(*) FROM artifact", None)?;
+    let n_rows = count.columns()[0].get(0).with_context(unreadable)?.extract::<u64>().unwrap_or_default();
+    output::line(&format!("  {n_rows} rows"));
     let head = frame.limit(arguments.head.unwrap_or(DEFAULT_HEAD)).collect().with_context(unreadable)?;
-    output::line(&head.to_string());
-    Ok(())
+    rows::print(&head, ShowFormat::Table)
 }
 
 /// The answer to a query about an artifact, or its first rows.

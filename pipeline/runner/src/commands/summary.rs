@@ -244,6 +244,8 @@ pub(crate) fn json(rows: &[Row]) -> Value {
         row.scores.keys().filter_map(move |metric| {
             let values = row.values(metric);
             let summary = Summary::of(&values)?;
+            // One trial says nothing of others.
+            let deviation = (summary.trials > 1).then_some(summary.standard_deviation);
             let half_width = summary.half_width.is_finite().then_some(summary.half_width);
             let cell = &row.cell;
             let choices: Map<String, Value> =
@@ -254,7 +256,7 @@ pub(crate) fn json(rows: &[Row]) -> Value {
                 "degree_fraction": cell.degree_fraction, "estimate": cell.estimate(), "variant": cell.variant,
                 "model": cell.model, "choices": choices, "costs": cell.costs, "setting": row.setting,
                 "metric": metric, "better": better(metric), "values": values, "mean": summary.mean,
-                "standard_deviation": summary.standard_deviation, "half_width": half_width,
+                "standard_deviation": deviation, "half_width": half_width,
             });
             for name in ["attack", "pool", "belief"] {
                 if let Some(value) = cell.choice(&format!("audit.{name}")) {

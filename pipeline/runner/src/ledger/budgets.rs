@@ -7,6 +7,8 @@ use serde::Deserialize;
 use veilgraph_contract::{Relation, Release, Subject};
 use veilgraph_privacy::Epsilon;
 
+use crate::plan::rounded;
+
 /// `[privacy] budget`: a number of nats per list bit, or a table with a number of nats for each relation.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Written")]
@@ -104,8 +106,10 @@ impl Budgets {
                  {left} remain; nothing was released. Lower epsilon, release less, reuse an earlier release, or accept the \
                  overspend with --spend",
                 words = relation.words(),
+                cost = rounded(cost),
+                so_far = rounded(so_far),
                 budget = budget.nats(),
-                left = budget.nats() - so_far,
+                left = rounded(budget.nats() - so_far),
             );
         }
         Ok(())
@@ -131,7 +135,7 @@ impl Budgets {
         let one = |(&relation, budget): (&Relation, &Epsilon)| {
             let rows = spent.iter().filter(|release| release.relation == relation);
             let spent = sum(rows);
-            format!("{spent} of {} nats per {} are spent", budget.nats(), relation.words())
+            format!("{} of {} nats per {} are spent", rounded(spent), budget.nats(), relation.words())
         };
         self.0.iter().map(one).collect::<Vec<_>>().join(", ")
     }

@@ -186,6 +186,6 @@ impl Branch {
 }
 
 /// Twelve digits: a budget that was split and added up again is the budget.
-fn rounded(nats: f64) -> f64 {
+pub(crate) fn rounded(nats: f64) -> f64 {
     format!("{nats:.11e}").parse().unwrap_or(nats)
 }

@@ -175,12 +175,15 @@ fn dense(table: Table, node_at: usize, class_at: Option<usize>) -> Result<NamedF
 }
 
 fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {
+    let wrong = |problem: String, remedy: &str| Err(Error::new(file, place(file, line), problem, remedy));
     match text.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => {
-            Err(Error::new(file, place(file, line), format!("the value {value} is not finite"), "give a finite number"))
+        Ok(value) => wrong(format!("the value {value} is not finite"), "give a finite number"),
+        Err(_) if text.is_empty() => wrong("a feature without a value".to_owned(), "give a finite number"),
+        Err(_) if text.replace(',', ".").parse::<f32>().is_ok() => {
+            wrong(format!("`{text}` is no number"), "write decimals with a point")
         }
-        Err(_) => Err(Error::new(file, place(file, line), format!("`{text}` is no number"), "give a finite number")),
+        Err(_) => wrong(format!("`{text}` is no number"), "give a finite number"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::output;
 /// Prints all rows.
 pub(super) fn print(frame: &DataFrame, format: ShowFormat) -> anyhow::Result<()> {
     match format {
-        ShowFormat::Table => output::line(&frame.to_string()),
+        ShowFormat::Table => table(frame)?,
         ShowFormat::Csv => output::line(csv(frame)?.trim_end()),
         ShowFormat::Json => {
             for row in 0..frame.height() {
@@ -18,6 +18,21 @@ pub(super) fn print(frame: &DataFrame, format: ShowFormat) -> anyhow::Result<()>
                 output::line(&serde_json::to_string(&object)?);
             }
         }
+    }
+    Ok(())
+}
+
+/// A table for people. Polars leaves out columns in the middle of a wide frame, so a wide one is printed in parts.
+fn table(frame: &DataFrame) -> anyhow::Result<()> {
+    const AT_ONCE: usize = 8;
+    let columns = frame.get_column_names();
+    let names: Vec<&str> = columns.iter().map(|name| name.as_str()).collect();
+    if names.len() <= AT_ONCE {
+        output::line(&frame.to_string());
+        return Ok(());
+    }
+    for part in names.chunks(AT_ONCE) {
+        output::line(&frame.select(part.iter().copied())?.to_string());
     }
     Ok(())
 }

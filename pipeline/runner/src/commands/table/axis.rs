@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use veilgraph_evaluate::Cell;
+use veilgraph_evaluate::metric::Metric;
 
 use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
@@ -62,6 +63,14 @@ impl ColumnAxis {
             Self::LinkBudget => cell.epsilon.to_string(),
             Self::Field(field) => cell.choice(field).unwrap_or_default().replace("inf", "∞"),
             Self::Nothing => String::new(),
+        }
+    }
+
+    /// The headings of columns with these values: a column that is no value of a field is called by the score.
+    pub(super) fn headings(&self, values: Vec<String>, metric: &Metric) -> Vec<String> {
+        match self {
+            Self::LinkBudget | Self::Field(_) => values,
+            Self::Nothing => vec![metric.heading.to_owned()],
         }
     }
 

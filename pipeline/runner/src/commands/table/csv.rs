@@ -60,7 +60,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     table.experiment.clone(),
                     table.dataset.clone(),
                     table.metric.name.to_owned(),
-                    column.replace('∞', "inf"),
+                    if table.axis.is_empty() { String::new() } else { column.replace('∞', "inf") },
                     cell.epsilon.to_string(),
                     cell.epsilon_edge.to_string(),
                     cell.summary.trials.to_string(),

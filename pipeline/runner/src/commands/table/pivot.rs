@@ -30,7 +30,7 @@ pub(crate) struct PivotTable {
     pub axis: String,
     /// Headings of what tells methods apart.
     pub method_headings: Vec<String>,
-    /// Headings of the budgets.
+    /// Headings of the budgets; the score where there is one column for all.
     pub columns: Vec<String>,
     pub lines: Vec<PivotLine>,
     /// What the cells are compared with, in words; none where there is nothing.
@@ -145,7 +145,7 @@ fn pivot(
         metric,
         axis: axis.words(),
         method_headings: headings.iter().map(|heading| heading.name.clone()).collect(),
-        columns,
+        columns: axis.headings(columns, metric),
         lines,
         against: is_compared.then_some(against),
     })
