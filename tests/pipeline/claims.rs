@@ -68,6 +68,26 @@ fn a_table_comes_in_four_formats_and_says_what_it_compares() {
     assert!(columns.status == 2 && columns.err.contains("nothing sweeps it"), "{}", columns.err);
 }
 
+/// Both ends of a link report it to one mechanism and one end to the other, so that the same cost of a link is another
+/// epsilon for each.
+#[test]
+fn columns_per_link_align_what_a_link_costs() {
+    let alternatives = "[[compare]]\nname = \"both-ends\"\nprivatize.links.epsilon = 3.0\n\
+                        [[compare]]\nname = \"one-end\"\nprivatize.links.mechanism = \"symrr\"\n";
+    let lab = Lab::with("config.toml", format!("{TINY}{alternatives}"));
+    lab.json(&[]);
+    let head = |arguments: &[&str]| {
+        let answer = lab.call(&[&["table", "config.toml"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        let head = answer.out.lines().find(|line| line.starts_with("| alternative")).map(str::to_owned);
+        (head.expect("a head"), answer.out)
+    };
+    assert!(head(&[]).0.ends_with("| 3 | 6 |"), "{:?}", head(&[]));
+    let (per_link, text) = head(&["--columns", "per-link"]);
+    assert!(per_link.ends_with("| 6 |") && !per_link.contains("| 3 |"), "{per_link}");
+    assert!(text.contains("epsilon, nats per undirected link"), "{text}");
+}
+
 /// A row for each trial of the CSV would let a reader take one trial for several.
 #[test]
 fn one_trial_has_no_interval_and_proves_nothing() {
