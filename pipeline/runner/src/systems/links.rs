@@ -43,6 +43,7 @@ mechanisms! {
     dprr,
     ldpgen,
     solitude,
+    edgerefine,
     edgerand,
     lapgraph,
     non_private,
