@@ -88,6 +88,39 @@ fn columns_per_link_align_what_a_link_costs() {
     assert!(text.contains("epsilon, nats per undirected link"), "{text}");
 }
 
+/// Trials in one split share its test nodes: pooled, a split is one trial, whose score is the mean of its trials.
+#[test]
+fn splits_are_pooled_as_trials() {
+    let lab = Lab::with("config.toml", compared());
+    let split = "ingest.split={train=0.5, validation=0.2, test=0.3, seed=[1, 2, 3, 4]}";
+    let sets = ["--set", split, "--set", "trials=2"];
+    let document = lab.json(&sets);
+    let table = |arguments: &[&str]| lab.call(&[&["table", "config.toml"], &sets[..], arguments].concat());
+    let pooled = table(&["--over", "ingest.split.seed"]);
+    assert_eq!(pooled.status, 0, "{}", pooled.err);
+    for words in ["over 4 values of `ingest.split.seed`", "with n = 36", "test nodes of their own"] {
+        assert!(pooled.out.contains(words), "{words}: {}", pooled.out);
+    }
+    assert!(table(&[]).out.contains("the intervals above do not cover that"), "{}", table(&[]).out);
+    let csv = table(&["--over", "ingest.split.seed", "--format", "csv"]).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let lines: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert_eq!(lines.len(), 4, "two budgets, a floor and a ceiling: {csv}");
+    assert!(lines.iter().all(|line| line[at("trials")] == *"4"), "{csv}");
+    let splits: Vec<f64> = rows(&document["metrics"])
+        .filter(|row| row["metric"] == "accuracy" && row["alternative"] == "no-links")
+        .filter_map(|row| row["mean"].as_f64())
+        .collect();
+    assert_eq!(splits.len(), 4);
+    let floor = lines.iter().find(|line| line[at("alternative")] == *"no-links").expect("the floor");
+    let mean: f64 = floor[at("mean")].parse().expect("a number");
+    assert!((mean - splits.iter().sum::<f64>() / 4.0).abs() < 1e-12, "{mean} {splits:?}");
+    let unknown = table(&["--over", "train.hidden"]);
+    assert!(unknown.status == 2 && unknown.err.contains("choose among ingest.split.seed"), "{}", unknown.err);
+}
+
 /// A row for each trial of the CSV would let a reader take one trial for several.
 #[test]
 fn one_trial_has_no_interval_and_proves_nothing() {

@@ -222,6 +222,8 @@ metrics! {
     VALIDATION_LOSS = "validation_loss", "validation loss", Classes, Nats, Fixed(3), Lower, true;
     /// Share of test nodes in their most frequent class: the accuracy of a constant answer.
     MAJORITY_ACCURACY = "majority_accuracy", "majority %", Classes, Percent, Fixed(1), Neither, false;
+    /// Number of test nodes, on which the other scores of classes rest.
+    TEST_NODES = "test_nodes", "test nodes", Classes, Nodes, Fixed(0), Neither, false;
     /// Area under the ROC curve of the inner products of held-out pairs.
     LINK_PREDICTION_AUC = "link_prediction_auc", "ROC AUC", LinkPrediction, One, Fixed(4), Higher, true;
     /// Average precision of the inner products of held-out pairs.

@@ -20,6 +20,9 @@ pub(crate) struct TableArguments {
     /// (default: a budget).
     #[arg(long, value_name = "TABLE.KEY")]
     pub columns: Option<String>,
+    /// The swept field whose values count as trials, such as the seeds of splits: intervals are then over them.
+    #[arg(long, value_name = "TABLE.KEY")]
+    pub over: Option<String>,
     /// The experiments.
     #[command(flatten)]
     pub run: RunArguments,
