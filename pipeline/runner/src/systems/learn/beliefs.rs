@@ -25,7 +25,7 @@ pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>,
 /// Blends what a network says with the beliefs about its graph.
 pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
     if matches!(network.mechanism.as_str(), "non-private" | "public") {
-        tracing::warn!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism);
+        plan.warn(format!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism));
         return Ok(network.clone());
     }
     // The blend has losses of its own.
@@ -39,12 +39,13 @@ fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Re
     if branch.has(ClassBeliefs::NAME, ClassBeliefs::ZONE) {
         return Ok(branch.clone());
     }
-    if branch.mechanism == "no-links" && has_features(branch) {
+    let holds_labels = branch.has(Labels::NAME, Labels::ZONE);
+    if branch.mechanism == "no-links" && has_features(branch) && holds_labels {
         return before_reports(plan, branch);
     }
     let problem = format!(
         "{what} what is believed about classes, and nothing is (mechanism \"{}\"); use mechanism = \"blink\" with \
-         [estimate] prior = \"blocks\" and labels that the server holds, or mechanism = \"no-links\" with features",
+         [estimate] prior = \"blocks\" and labels that the server holds, or mechanism = \"no-links\" with features and such labels",
         branch.mechanism
     );
     Err(plan.config.error(field, &problem))
