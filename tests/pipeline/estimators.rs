@@ -235,3 +235,36 @@ fn what_has_no_beliefs_or_no_features_is_refused() {
         assert!(!lab.has_entries());
     }
 }
+
+/// Reports at a smaller budget are those at a larger one with further noise, and every release is charged as if alone.
+#[test]
+fn nested_reports_lose_with_every_step() {
+    let check = "[[check]]\nscore = \"average_precision\"\nno_worse_with = \"epsilon\"\nfail = true\n";
+    let base = COMPARE.split("[[compare]]").next().expect("a beginning");
+    let nested = base.replace("epsilon = 3\n", "epsilon = [1, 2, 4]\nnested = true\n");
+    let more = ["--set", "evaluate.metrics=[\"link-error\"]"];
+    let (lab, document) = run(&format!("{nested}{check}"), &more);
+    assert_eq!(document["checks"][0]["passed"], true, "{}", document["checks"]);
+    let digest = |document: &Value, label: &str| -> String {
+        let found = rows(&document["stages"]).find(|row| row["stage"] == "privatize" && row["label"] == label);
+        found.unwrap_or_else(|| panic!("no {label}"))["outputs"]["noisy_links"]["digest"].to_string()
+    };
+    let (_, alone) = run(&nested.replace("nested = true", "nested = false"), &more);
+    let is_alone = |epsilon: &str| {
+        let label = format!("epsilon-{epsilon},trial-0");
+        digest(&document, &label) == digest(&alone, &label)
+    };
+    assert!(is_alone("4") && !is_alone("2") && !is_alone("1"), "the largest budget has nothing above it");
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    let charged = rows(&ledger).filter(|row| row["relation"] == "list-bit" && row["trial"] == 0);
+    let total: f64 = charged.filter_map(|row| row["epsilon"].as_f64()).sum();
+    assert!((total - 7.0).abs() < 1e-9, "1, 2 and 4 nats: {total}");
+    for (set, words) in [
+        ("privatize.links.missing_share=0.1", "all report as they should"),
+        ("privatize.links.nested=[[1]]", "nested is true or false"),
+    ] {
+        let lab = Lab::with("compare.toml", &nested);
+        let answer = lab.call(&["run", "compare.toml", "--set", set]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{set}: {}", answer.err);
+    }
+}

@@ -74,6 +74,7 @@ const SWEEPS: &[Sweep] = &[
         ["all-ones", "random-list"],
         &["privatize.links.lying_share=0.1", "estimate.ridge=0.1"],
     ),
+    beside("privatize.links.nested", ["false", "true"], &["privatize.links.epsilon=[5.0, 6.0]"]),
     beside("privatize.links.triangle", ["strict", "published-code"], &["privatize.links.mechanism=symrr"]),
     beside("privatize.features.epsilon", ["1.0", "2.0"], &["privatize.features.mechanism=one-bit"]),
     beside("privatize.features.budget", ["per-feature", "per-node"], ONE_BIT),
