@@ -268,3 +268,27 @@ fn nested_reports_lose_with_every_step() {
         assert!(answer.status == 2 && answer.err.contains(words), "{set}: {}", answer.err);
     }
 }
+
+/// A network that reads beliefs has one feature more for each class.
+#[test]
+fn networks_read_beliefs_beside_features() {
+    let text =
+        COMPARE.replace("construct.edge_multiple = [1, 2]", "train = { beliefs = true, blend = true, epochs = 5 }");
+    let (lab, document) = run(&text, &[]);
+    assert!(score(&document, "best", "accuracy") > 0.0);
+    let shown = lab.call(&["show", "compare/train/best,trial-0/estimated_features", "--head", "1"]);
+    assert!(shown.status == 0 && shown.out.contains("63"), "60 features and 3 classes: {}{}", shown.out, shown.err);
+    let cases: [(&[&str], &str); 4] = [
+        (&["train.beliefs=true"], "nothing is (mechanism \"blink\")"),
+        (&["train.beliefs=true", "privatize.links.mechanism=non-private"], "nothing is (mechanism \"non-private\")"),
+        (&["train={beliefs=true, inductive=true}"], "beliefs = true adds beliefs that were read off all links"),
+        (&["train.beliefs=true", "estimate.features.hops=2"], "[estimate.features] hops averages"),
+    ];
+    for (sets, words) in cases {
+        let lab = Lab::with("compare.toml", COMPARE.split("[[compare]]").next().expect("a beginning"));
+        let arguments: Vec<&str> = sets.iter().flat_map(|set| ["--set", *set]).collect();
+        let answer = lab.call(&[&["run", "compare.toml"], &arguments[..]].concat());
+        assert!(answer.status == 2 && answer.err.contains(words), "{sets:?}: {}", answer.err);
+        assert!(!lab.has_entries(), "{sets:?}");
+    }
+}

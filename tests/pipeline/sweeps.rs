@@ -120,6 +120,7 @@ const SWEEPS: &[Sweep] = &[
     beside("train.labels", ["plain", "forward"], LABELS),
     beside("train.label_hops", ["1", "2"], DROP),
     beside("train.blend", ["false", "true"], BEST),
+    beside("train.beliefs", ["false", "true"], BEST),
     beside("train.task", ["classify", "beliefs"], BEST),
     beside("train.inductive", ["false", "true"], &["construct.variant=hard"]),
     beside("audit.targets", ["20", "30"], ATTACKED),
