@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-GRAPH_ONLY = "[ingest]\ndataset = \"{dataset}\"\n[privatize.links]\nepsilon = {epsilon}\n[construct]\nvariant = [\"hard\", \"hybrid\"]\n"
+GRAPH_ONLY = "references = []\n[ingest]\ndataset = \"{dataset}\"\n[privatize.links]\nepsilon = {epsilon}\n[construct]\nvariant = [\"hard\", \"hybrid\"]\n"
 
 # What it is, config (a path or text), further arguments, whether it needs real data.
 RUNS = [

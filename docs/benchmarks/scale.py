@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "tests/dask"))
 #: Tiny networks: what is left of a task is what it costs beside itself.
 TINY = """
 name = "tiny"
+references = []
 trials = {trials}
 
 [ingest]
@@ -52,6 +53,7 @@ metrics = ["accuracy"]
 #: Networks of more than a second each.
 LONG = """
 name = "long"
+references = []
 trials = {trials}
 
 [ingest]
@@ -74,6 +76,7 @@ epochs = 3000
 #: One graph, from ingest to a hybrid graph.
 LARGE = """
 name = "large"
+references = []
 
 [ingest.synthetic]
 nodes = {nodes}

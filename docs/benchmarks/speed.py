@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 
 PHYSICS = """
+references = []
 [ingest.synthetic]
 nodes = {nodes}
 mean_degree = 14.4
@@ -33,6 +34,7 @@ metrics = ["link-error"]
 """
 
 SOLITUDE = """
+references = []
 [ingest]
 dataset = "cora"
 [privatize.links]
@@ -43,6 +45,7 @@ model = "gcn"
 """
 
 SOFT = """
+references = []
 [ingest]
 dataset = "cora"
 [privatize.links]
@@ -54,6 +57,7 @@ model = "gcn"
 """
 
 MILLION = """
+references = []
 [ingest.synthetic]
 nodes = 1000000
 mean_degree = 15.0
@@ -70,6 +74,7 @@ epochs = 100
 """
 
 RELEASES = """
+references = []
 trials = {trials}
 [ingest.synthetic]
 nodes = 20

@@ -20,6 +20,7 @@ import tempfile
 TINY = """
 name = "{name}"
 trials = 2
+references = []
 [ingest.synthetic]
 nodes = 120
 classes = 3

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{Lab, TINY, TINY_HEAD, rows};
 
 /// The tiny experiment with a floor, a ceiling and three trials.
 fn compared() -> String {
     let more = "trials = 3\nreferences = [\"no-links\", \"non-private\"]\n";
-    format!("{more}{}", TINY.replace("trials = 2\n", "").replace("epsilon = 6.0", "epsilon = [2.0, 6.0]"))
+    format!(
+        "{more}{}",
+        TINY.replace("trials = 2\nreferences = []\n", "").replace("epsilon = 6.0", "epsilon = [2.0, 6.0]")
+    )
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn a_file_of_claims_with_a_mistake_runs_nothing() {
     lab.write("claims.toml", CLAIMS);
     // A claim is checked by a simulation, and makes no release.
     let os = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 20\n";
-    lab.write("deployment.toml", format!("{os}{}", TINY.replace("trials = 2\n", "").replace("name = \"tiny\"\n", "")));
+    lab.write("deployment.toml", format!("{os}{}", TINY.replace(TINY_HEAD, "")));
     lab.write("claims.toml", CLAIMS.replacen("config.toml", "deployment.toml", 1));
     let refused = lab.call(&["claims", "claims.toml", "--only", "links"]);
     assert!(refused.status == 1 && refused.err.contains("claims are checked by simulations"), "{}", refused.err);
@@ -332,4 +335,33 @@ fn the_claims_of_the_repository_are_in_order() {
         let config = line.trim_start_matches("config = ").trim_matches('"');
         assert!(root.join(config).is_file(), "{config}");
     }
+}
+
+/// Where nothing is said, a classification by private links stands beside the floors that cost no report.
+#[test]
+fn the_usual_floors_stand_beside_every_accuracy() {
+    let text = TINY.replace("references = []\n", "");
+    let lab = Lab::with("config.toml", &text);
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let document = lab.json(&[&["--set", "trials=1"], arguments].concat());
+        let accuracies = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy");
+        let mut names: Vec<String> =
+            accuracies.filter_map(|row| Some(row["alternative"].as_str()?.to_owned())).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names(&[]), ["", "features-only", "majority", "no-links"]);
+    // A mechanism of this name is that floor already; and links that are not protected need none.
+    let mechanisms = "privatize.links.mechanism=[\"blink\", \"no-links\"]";
+    assert_eq!(names(&["--set", mechanisms]), ["", "", "features-only", "majority"]);
+    assert_eq!(names(&["--set", "privatize.links.mechanism=public"]), [""]);
+    assert_eq!(names(&["--set", "references=[\"majority\"]"]), ["", "majority"]);
+    assert_eq!(names(&["--set", "references=[]"]), [""]);
+    let document = lab.json(&["--until", "construct"]);
+    assert!(rows(&document["stages"]).all(|row| row["stage"] != "similarity"), "no floor is trained");
+    // What a floor reads excuses no mistake.
+    lab.write("config.toml", text.replace("[construct]\nvariant = \"hybrid\"\n", ""));
+    let unread = ["--set", "privatize.links.mechanism=rr", "--set", "privatize.links.triangle=strict"];
+    let refused = lab.call(&[&["run", "config.toml"], &unread[..]].concat());
+    assert!(refused.status == 2 && refused.err.contains("`triangle` is not read"), "{}", refused.err);
 }

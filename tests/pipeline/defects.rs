@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, copy_folder, rows};
+use crate::support::{Lab, TINY, TINY_HEAD, copy_folder, rows};
 
 /// The tiny experiment with these mechanisms and further lines of `[privatize.links]`, without `[construct]`.
 fn lab(mechanism: &str, more: &str) -> Lab {
@@ -127,7 +127,7 @@ fn d6_a_plan_that_exceeds_the_budget_charges_nothing() {
 fn d7_withheld_features_lie_with_their_owners() {
     let lab = Lab::with(
         "config.toml",
-        format!("[privacy]\nfeatures = \"withheld\"\n{}", TINY.replacen("name = \"tiny\"\ntrials = 2\n", "", 1)),
+        format!("references = []\n[privacy]\nfeatures = \"withheld\"\n{}", TINY.replacen(TINY_HEAD, "", 1)),
     );
     let document = lab.json(&[]);
     let ingest = rows(&document["stages"]).find(|row| row["stage"] == "ingest").expect("ingest");

@@ -7,6 +7,7 @@ use crate::support::{Lab, rows};
 const COMPARE: &str = r#"
 name = "compare"
 trials = 2
+references = []
 [ingest.synthetic]
 nodes = 400
 classes = 3
@@ -26,6 +27,9 @@ privatize.links.degree_fraction = "auto-with-bits"
 estimate.method = "best"
 construct.edge_multiple = [1, 2]
 "#;
+
+/// The lines of [`COMPARE`] above its first table.
+const HEAD: &str = "name = \"compare\"\ntrials = 2\nreferences = []\n";
 
 fn run(text: &str, arguments: &[&str]) -> (Lab, Value) {
     let lab = Lab::with("compare.toml", text);
@@ -75,12 +79,11 @@ fn a_graph_without_features_falls_back_and_says_so() {
 
 #[test]
 fn withheld_features_are_read_by_no_stage() {
-    let withheld =
-        format!("[privacy]\nfeatures = \"withheld\"\n{}", COMPARE.replacen("name = \"compare\"\ntrials = 2\n", "", 1));
+    let withheld = format!("references = []\n[privacy]\nfeatures = \"withheld\"\n{}", COMPARE.replacen(HEAD, "", 1));
     let lab = Lab::with("compare.toml", &withheld);
     let answer = lab.call(&["run", "compare.toml", "--set", "estimate.prior=beta-model+features"]);
     assert_eq!(answer.status, 2, "{}", answer.err);
-    for part in ["compare.toml:2", "does not hold", "prior = \"beta-model\""] {
+    for part in ["compare.toml:3", "does not hold", "prior = \"beta-model\""] {
         assert!(answer.err.contains(part), "{part}: {}", answer.err);
     }
     assert!(!lab.has_entries());
@@ -151,7 +154,7 @@ fn extreme_graphs_with_labels_have_estimates_and_networks() {
             let lab = Lab::with(
                 "config.toml",
                 format!(
-                    "name = \"extreme\"\ntrials = 1\n[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n\
+                    "name = \"extreme\"\ntrials = 1\nreferences = []\n[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n\
                      split = {split}\n[privatize.links]\nepsilon = [0.05, 1.0, 3.0, 20.0, inf]\n\
                      degree_fraction = \"auto-with-bits\"\n[estimate]\nmethod = \"best\"\n\
                      [train]\ntask = \"beliefs\"\n"

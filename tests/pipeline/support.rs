@@ -12,6 +12,7 @@ use tempfile::TempDir;
 pub(crate) const TINY: &str = r#"
 name = "tiny"
 trials = 2
+references = []
 
 [ingest.synthetic]
 nodes = 120
@@ -29,6 +30,9 @@ variant = "hybrid"
 [train]
 epochs = 20
 "#;
+
+/// The lines of [`TINY`] above its first table.
+pub(crate) const TINY_HEAD: &str = "name = \"tiny\"\ntrials = 2\nreferences = []\n";
 
 /// A folder with a config and a store.
 pub(crate) struct Lab {

@@ -31,7 +31,7 @@ impl Config {
             let problem = "\"published\" needs --published DIR, a folder with published_best_hp.csv";
             return Err(self.error("profile", problem));
         };
-        if !self.references.is_empty() {
+        if self.references.as_ref().is_some_and(|names| !names.is_empty()) {
             return Err(self.error("references", "profile = \"published\" names its references as mechanisms"));
         }
         if !alternatives.is_empty() {
