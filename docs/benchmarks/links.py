@@ -29,6 +29,8 @@ features = 0
 [privatize.links]
 epsilon = {epsilon}
 degree_fraction = 0.1
+[estimate]
+method = "published"
 [construct]
 variant = "hybrid"
 """

@@ -41,6 +41,9 @@ nodes = 60
 [privatize.links]
 epsilon = 4.0
 
+[estimate]
+method = "published"
+
 [construct]
 variant = "hard"
 
@@ -65,6 +68,9 @@ nodes = 2000
 [privatize.links]
 epsilon = 8.0
 
+[estimate]
+method = "published"
+
 [construct]
 variant = "hybrid"
 
@@ -88,6 +94,9 @@ features = 0
 epsilon = 12.0
 degree_fraction = {degree_fraction}
 row_blocks = {row_blocks}
+
+[estimate]
+method = "published"
 
 [construct]
 variant = "hybrid"

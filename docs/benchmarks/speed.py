@@ -50,6 +50,8 @@ references = []
 dataset = "cora"
 [privatize.links]
 epsilon = {epsilon}
+[estimate]
+method = "published"
 [construct]
 variant = "soft"
 [train]
@@ -66,6 +68,8 @@ features = 100
 words = 10.0
 [privatize.links]
 epsilon = 11.1
+[estimate]
+method = "published"
 [construct]
 variant = "hybrid"
 [train]
@@ -82,6 +86,9 @@ mean_degree = 4.0
 features = 0
 [privatize.links]
 epsilon = {budgets}
+
+[estimate]
+method = "published"
 """
 
 

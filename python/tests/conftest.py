@@ -36,6 +36,7 @@ def config() -> dict[str, object]:
         "references": [],
         "ingest": {"synthetic": {"nodes": 150, "features": 60, "classes": 3}},
         "privatize": {"links": {"epsilon": 6.0}},
+        "estimate": {"method": "published"},
         "train": {"learning_rate": 0.01, "epochs": 20},
     }
 

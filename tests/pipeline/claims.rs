@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, TINY_HEAD, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, TINY_HEAD, rows};
 
 /// The tiny experiment with a floor, a ceiling and three trials.
 fn compared() -> String {
@@ -360,7 +360,7 @@ fn the_usual_floors_stand_beside_every_accuracy() {
     let document = lab.json(&["--until", "construct"]);
     assert!(rows(&document["stages"]).all(|row| row["stage"] != "similarity"), "no floor is trained");
     // What a floor reads excuses no mistake.
-    lab.write("config.toml", text.replace("[construct]\nvariant = \"hybrid\"\n", ""));
+    lab.write("config.toml", text.replace(BLINK_TABLES, ""));
     let unread = ["--set", "privatize.links.mechanism=rr", "--set", "privatize.links.triangle=strict"];
     let refused = lab.call(&[&["run", "config.toml"], &unread[..]].concat());
     assert!(refused.status == 2 && refused.err.contains("`triangle` is not read"), "{}", refused.err);

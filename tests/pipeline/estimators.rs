@@ -1,5 +1,7 @@
 //! Better links from the same reports: methods side by side in one config, and what they refuse.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::support::{Lab, rows};
@@ -17,6 +19,8 @@ words = 8
 [privatize.links]
 epsilon = 3
 degree_fraction = 0.1
+[estimate]
+method = "published"
 [train]
 epochs = 5
 [[compare]]
@@ -293,5 +297,39 @@ fn networks_read_beliefs_beside_features() {
         let answer = lab.call(&[&["run", "compare.toml"], &arguments[..]].concat());
         assert!(answer.status == 2 && answer.err.contains(words), "{sets:?}: {}", answer.err);
         assert!(!lab.has_entries(), "{sets:?}");
+    }
+}
+
+/// Where nothing is said, links and classes are believed together; whoever wants the estimator of the paper says so.
+#[test]
+fn the_best_method_is_the_default() {
+    let base = COMPARE.split("[[compare]]").next().expect("a beginning");
+    let functions = |text: &str| -> BTreeSet<String> {
+        let (_, document) = run(text, &["--set", "evaluate.metrics=[\"link-error\"]", "--set", "trials=1"]);
+        let of_stage = rows(&document["stages"]).filter(|row| row["stage"] == "estimate");
+        of_stage.filter_map(|row| Some(row["function"].as_str()?.to_owned())).collect()
+    };
+    let named = |names: [&str; 2]| names.map(str::to_owned).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(functions(base), named(["pair", "posterior"]));
+    let default = base.replace("[estimate]\nmethod = \"published\"\n", "");
+    assert_eq!(functions(&default), named(["pair", "posterior-with-classes"]));
+}
+
+/// Without features and labels that the server holds, the default reads what is there; a method that is named is meant.
+#[test]
+fn the_default_goes_without_withheld_features() {
+    let text = "[privacy]\nfeatures = \"withheld\"\n[ingest]\nedges = \"edges.csv\"\nfeatures = \"features.csv\"\n\
+                [privatize.links]\nepsilon = 2\n[evaluate]\nmetrics = [\"link-error\"]\n";
+    let lab = Lab::with("config.toml", text);
+    let edges: String = (0..60).map(|node| format!("{node},{}\n", (node + 1) % 60)).collect();
+    lab.write("edges.csv", format!("source,target\n{edges}"));
+    let features: String = (0..60).map(|node| format!("{node},{},1\n", node % 2)).collect();
+    lab.write("features.csv", format!("node,a,b\n{features}"));
+    let answer = lab.call(&["run", "config.toml"]);
+    let warning = "the server holds no features, so the prior uses degrees alone";
+    assert!(answer.status == 0 && answer.err.contains(warning), "{}", answer.err);
+    for named in ["estimate.method=best", "estimate.prior=blocks"] {
+        let answer = lab.call(&["run", "config.toml", "--set", named]);
+        assert!(answer.status == 2 && answer.err.contains("does not hold"), "{named}: {}", answer.err);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, copy_folder, digests, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, copy_folder, digests, rows};
 
 const ALL: &str = "privatize.links.mechanism=[\"rr\", \"symrr\", \"l-dpgcn\", \"dprr\", \"ldpgen\", \"solitude\", \
                    \"edgerefine\", \"edgerand\", \"lapgraph\", \"non-private\", \"no-links\"]";
@@ -46,7 +46,7 @@ fn every_mechanism_goes_from_reports_to_scores() {
 
 /// The tiny experiment without the table that Blink alone reads.
 fn tiny_without_construct() -> Lab {
-    Lab::with("config.toml", TINY.replace("[construct]\nvariant = \"hybrid\"\n", ""))
+    Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""))
 }
 
 /// A fraction means nothing without a degree: it is not swept over.

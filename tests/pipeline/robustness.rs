@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 /// A graph as it is written to files.
 struct Graph {
@@ -217,7 +217,7 @@ fn settings_that_contradict_each_other_are_named() {
         (&["privatize.links.mechanism=symrr", "train.blend=true"], &["train.blend", "mechanism \"symrr\""]),
     ];
     for (sets, words) in cases {
-        let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", "").replace("trials = 2\n", "trials = 1\n");
+        let text = TINY.replace(BLINK_TABLES, "").replace("trials = 2\n", "trials = 1\n");
         let lab = Lab::with("config.toml", text);
         let arguments: Vec<&str> = sets.iter().flat_map(|set| ["--set", *set]).collect();
         let answer = lab.call(&[&["run", "config.toml"], &arguments[..]].concat());

@@ -24,6 +24,9 @@ words = 6
 [privatize.links]
 epsilon = 6.0
 
+[estimate]
+method = "published"
+
 [construct]
 variant = "hybrid"
 
@@ -33,6 +36,9 @@ epochs = 20
 
 /// The lines of [`TINY`] above its first table.
 pub(crate) const TINY_HEAD: &str = "name = \"tiny\"\ntrials = 2\nreferences = []\n";
+
+/// The tables of [`TINY`] that Blink alone reads.
+pub(crate) const BLINK_TABLES: &str = "[estimate]\nmethod = \"published\"\n\n[construct]\nvariant = \"hybrid\"\n";
 
 /// A folder with a config and a store.
 pub(crate) struct Lab {

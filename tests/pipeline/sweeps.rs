@@ -9,7 +9,7 @@ use veilgraph_estimate::features::SubstituteParams;
 use veilgraph_privatize::features::{CoordinateParams, gaussian, multi_bit};
 use veilgraph_privatize::links::{blink, dprr, l_dpgcn, ldpgen, public, rr, symrr};
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 /// A field, two values, and what else must be set for the field to be read.
 struct Sweep {
@@ -224,7 +224,7 @@ fn every_swept_field_is_found_in_the_rows() {
     for Sweep { field, values, beside } in SWEEPS {
         let is_mechanism = beside.iter().any(|set| set.starts_with("privatize.links.mechanism"));
         let text = TINY.replace("epochs = 20", "epochs = 3");
-        let text = if is_mechanism { text.replace("[construct]\nvariant = \"hybrid\"\n", "") } else { text };
+        let text = if is_mechanism { text.replace(BLINK_TABLES, "") } else { text };
         let lab = Lab::with("config.toml", text);
         let is_word = |value: &str| value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
         let listed = values.map(|value| if is_word(value) { format!("{value:?}") } else { value.to_owned() });
@@ -287,7 +287,7 @@ fn lines_have_one_point_for_each_x(figure: &str, field: &str) {
 /// Values that a mechanism does not read are no rows of their own: the same release is not counted twice.
 #[test]
 fn a_value_that_makes_no_difference_makes_no_trials() {
-    let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let text = TINY.replace(BLINK_TABLES, "");
     let lab = Lab::with(
         "config.toml",
         text.replace(

@@ -23,7 +23,8 @@ struct Protocol {
 
 /// Trials behind every published figure of Blink.
 const PUBLISHED_TRIALS: u32 = 30;
-/// The value of `[ingest] split` that asks for the published split; a dataset without one has the usual split.
+/// The value of `[ingest] split` that asks for the published split, where a dataset without one has the usual split, and of
+/// `[estimate] method` for the published estimator.
 const PUBLISHED: &str = "published";
 
 impl Protocols {
@@ -37,7 +38,7 @@ impl Protocols {
             // A field beside the network's kind is laid over what was published for the cell.
             has_published_hyperparameters: config.profile == Profile::Published
                 && config.table("train").keys().all(|key| key == "model"),
-            has_published_estimator: config.table("estimate").get("method").is_none(),
+            has_published_estimator: has_published_estimator(config),
             trials: config.trials,
         };
         Self(configs.map(|config| (config.name.clone(), protocol(config))).collect())
@@ -79,5 +80,13 @@ impl Protocols {
             }
         }
         lines
+    }
+}
+
+/// Whether all of an experiment's estimates are made as the paper makes them: the profile sees to it, or the config says so.
+fn has_published_estimator(config: &Config) -> bool {
+    match config.values("estimate", "method").as_slice() {
+        [] => config.profile == Profile::Published,
+        named => named.iter().all(|method| method.as_str() == Some(PUBLISHED)),
     }
 }

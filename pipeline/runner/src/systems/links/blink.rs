@@ -117,7 +117,9 @@ fn with_similar_pairs(
     // Reports about features tell something; what takes the place of features tells nothing.
     let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
     if !are_public && !are_reported {
-        if plan.config.privacy.features == Holding::Withheld && !believes_classes {
+        // Where the config does not name what it wants, the default goes without them.
+        let is_named = ["method", "prior"].iter().any(|field| !plan.config.values("estimate", field).is_empty());
+        if plan.config.privacy.features == Holding::Withheld && !believes_classes && is_named {
             let problem =
                 "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
             return Err(plan.config.error("privacy.features", problem));
