@@ -39,6 +39,9 @@ nodes = "nodes.csv"
 [privatize.links]
 epsilon = {epsilon}
 degree_fraction = {fraction}
+
+[estimate]
+method = "published"
 """
 PARAMETERS = """population = "town"
 mechanism = "blink"

@@ -21,6 +21,7 @@ BUDGETS = [0.9, 3.6, 7.2, 10.0]
 MOST_ONES = 1.6e8
 STAGES = ["privatize", "estimate", "construct"]
 CONFIG = """
+references = []
 [ingest.synthetic]
 nodes = {nodes}
 mean_degree = 15.0
@@ -28,6 +29,8 @@ features = 0
 [privatize.links]
 epsilon = {epsilon}
 degree_fraction = 0.1
+[estimate]
+method = "published"
 [construct]
 variant = "hybrid"
 """

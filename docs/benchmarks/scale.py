@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "tests/dask"))
 #: Tiny networks: what is left of a task is what it costs beside itself.
 TINY = """
 name = "tiny"
+references = []
 trials = {trials}
 
 [ingest]
@@ -39,6 +40,9 @@ nodes = 60
 
 [privatize.links]
 epsilon = 4.0
+
+[estimate]
+method = "published"
 
 [construct]
 variant = "hard"
@@ -52,6 +56,7 @@ metrics = ["accuracy"]
 #: Networks of more than a second each.
 LONG = """
 name = "long"
+references = []
 trials = {trials}
 
 [ingest]
@@ -62,6 +67,9 @@ nodes = 2000
 
 [privatize.links]
 epsilon = 8.0
+
+[estimate]
+method = "published"
 
 [construct]
 variant = "hybrid"
@@ -74,6 +82,7 @@ epochs = 3000
 #: One graph, from ingest to a hybrid graph.
 LARGE = """
 name = "large"
+references = []
 
 [ingest.synthetic]
 nodes = {nodes}
@@ -85,6 +94,9 @@ features = 0
 epsilon = 12.0
 degree_fraction = {degree_fraction}
 row_blocks = {row_blocks}
+
+[estimate]
+method = "published"
 
 [construct]
 variant = "hybrid"

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 
 PHYSICS = """
+references = []
 [ingest.synthetic]
 nodes = {nodes}
 mean_degree = 14.4
@@ -33,6 +34,7 @@ metrics = ["link-error"]
 """
 
 SOLITUDE = """
+references = []
 [ingest]
 dataset = "cora"
 [privatize.links]
@@ -43,10 +45,13 @@ model = "gcn"
 """
 
 SOFT = """
+references = []
 [ingest]
 dataset = "cora"
 [privatize.links]
 epsilon = {epsilon}
+[estimate]
+method = "published"
 [construct]
 variant = "soft"
 [train]
@@ -54,6 +59,7 @@ model = "gcn"
 """
 
 MILLION = """
+references = []
 [ingest.synthetic]
 nodes = 1000000
 mean_degree = 15.0
@@ -62,6 +68,8 @@ features = 100
 words = 10.0
 [privatize.links]
 epsilon = 11.1
+[estimate]
+method = "published"
 [construct]
 variant = "hybrid"
 [train]
@@ -70,6 +78,7 @@ epochs = 100
 """
 
 RELEASES = """
+references = []
 trials = {trials}
 [ingest.synthetic]
 nodes = 20
@@ -77,6 +86,9 @@ mean_degree = 4.0
 features = 0
 [privatize.links]
 epsilon = {budgets}
+
+[estimate]
+method = "published"
 """
 
 

@@ -33,8 +33,10 @@ def config() -> dict[str, object]:
     """Return an experiment with every stage that runs in a second."""
     return {
         "name": "small",
+        "references": [],
         "ingest": {"synthetic": {"nodes": 150, "features": 60, "classes": 3}},
         "privatize": {"links": {"epsilon": 6.0}},
+        "estimate": {"method": "published"},
         "train": {"learning_rate": 0.01, "epochs": 20},
     }
 

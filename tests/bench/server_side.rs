@@ -18,6 +18,7 @@ use veilgraph_graph::AdjacencyList;
 use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, sigmoid};
 use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon};
 use veilgraph_privatize::Local;
+use veilgraph_privatize::links::Nested;
 use veilgraph_privatize::links::blink::{Blink, Params as BlinkParams};
 use veilgraph_store::read_table;
 
@@ -80,6 +81,7 @@ fn case(links: &Path, epsilon: f64) {
         missing_share: 0.0,
         lying_share: 0.0,
         lie: None,
+        nested: Nested::default(),
     };
     let mut rows: Vec<[f64; STEPS.len()]> = (0..REPEATS).map(|_| times(&graph, &params)).collect();
     for step in 0..STEPS.len() {

@@ -29,7 +29,7 @@ struct World {
 
 /// What all configs of the play have in common.
 const STAGES: &str = "[privatize.links]\nepsilon = 4.0\ndegree_fraction = 0.1\n\
-                      [estimate]\nmissing_nodes = \"one-sided\"\n[construct]\nvariant = \"hybrid\"\n\
+                      [estimate]\nmethod = \"published\"\nmissing_nodes = \"one-sided\"\n[construct]\nvariant = \"hybrid\"\n\
                       [train]\nepochs = 100\nlearning_rate = 0.05\nhidden = 16\n";
 
 const DEPLOYMENT: &str = "name = \"play\"\n[privacy]\nrandomness = \"os\"\npopulation = \"papers\"\nbudget = 4.0\n";

@@ -20,6 +20,7 @@ import tempfile
 TINY = """
 name = "{name}"
 trials = 2
+references = []
 [ingest.synthetic]
 nodes = 120
 classes = 3
@@ -48,19 +49,20 @@ FEWER = {
 
 def experiments(folder):
     """Name, config and arguments of every experiment."""
+    published = '[estimate]\nmethod = "published"'
     tiny = {
         "tiny-mechanisms": dict(epsilon=6.0, mechanism=ALL, more=""),
         "tiny-low-budget": dict(epsilon=1.0, mechanism=ALL, more=""),
         "tiny-blink": dict(epsilon="[1.0, 6.0]", mechanism='"blink"',
-                           more='[construct]\nvariant = ["hard", "soft", "hybrid"]\n[estimate]\nridge = 0.1'),
+                           more='[construct]\nvariant = ["hard", "soft", "hybrid"]\n[estimate]\nmethod = "published"\nridge = 0.1'),
         "tiny-best": dict(epsilon="[2.0, 4.0]", mechanism='"blink"',
                           more='[construct]\nvariant = ["hard", "soft", "hybrid"]\n[estimate]\nmethod = "best"'),
         "tiny-missing": dict(epsilon=3.0, mechanism='"blink"',
-                             more='missing_share = 0.2\n[estimate]\nridge = 0.1\nmissing_nodes = "one-sided"'),
+                             more='missing_share = 0.2\n[estimate]\nmethod = "published"\nridge = 0.1\nmissing_nodes = "one-sided"'),
         "tiny-chung-lu": dict(epsilon=6.0, mechanism='"ldpgen"', more='[construct]\nedge_model = "chung-lu"'),
         "tiny-triangle": dict(epsilon=6.0, mechanism='"symrr"', more='triangle = "published-code"'),
-        "tiny-gat": dict(epsilon=6.0, mechanism='["blink", "rr"]', more=""),
-        "tiny-search": dict(epsilon=6.0, mechanism='"blink"', more=""),
+        "tiny-gat": dict(epsilon=6.0, mechanism='["blink", "rr"]', more=published),
+        "tiny-search": dict(epsilon=6.0, mechanism='"blink"', more=published),
     }
     more = {
         "tiny-gat": ["--set", 'train.model=["gat", "graphsage", "mlp"]'],

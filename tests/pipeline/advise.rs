@@ -481,7 +481,7 @@ fn an_earlier_release_is_public_knowledge() {
     let lab = Lab::with(
         "config.toml",
         "trials = 1\n[ingest.synthetic]\nnodes = 800\nmean_degree = 10\nfeatures = 0\n[privatize.links]\nepsilon = 3\n[estimate]\n\
-         degrees = \"empirical-bayes+bits\"\nmatch = true\n[evaluate]\nmetrics = [\"link-error\"]\n",
+         method = \"published\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\n[evaluate]\nmetrics = [\"link-error\"]\n",
     );
     lab.json(&[]);
     let ledger = lab.call(&["ledger", "--json"]).out;

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Lab, TINY};
+use crate::support::{Lab, TINY, TINY_HEAD};
 
 /// Files of a graph of three kinds of people, who know mostly people of their own kind.
 fn own_files(lab: &Lab) {
@@ -230,7 +230,7 @@ fn a_store_that_does_not_exist_is_no_empty_store() {
 fn a_config_names_its_store() {
     let lab = Lab::with(
         "config.toml",
-        format!("[privacy]\nstore = \"kept\"\n{}", TINY.replace("name = \"tiny\"\ntrials = 2\n", "")),
+        format!("references = []\n[privacy]\nstore = \"kept\"\n{}", TINY.replace(TINY_HEAD, "")),
     );
     let run = Command::new(env!("CARGO_BIN_EXE_veilgraph"))
         .args(["run", "config.toml", "--until", "privatize"])

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use crate::support::{Answer, Lab, TINY, rows};
+use crate::support::{Answer, BLINK_TABLES, Lab, TINY, TINY_HEAD, rows};
 
 /// The tiny experiment with a floor, a ceiling and three trials.
 fn compared() -> String {
     let more = "trials = 3\nreferences = [\"no-links\", \"non-private\"]\n";
-    format!("{more}{}", TINY.replace("trials = 2\n", "").replace("epsilon = 6.0", "epsilon = [2.0, 6.0]"))
+    format!(
+        "{more}{}",
+        TINY.replace("trials = 2\nreferences = []\n", "").replace("epsilon = 6.0", "epsilon = [2.0, 6.0]")
+    )
 }
 
 #[test]
@@ -78,6 +81,59 @@ fn a_table_of_one_column_is_headed_by_its_score() {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let at = reader.headers().expect("a header").iter().position(|name| name == "column").expect("a column");
     assert!(reader.records().all(|record| record.expect("a row")[at].is_empty()), "no field is swept: {csv}");
+}
+
+/// Both ends of a link report it to one mechanism and one end to the other, so that the same cost of a link is another
+/// epsilon for each.
+#[test]
+fn columns_per_link_align_what_a_link_costs() {
+    let alternatives = "[[compare]]\nname = \"both-ends\"\nprivatize.links.epsilon = 3.0\n\
+                        [[compare]]\nname = \"one-end\"\nprivatize.links.mechanism = \"symrr\"\n";
+    let lab = Lab::with("config.toml", format!("{TINY}{alternatives}"));
+    lab.json(&[]);
+    let head = |arguments: &[&str]| {
+        let answer = lab.call(&[&["table", "config.toml"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        let head = answer.out.lines().find(|line| line.starts_with("| alternative")).map(str::to_owned);
+        (head.expect("a head"), answer.out)
+    };
+    assert!(head(&[]).0.ends_with("| 3 | 6 |"), "{:?}", head(&[]));
+    let (per_link, text) = head(&["--columns", "per-link"]);
+    assert!(per_link.ends_with("| 6 |") && !per_link.contains("| 3 |"), "{per_link}");
+    assert!(text.contains("epsilon, nats per undirected link"), "{text}");
+}
+
+/// Trials in one split share its test nodes: pooled, a split is one trial, whose score is the mean of its trials.
+#[test]
+fn splits_are_pooled_as_trials() {
+    let lab = Lab::with("config.toml", compared());
+    let split = "ingest.split={train=0.5, validation=0.2, test=0.3, seed=[1, 2, 3, 4]}";
+    let sets = ["--set", split, "--set", "trials=2"];
+    let document = lab.json(&sets);
+    let table = |arguments: &[&str]| lab.call(&[&["table", "config.toml"], &sets[..], arguments].concat());
+    let pooled = table(&["--over", "ingest.split.seed"]);
+    assert_eq!(pooled.status, 0, "{}", pooled.err);
+    for words in ["over 4 values of `ingest.split.seed`", "with n = 36", "test nodes of their own"] {
+        assert!(pooled.out.contains(words), "{words}: {}", pooled.out);
+    }
+    assert!(table(&[]).out.contains("the intervals above do not cover that"), "{}", table(&[]).out);
+    let csv = table(&["--over", "ingest.split.seed", "--format", "csv"]).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect(name);
+    let lines: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    assert_eq!(lines.len(), 4, "two budgets, a floor and a ceiling: {csv}");
+    assert!(lines.iter().all(|line| line[at("trials")] == *"4"), "{csv}");
+    let splits: Vec<f64> = rows(&document["metrics"])
+        .filter(|row| row["metric"] == "accuracy" && row["alternative"] == "no-links")
+        .filter_map(|row| row["mean"].as_f64())
+        .collect();
+    assert_eq!(splits.len(), 4);
+    let floor = lines.iter().find(|line| line[at("alternative")] == *"no-links").expect("the floor");
+    let mean: f64 = floor[at("mean")].parse().expect("a number");
+    assert!((mean - splits.iter().sum::<f64>() / 4.0).abs() < 1e-12, "{mean} {splits:?}");
+    let unknown = table(&["--over", "train.hidden"]);
+    assert!(unknown.status == 2 && unknown.err.contains("choose among ingest.split.seed"), "{}", unknown.err);
 }
 
 /// A row for each trial of the CSV would let a reader take one trial for several.
@@ -320,7 +376,7 @@ fn a_file_of_claims_with_a_mistake_runs_nothing() {
     lab.write("claims.toml", CLAIMS);
     // A claim is checked by a simulation, and makes no release.
     let os = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 20\n";
-    lab.write("deployment.toml", format!("{os}{}", TINY.replace("trials = 2\n", "").replace("name = \"tiny\"\n", "")));
+    lab.write("deployment.toml", format!("{os}{}", TINY.replace(TINY_HEAD, "")));
     lab.write("claims.toml", CLAIMS.replacen("config.toml", "deployment.toml", 1));
     let refused = lab.call(&["claims", "claims.toml", "--only", "links"]);
     assert!(refused.status == 1 && refused.err.contains("claims are checked by simulations"), "{}", refused.err);
@@ -346,4 +402,33 @@ fn the_claims_of_the_repository_are_in_order() {
         let config = line.trim_start_matches("config = ").trim_matches('"');
         assert!(root.join(config).is_file(), "{config}");
     }
+}
+
+/// Where nothing is said, a classification by private links stands beside the floors that cost no report.
+#[test]
+fn the_usual_floors_stand_beside_every_accuracy() {
+    let text = TINY.replace("references = []\n", "");
+    let lab = Lab::with("config.toml", &text);
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let document = lab.json(&[&["--set", "trials=1"], arguments].concat());
+        let accuracies = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy");
+        let mut names: Vec<String> =
+            accuracies.filter_map(|row| Some(row["alternative"].as_str()?.to_owned())).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names(&[]), ["", "features-only", "majority", "no-links"]);
+    // A mechanism of this name is that floor already; and links that are not protected need none.
+    let mechanisms = "privatize.links.mechanism=[\"blink\", \"no-links\"]";
+    assert_eq!(names(&["--set", mechanisms]), ["", "", "features-only", "majority"]);
+    assert_eq!(names(&["--set", "privatize.links.mechanism=public"]), [""]);
+    assert_eq!(names(&["--set", "references=[\"majority\"]"]), ["", "majority"]);
+    assert_eq!(names(&["--set", "references=[]"]), [""]);
+    let document = lab.json(&["--until", "construct"]);
+    assert!(rows(&document["stages"]).all(|row| row["stage"] != "similarity"), "no floor is trained");
+    // What a floor reads excuses no mistake.
+    lab.write("config.toml", text.replace(BLINK_TABLES, ""));
+    let unread = ["--set", "privatize.links.mechanism=rr", "--set", "privatize.links.triangle=strict"];
+    let refused = lab.call(&[&["run", "config.toml"], &unread[..]].concat());
+    assert!(refused.status == 2 && refused.err.contains("`triangle` is not read"), "{}", refused.err);
 }

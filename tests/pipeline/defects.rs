@@ -7,11 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, copy_folder, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, TINY_HEAD, copy_folder, rows};
 
 /// The tiny experiment with these mechanisms and further lines of `[privatize.links]`, without `[construct]`.
 fn lab(mechanism: &str, more: &str) -> Lab {
-    let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let text = TINY.replace(BLINK_TABLES, "");
     let links = format!("[privatize.links]\nmechanism = {mechanism}\n{more}");
     Lab::with("config.toml", text.replace("[privatize.links]\n", &format!("{links}\n")))
 }
@@ -127,7 +127,7 @@ fn d6_a_plan_that_exceeds_the_budget_charges_nothing() {
 fn d7_withheld_features_lie_with_their_owners() {
     let lab = Lab::with(
         "config.toml",
-        format!("[privacy]\nfeatures = \"withheld\"\n{}", TINY.replacen("name = \"tiny\"\ntrials = 2\n", "", 1)),
+        format!("references = []\n[privacy]\nfeatures = \"withheld\"\n{}", TINY.replacen(TINY_HEAD, "", 1)),
     );
     let document = lab.json(&[]);
     let ingest = rows(&document["stages"]).find(|row| row["stage"] == "ingest").expect("ingest");
@@ -233,7 +233,7 @@ fn a_lost_release_of_an_earlier_version_is_noticed() {
 /// What was paid for stays paid, although `gc --all` removed what stands before the second round of LDPGen.
 #[test]
 fn what_is_paid_is_not_counted_again_after_cleaning() {
-    let text = TINY.replace("trials = 2", "").replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let text = TINY.replace("trials = 2", "").replace(BLINK_TABLES, "");
     let text = text.replace(
         "[ingest.synthetic]",
         "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 4.0\n[ingest.synthetic]",
@@ -255,7 +255,7 @@ fn a_shared_run_bears_the_names_of_every_way() {
                    [[compare]]\nname = \"A\"\nprivatize.links.epsilon = [1, 8]\n";
     let lab = Lab::with(
         "config.toml",
-        format!("{}[estimate]\nridge = 0.1\n{compare}", TINY.replace("[train]\nepochs = 20\n", "")),
+        TINY.replace("[train]\nepochs = 20\n", "").replace("[estimate]\n", "[estimate]\nridge = 0.1\n") + compare,
     );
     let document = lab.json(&["--until", "construct"]);
     let mut names = BTreeSet::new();

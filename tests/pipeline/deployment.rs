@@ -11,7 +11,7 @@ use crate::support::{Answer, Lab, copy_folder, rows};
 /// A ring of 40 nodes with classes and features for all of them.
 const RING: &str = "name = \"ring\"\n[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 10.0\n\
                     [ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\n\
-                    [privatize.links]\nepsilon = 2.0\n[estimate]\nridge = 0.5\n[construct]\nvariant = \"hard\"\n\
+                    [privatize.links]\nepsilon = 2.0\n[estimate]\nmethod = \"published\"\nridge = 0.5\n[construct]\nvariant = \"hard\"\n\
                     [train]\nepochs = 5\n";
 
 const NODES: u32 = 40;
@@ -221,7 +221,9 @@ fn a_renamed_population_has_no_new_budget() {
     let mechanisms = ["blink", "rr", "symrr", "l-dpgcn", "dprr", "ldpgen"];
     for (first, second) in mechanisms.iter().zip(mechanisms.iter().cycle().skip(1)) {
         let lab = ring();
-        let text = RING.replace("[construct]\nvariant = \"hard\"\n", "").replace("[estimate]\nridge = 0.5\n", "");
+        let text = RING
+            .replace("[construct]\nvariant = \"hard\"\n", "")
+            .replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n", "");
         lab.write("config.toml", text);
         let run = |mechanism: &str, population: &str| {
             let sets = [
@@ -259,7 +261,10 @@ fn a_refusal_costs_nothing() {
     ] {
         let lab = ring();
         let text = RING.replace("[construct]\nvariant = \"hard\"\n", "");
-        lab.write("config.toml", if sets.len() > 3 { text.replace("[estimate]\nridge = 0.5\n", "") } else { text });
+        lab.write(
+            "config.toml",
+            if sets.len() > 3 { text.replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n", "") } else { text },
+        );
         let answer = release(&lab, &sets);
         assert!(answer.status != 0 && answer.err.contains(words), "{sets:?}: {}", answer.err);
         assert!(ledger(&lab).is_empty(), "{sets:?}");
@@ -480,7 +485,9 @@ fn the_statement_of_every_mechanism_is_pinned() {
             "dprr: randomized response on link, list-bit 1.80000000000e0 0.00000000000e0; randomized response on link, edge 3.60000000000e0 0.00000000000e0; discrete-laplace noise on degree, list-bit 2.00000000000e-1 0.00000000000e0; discrete-laplace noise on degree, edge 4.00000000000e-1 0.00000000000e0",
         ),
     ];
-    let text = RING.replace("[construct]\nvariant = \"hard\"\n", "").replace("[estimate]\nridge = 0.5\n", "");
+    let text = RING
+        .replace("[construct]\nvariant = \"hard\"\n", "")
+        .replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n", "");
     for (mechanism, statement) in pinned {
         let lab = ring();
         lab.write("config.toml", &text);

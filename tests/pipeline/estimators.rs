@@ -1,5 +1,7 @@
 //! Better links from the same reports: methods side by side in one config, and what they refuse.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::support::{Lab, rows};
@@ -7,6 +9,7 @@ use crate::support::{Lab, rows};
 const COMPARE: &str = r#"
 name = "compare"
 trials = 2
+references = []
 [ingest.synthetic]
 nodes = 400
 classes = 3
@@ -16,6 +19,8 @@ words = 8
 [privatize.links]
 epsilon = 3
 degree_fraction = 0.1
+[estimate]
+method = "published"
 [train]
 epochs = 5
 [[compare]]
@@ -26,6 +31,9 @@ privatize.links.degree_fraction = "auto-with-bits"
 estimate.method = "best"
 construct.edge_multiple = [1, 2]
 "#;
+
+/// The lines of [`COMPARE`] above its first table.
+const HEAD: &str = "name = \"compare\"\ntrials = 2\nreferences = []\n";
 
 fn run(text: &str, arguments: &[&str]) -> (Lab, Value) {
     let lab = Lab::with("compare.toml", text);
@@ -75,12 +83,11 @@ fn a_graph_without_features_falls_back_and_says_so() {
 
 #[test]
 fn withheld_features_are_read_by_no_stage() {
-    let withheld =
-        format!("[privacy]\nfeatures = \"withheld\"\n{}", COMPARE.replacen("name = \"compare\"\ntrials = 2\n", "", 1));
+    let withheld = format!("references = []\n[privacy]\nfeatures = \"withheld\"\n{}", COMPARE.replacen(HEAD, "", 1));
     let lab = Lab::with("compare.toml", &withheld);
     let answer = lab.call(&["run", "compare.toml", "--set", "estimate.prior=beta-model+features"]);
     assert_eq!(answer.status, 2, "{}", answer.err);
-    for part in ["compare.toml:2", "does not hold", "prior = \"beta-model\""] {
+    for part in ["compare.toml:3", "does not hold", "prior = \"beta-model\""] {
         assert!(answer.err.contains(part), "{part}: {}", answer.err);
     }
     assert!(!lab.has_entries());
@@ -151,7 +158,7 @@ fn extreme_graphs_with_labels_have_estimates_and_networks() {
             let lab = Lab::with(
                 "config.toml",
                 format!(
-                    "name = \"extreme\"\ntrials = 1\n[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n\
+                    "name = \"extreme\"\ntrials = 1\nreferences = []\n[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n\
                      split = {split}\n[privatize.links]\nepsilon = [0.05, 1.0, 3.0, 20.0, inf]\n\
                      degree_fraction = \"auto-with-bits\"\n[estimate]\nmethod = \"best\"\n\
                      [train]\ntask = \"beliefs\"\n"
@@ -233,5 +240,96 @@ fn what_has_no_beliefs_or_no_features_is_refused() {
         assert_eq!(answer.status, 2, "{set}: {}", answer.err);
         assert!(answer.err.contains(field) && answer.err.contains(remedy), "{set}: {}", answer.err);
         assert!(!lab.has_entries());
+    }
+}
+
+/// Reports at a smaller budget are those at a larger one with further noise, and every release is charged as if alone.
+#[test]
+fn nested_reports_lose_with_every_step() {
+    let check = "[[check]]\nscore = \"average_precision\"\nno_worse_with = \"epsilon\"\nfail = true\n";
+    let base = COMPARE.split("[[compare]]").next().expect("a beginning");
+    let nested = base.replace("epsilon = 3\n", "epsilon = [1, 2, 4]\nnested = true\n");
+    let more = ["--set", "evaluate.metrics=[\"link-error\"]"];
+    let (lab, document) = run(&format!("{nested}{check}"), &more);
+    assert_eq!(document["checks"][0]["passed"], true, "{}", document["checks"]);
+    let digest = |document: &Value, label: &str| -> String {
+        let found = rows(&document["stages"]).find(|row| row["stage"] == "privatize" && row["label"] == label);
+        found.unwrap_or_else(|| panic!("no {label}"))["outputs"]["noisy_links"]["digest"].to_string()
+    };
+    let (_, alone) = run(&nested.replace("nested = true", "nested = false"), &more);
+    let is_alone = |epsilon: &str| {
+        let label = format!("epsilon-{epsilon},trial-0");
+        digest(&document, &label) == digest(&alone, &label)
+    };
+    assert!(is_alone("4") && !is_alone("2") && !is_alone("1"), "the largest budget has nothing above it");
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    let charged = rows(&ledger).filter(|row| row["relation"] == "list-bit" && row["trial"] == 0);
+    let total: f64 = charged.filter_map(|row| row["epsilon"].as_f64()).sum();
+    assert!((total - 7.0).abs() < 1e-9, "1, 2 and 4 nats: {total}");
+    for (set, words) in [
+        ("privatize.links.missing_share=0.1", "all report as they should"),
+        ("privatize.links.nested=[[1]]", "nested is true or false"),
+    ] {
+        let lab = Lab::with("compare.toml", &nested);
+        let answer = lab.call(&["run", "compare.toml", "--set", set]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{set}: {}", answer.err);
+    }
+}
+
+/// A network that reads beliefs has one feature more for each class.
+#[test]
+fn networks_read_beliefs_beside_features() {
+    let text =
+        COMPARE.replace("construct.edge_multiple = [1, 2]", "train = { beliefs = true, blend = true, epochs = 5 }");
+    let (lab, document) = run(&text, &[]);
+    assert!(score(&document, "best", "accuracy") > 0.0);
+    let shown = lab.call(&["show", "compare/train/best,trial-0/estimated_features", "--head", "1"]);
+    assert!(shown.status == 0 && shown.out.contains("63"), "60 features and 3 classes: {}{}", shown.out, shown.err);
+    let cases: [(&[&str], &str); 4] = [
+        (&["train.beliefs=true"], "nothing is (mechanism \"blink\")"),
+        (&["train.beliefs=true", "privatize.links.mechanism=non-private"], "nothing is (mechanism \"non-private\")"),
+        (&["train={beliefs=true, inductive=true}"], "beliefs = true adds beliefs that were read off all links"),
+        (&["train.beliefs=true", "estimate.features.hops=2"], "[estimate.features] hops averages"),
+    ];
+    for (sets, words) in cases {
+        let lab = Lab::with("compare.toml", COMPARE.split("[[compare]]").next().expect("a beginning"));
+        let arguments: Vec<&str> = sets.iter().flat_map(|set| ["--set", *set]).collect();
+        let answer = lab.call(&[&["run", "compare.toml"], &arguments[..]].concat());
+        assert!(answer.status == 2 && answer.err.contains(words), "{sets:?}: {}", answer.err);
+        assert!(!lab.has_entries(), "{sets:?}");
+    }
+}
+
+/// Where nothing is said, links and classes are believed together; whoever wants the estimator of the paper says so.
+#[test]
+fn the_best_method_is_the_default() {
+    let base = COMPARE.split("[[compare]]").next().expect("a beginning");
+    let functions = |text: &str| -> BTreeSet<String> {
+        let (_, document) = run(text, &["--set", "evaluate.metrics=[\"link-error\"]", "--set", "trials=1"]);
+        let of_stage = rows(&document["stages"]).filter(|row| row["stage"] == "estimate");
+        of_stage.filter_map(|row| Some(row["function"].as_str()?.to_owned())).collect()
+    };
+    let named = |names: [&str; 2]| names.map(str::to_owned).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(functions(base), named(["pair", "posterior"]));
+    let default = base.replace("[estimate]\nmethod = \"published\"\n", "");
+    assert_eq!(functions(&default), named(["pair", "posterior-with-classes"]));
+}
+
+/// Without features and labels that the server holds, the default reads what is there; a method that is named is meant.
+#[test]
+fn the_default_goes_without_withheld_features() {
+    let text = "[privacy]\nfeatures = \"withheld\"\n[ingest]\nedges = \"edges.csv\"\nfeatures = \"features.csv\"\n\
+                [privatize.links]\nepsilon = 2\n[evaluate]\nmetrics = [\"link-error\"]\n";
+    let lab = Lab::with("config.toml", text);
+    let edges: String = (0..60).map(|node| format!("{node},{}\n", (node + 1) % 60)).collect();
+    lab.write("edges.csv", format!("source,target\n{edges}"));
+    let features: String = (0..60).map(|node| format!("{node},{},1\n", node % 2)).collect();
+    lab.write("features.csv", format!("node,a,b\n{features}"));
+    let answer = lab.call(&["run", "config.toml"]);
+    let warning = "the server holds no features, so the prior uses degrees alone";
+    assert!(answer.status == 0 && answer.err.contains(warning), "{}", answer.err);
+    for named in ["estimate.method=best", "estimate.prior=blocks"] {
+        let answer = lab.call(&["run", "config.toml", "--set", named]);
+        assert!(answer.status == 2 && answer.err.contains("does not hold"), "{named}: {}", answer.err);
     }
 }

@@ -60,7 +60,10 @@ fn every_run_says_why() {
 #[test]
 fn equal_bytes_stop_the_change() {
     let edges: Vec<String> = (0..40).map(|i| format!("{i},{}", (i * 7 + 3) % 41)).collect();
-    let lab = Lab::with("config.toml", "[ingest]\nedges = \"e.csv\"\n[privatize.links]\nepsilon = 4\n");
+    let lab = Lab::with(
+        "config.toml",
+        "[ingest]\nedges = \"e.csv\"\n[privatize.links]\nepsilon = 4\n[estimate]\nmethod = \"published\"\n",
+    );
     lab.write("e.csv", format!("a,b\n{}\n", edges.join("\n")));
     assert_eq!(lab.ran(&[]), ["ingest", "privatize", "estimate", "construct", "evaluate"], "no labels: no training");
     let turned: Vec<&str> = edges.iter().rev().map(String::as_str).collect();

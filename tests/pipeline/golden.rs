@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 const RECORD: &str = include_str!("../golden/digests.csv");
 
@@ -18,10 +18,10 @@ fn every_mechanism_makes_the_bytes_that_it_always_made() {
     for (name, links, more) in [
         ("tiny-mechanisms", format!("epsilon = 6.0\n{mechanisms}"), String::new()),
         ("tiny-low-budget", format!("epsilon = 1.0\n{mechanisms}"), String::new()),
-        ("tiny-blink", "epsilon = [1.0, 6.0]".to_owned(), format!("{blink}ridge = 0.1\n")),
+        ("tiny-blink", "epsilon = [1.0, 6.0]".to_owned(), format!("{blink}method = \"published\"\nridge = 0.1\n")),
         ("tiny-best", "epsilon = [2.0, 4.0]".to_owned(), format!("{blink}method = \"best\"\n")),
     ] {
-        let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", &more).replace("epsilon = 6.0", &links);
+        let text = TINY.replace(BLINK_TABLES, &more).replace("epsilon = 6.0", &links);
         let document = Lab::with("config.toml", text).json(&["--until", "construct"]);
         let made: BTreeSet<(String, String)> = rows(&document["stages"])
             .filter(|row| row["stage"] != "ingest")

@@ -24,6 +24,7 @@ mod private_attributes;
 mod public_graphs;
 mod removal;
 mod reports;
+mod robustness;
 mod row_blocks;
 mod scores;
 mod spending;

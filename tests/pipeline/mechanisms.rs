@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, copy_folder, digests, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, copy_folder, digests, rows};
 
 const ALL: &str = "privatize.links.mechanism=[\"rr\", \"symrr\", \"l-dpgcn\", \"dprr\", \"ldpgen\", \"solitude\", \
-                   \"edgerand\", \"lapgraph\", \"non-private\", \"no-links\"]";
+                   \"edgerefine\", \"edgerand\", \"lapgraph\", \"non-private\", \"no-links\"]";
 
 fn score<'a>(document: &'a Value, mechanism: &'a str, metric: &'a str) -> Option<&'a Value> {
     rows(&document["metrics"]).find(|row| row["mechanism"] == mechanism && row["metric"] == metric)
@@ -17,9 +17,19 @@ fn score<'a>(document: &'a Value, mechanism: &'a str, metric: &'a str) -> Option
 fn every_mechanism_goes_from_reports_to_scores() {
     let lab = tiny_without_construct();
     let document = lab.json(&["--set", ALL]);
-    for mechanism in
-        ["rr", "symrr", "l-dpgcn", "dprr", "ldpgen", "solitude", "edgerand", "lapgraph", "non-private", "no-links"]
-    {
+    for mechanism in [
+        "rr",
+        "symrr",
+        "l-dpgcn",
+        "dprr",
+        "ldpgen",
+        "solitude",
+        "edgerefine",
+        "edgerand",
+        "lapgraph",
+        "non-private",
+        "no-links",
+    ] {
         let accuracy = score(&document, mechanism, "accuracy").unwrap_or_else(|| panic!("{mechanism} has no accuracy"));
         assert_eq!(accuracy["values"].as_array().map(Vec::len), Some(2), "{mechanism}: two trials");
         assert!(score(&document, mechanism, "graph_entries").is_some(), "{mechanism} has no density");
@@ -36,7 +46,7 @@ fn every_mechanism_goes_from_reports_to_scores() {
 
 /// The tiny experiment without the table that Blink alone reads.
 fn tiny_without_construct() -> Lab {
-    Lab::with("config.toml", TINY.replace("[construct]\nvariant = \"hybrid\"\n", ""))
+    Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""))
 }
 
 /// A fraction means nothing without a degree: it is not swept over.
@@ -78,6 +88,7 @@ fn the_ledger_knows_who_reports_a_link() {
         ("dprr", 6.0, 12.0),
         ("ldpgen", 6.0, 12.0),
         ("solitude", 6.0, 12.0),
+        ("edgerefine", 6.0, 6.0),
         ("edgerand", 6.0, 6.0),
         ("lapgraph", 6.0, 6.0),
         ("non-private", f64::INFINITY, f64::INFINITY),

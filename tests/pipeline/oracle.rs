@@ -41,7 +41,7 @@ fn check(folder: &Path, dataset: &str, epsilon: f64, fraction: f64) {
         "config.toml",
         format!(
             "[ingest]\ndataset = \"{dataset}\"\n[privatize.links]\nepsilon = {epsilon}\ndegree_fraction = {fraction}\n\
-             [construct]\nvariant = [\"hard\", \"hybrid\"]\n[evaluate]\nmetrics = [\"link-error\"]\n[train]\nepochs = 1\n"
+             [estimate]\nmethod = \"published\"\n[construct]\nvariant = [\"hard\", \"hybrid\"]\n[evaluate]\nmetrics = [\"link-error\"]\n[train]\nepochs = 1\n"
         ),
     );
     let document = lab.json(&["--data-dir", folder.to_str().expect("UTF-8")]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, digests, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, digests, rows};
 
 /// Links, features and labels private together.
 const EVERYTHING: &str = r#"
@@ -226,7 +226,7 @@ fn links_are_predicted_that_the_graph_does_not_have() {
     let config = tiny(learned)
         .replace("epsilon = 6.0", "mechanism = \"public\"\nhold_out_links = { validation = 0.1, test = 0.2 }")
         .replace("mechanism = \"one-bit\"", "mechanism = \"one-bit\"\nepsilon = [1.0, 9.0]")
-        .replace("[construct]\nvariant = \"hybrid\"\n", "")
+        .replace(BLINK_TABLES, "")
         .replace("epochs = 20", "task = \"link-prediction\"\nepochs = 300\nembedding = 8\nweight_decay = 1e-3");
     let lab = Lab::with("config.toml", &config);
     let document = lab.json(&[]);

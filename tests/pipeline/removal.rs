@@ -63,7 +63,7 @@ fn the_name_of_a_dataset_is_no_path() {
     let lab = Lab::with(
         "config.toml",
         "name = \"own\"\n[ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\n\
-        dataset = \"../../../pwn\"\n[privatize.links]\nepsilon = [4, 6]\n[estimate]\nridge = 0.5\n[evaluate]\nmetrics = [\"link-error\"]\n",
+        dataset = \"../../../pwn\"\n[privatize.links]\nepsilon = [4, 6]\n[estimate]\nmethod = \"published\"\nridge = 0.5\n[evaluate]\nmetrics = [\"link-error\"]\n",
     );
     lab.write("e.csv", (0..30).map(|node| format!("{node},{}\n", (node + 1) % 30)).collect::<String>());
     lab.write("l.csv", (0..30).map(|node| format!("{node},{}\n", node % 2)).collect::<String>());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 /// Digests of the artifacts that both ways make, by name of the artifact and of the run without its blocks.
 fn results(document: &Value) -> Vec<(String, String)> {
@@ -75,7 +75,7 @@ fn a_number_of_blocks_that_makes_no_sense_is_refused() {
         assert!(answer.err.contains("row_blocks") && answer.err.contains("1 to 512"), "{number}: {}", answer.err);
     }
     let [set, field] = blocks("2");
-    let (ldpgen, given) = ("privatize.links.mechanism=ldpgen", TINY.replace("[construct]\nvariant = \"hybrid\"\n", ""));
+    let (ldpgen, given) = ("privatize.links.mechanism=ldpgen", TINY.replace(BLINK_TABLES, ""));
     lab.write("config.toml", given);
     let answer = lab.call(&["run", "config.toml", "--set", ldpgen, &set, &field]);
     assert!(answer.status != 0 && answer.err.contains("it is by blink"), "{}", answer.err);

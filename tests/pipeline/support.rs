@@ -12,6 +12,7 @@ use tempfile::TempDir;
 pub(crate) const TINY: &str = r#"
 name = "tiny"
 trials = 2
+references = []
 
 [ingest.synthetic]
 nodes = 120
@@ -23,12 +24,21 @@ words = 6
 [privatize.links]
 epsilon = 6.0
 
+[estimate]
+method = "published"
+
 [construct]
 variant = "hybrid"
 
 [train]
 epochs = 20
 "#;
+
+/// The lines of [`TINY`] above its first table.
+pub(crate) const TINY_HEAD: &str = "name = \"tiny\"\ntrials = 2\nreferences = []\n";
+
+/// The tables of [`TINY`] that Blink alone reads.
+pub(crate) const BLINK_TABLES: &str = "[estimate]\nmethod = \"published\"\n\n[construct]\nvariant = \"hybrid\"\n";
 
 /// A folder with a config and a store.
 pub(crate) struct Lab {

@@ -9,7 +9,7 @@ use veilgraph_estimate::features::SubstituteParams;
 use veilgraph_privatize::features::{CoordinateParams, gaussian, multi_bit};
 use veilgraph_privatize::links::{blink, dprr, l_dpgcn, ldpgen, public, rr, symrr};
 
-use crate::support::{Lab, TINY, rows};
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 /// A field, two values, and what else must be set for the field to be read.
 struct Sweep {
@@ -76,6 +76,7 @@ const SWEEPS: &[Sweep] = &[
         ["all-ones", "random-list"],
         &["privatize.links.lying_share=0.1", "estimate.ridge=0.1"],
     ),
+    beside("privatize.links.nested", ["false", "true"], &["privatize.links.epsilon=[5.0, 6.0]"]),
     beside("privatize.links.triangle", ["strict", "published-code"], &["privatize.links.mechanism=symrr"]),
     beside("privatize.features.epsilon", ["1.0", "2.0"], &["privatize.features.mechanism=one-bit"]),
     beside("privatize.features.budget", ["per-feature", "per-node"], ONE_BIT),
@@ -121,6 +122,7 @@ const SWEEPS: &[Sweep] = &[
     beside("train.labels", ["plain", "forward"], LABELS),
     beside("train.label_hops", ["1", "2"], DROP),
     beside("train.blend", ["false", "true"], BEST),
+    beside("train.beliefs", ["false", "true"], BEST),
     beside("train.task", ["classify", "beliefs"], BEST),
     beside("train.inductive", ["false", "true"], &["construct.variant=hard"]),
     beside("audit.targets", ["20", "30"], ATTACKED),
@@ -224,7 +226,7 @@ fn every_swept_field_is_found_in_the_rows() {
     for Sweep { field, values, beside } in SWEEPS {
         let is_mechanism = beside.iter().any(|set| set.starts_with("privatize.links.mechanism"));
         let text = TINY.replace("epochs = 20", "epochs = 3");
-        let text = if is_mechanism { text.replace("[construct]\nvariant = \"hybrid\"\n", "") } else { text };
+        let text = if is_mechanism { text.replace(BLINK_TABLES, "") } else { text };
         let lab = Lab::with("config.toml", text);
         let is_word = |value: &str| value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
         let listed = values.map(|value| if is_word(value) { format!("{value:?}") } else { value.to_owned() });
@@ -287,7 +289,7 @@ fn lines_have_one_point_for_each_x(figure: &str, field: &str) {
 /// Values that a mechanism does not read are no rows of their own: the same release is not counted twice.
 #[test]
 fn a_value_that_makes_no_difference_makes_no_trials() {
-    let text = TINY.replace("[construct]\nvariant = \"hybrid\"\n", "");
+    let text = TINY.replace(BLINK_TABLES, "");
     let lab = Lab::with(
         "config.toml",
         text.replace(

@@ -103,9 +103,9 @@ fn every_release_has_rows_in_the_ledger_and_is_charged_once() {
 #[test]
 fn what_the_reports_do_not_say_reaches_no_file_of_the_server() {
     const NODES: u32 = 60;
-    let config = "name = \"twins\"\n[ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\n\
+    let config = "name = \"twins\"\nreferences = []\n[ingest]\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\n\
                   [privatize.links]\nepsilon = 3\ndegree_fraction = 0.4\nmissing_share = 0.3\n\
-                  [estimate]\nmissing_nodes = \"one-sided\"\nridge = 0.1\n\
+                  [estimate]\nmethod = \"published\"\nmissing_nodes = \"one-sided\"\nridge = 0.1\n\
                   [construct]\nvariant = [\"hard\", \"soft\", \"hybrid\"]\n[train]\nepochs = 5\n";
     let lab_with = |links: &[(u32, u32)]| {
         let lab = Lab::with("config.toml", config);

@@ -39,14 +39,17 @@ impl Twin {
         let config = format!(
             "name = \"twin\"\n[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 10.0\n{features}\
              [ingest]\nnodes = \"n.csv\"\nedges = \"e.csv\"\nlabels = \"l.csv\"\nfeatures = \"f.csv\"\nsplit = \"s.csv\"\n\
-             normalize = \"none\"\n[privatize.links]\nepsilon = 3.0\ndegree_fraction = 0.2\n[estimate]\nridge = 0.5\n\
+             normalize = \"none\"\n[privatize.links]\nepsilon = 3.0\ndegree_fraction = 0.2\n[estimate]\nmethod = \"published\"\nridge = 0.5\n\
              [construct]\nvariant = [\"hard\", \"hybrid\"]\n[train]\nepochs = 3\n"
         );
         let config = if features.is_empty() { config } else { config.replace("[train]\nepochs = 3\n", "") };
         let config = match mechanism {
             "blink" => config,
             _ => config
-                .replace("degree_fraction = 0.2\n[estimate]\nridge = 0.5\n", &format!("mechanism = \"{mechanism}\"\n"))
+                .replace(
+                    "degree_fraction = 0.2\n[estimate]\nmethod = \"published\"\nridge = 0.5\n",
+                    &format!("mechanism = \"{mechanism}\"\n"),
+                )
                 .replace("[construct]\nvariant = [\"hard\", \"hybrid\"]\n", ""),
         };
         let lab = Lab::with("config.toml", config);

@@ -27,6 +27,7 @@ pub(crate) use checks::{Bound, Check, Question, Rule, score_named};
 use extends::resolved;
 pub(crate) use privacy::{Holding, Privacy};
 pub(crate) use profile::Profile;
+pub(crate) use references::HeldData;
 use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.
@@ -45,8 +46,10 @@ pub(crate) struct Config {
     pub metrics: Vec<MetricGroup>,
     pub profile: Profile,
     pub privacy: Privacy,
-    /// Names of the floors and ceilings that run beside everything else.
-    references: Vec<String>,
+    /// Names of the floors and ceilings that run beside everything else; the usual floors where nothing is said.
+    references: Option<Vec<String>>,
+    /// Whether it is a floor that stands beside the others without being asked for.
+    pub is_usual_floor: bool,
     /// What its scores have to say.
     pub checks: Vec<Check>,
     /// The tables of the stages.
@@ -94,8 +97,7 @@ struct Outline {
     profile: Profile,
     #[serde(default)]
     privacy: Privacy,
-    #[serde(default)]
-    references: Vec<String>,
+    references: Option<Vec<String>>,
     #[serde(default)]
     evaluate: EvaluateTable,
 }
@@ -182,7 +184,8 @@ impl Config {
                 return Err(source.at("privacy", problem));
             }
         }
-        if outline.privacy.randomness == Randomness::Os && !outline.references.is_empty() {
+        let has_references = outline.references.as_ref().is_some_and(|names| !names.is_empty());
+        if outline.privacy.randomness == Randomness::Os && has_references {
             let problem =
                 "references are trained for comparison, which a simulation makes; a deployment makes one release";
             return Err(source.at("references", problem));
@@ -204,6 +207,7 @@ impl Config {
             profile: outline.profile,
             privacy: outline.privacy,
             references: outline.references,
+            is_usual_floor: false,
             checks: Vec::new(),
             tables,
             published: None,

@@ -103,6 +103,7 @@ impl<'a> Plan<'a> {
 
     /// Lays an alternative over the config; what is planned from now on follows it.
     pub(crate) fn take_up(&mut self, alternative: Config) {
+        self.fields.begin(alternative.is_usual_floor);
         for stage in STAGES {
             let table = alternative.table(stage);
             if alternative.tables.contains_key(stage) {
@@ -142,8 +143,7 @@ impl<'a> Plan<'a> {
         adjust: impl Fn(&mut P) -> Result<(), String>,
     ) -> Result<Vec<SweptCell<P>>, ConfigError> {
         let (cells, fields) = self.config.cells(table, grid, prepare, adjust)?;
-        let given = leaves(&self.config.table(table), "");
-        let read = given.into_iter().filter(|field| !fields.unread.contains(field));
+        let read = leaves(&self.config.table(table), "").into_iter().filter(|field| !fields.unread.contains(field));
         self.fields.read(table, read.map(|field| format!("{table}.{field}")));
         Ok(cells)
     }

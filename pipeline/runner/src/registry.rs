@@ -15,7 +15,9 @@ use veilgraph_evaluate::{
 };
 use veilgraph_ingest::Ingest;
 use veilgraph_similarity::{BelieveClasses, SimilarGraph, Similarity};
-use veilgraph_train::{Blend, ChooseSetting, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid, Train};
+use veilgraph_train::{
+    AppendBeliefs, Blend, ChooseSetting, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid, Train,
+};
 
 use crate::function::{Function, function};
 use crate::systems;
@@ -54,6 +56,7 @@ const SHARED: &[Function] = &[
     function::<PredictBeliefs>(),
     function::<PredictMajority>(),
     function::<Blend>(),
+    function::<AppendBeliefs>(),
     function::<EvaluateLinks>(),
     function::<EvaluateGraph>(),
     function::<EvaluateFeatures>(),

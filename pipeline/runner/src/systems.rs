@@ -11,11 +11,14 @@ mod labels;
 mod learn;
 pub(crate) mod links;
 
+use veilgraph_contract::Artifact;
+use veilgraph_graph::{Features, Labels};
+
 use crate::config::sweep::fields_of;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, HeldData};
 use crate::function::Function;
-use crate::plan::{KnownFields, Options, Plan};
-use crate::task::Task;
+use crate::plan::{Branch, KnownFields, Options, Plan};
+use crate::task::{Task, position};
 pub(crate) use learn::GRID;
 
 /// Stage functions that one mechanism alone has, and those of attacks.
@@ -32,7 +35,7 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
     let mut plan = Plan::new(config, options);
     // Alternatives differ after the ingest alone.
     for data in data::ingest(&mut plan)? {
-        for alternative in config.alternatives(&data.dataset, options.published)? {
+        for alternative in config.alternatives(&data.dataset, options.published, held_for_floors(&data, options))? {
             let name = alternative.alternative.clone().unwrap_or_default();
             plan.take_up(alternative);
             let mut data = data.clone();
@@ -57,6 +60,14 @@ pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, Conf
         }
     }
     plan.finish(config, &known_fields())
+}
+
+/// What the server holds, from which floors can be made; nothing where the plan ends before anything is trained.
+fn held_for_floors(data: &Branch, options: &Options) -> HeldData {
+    if options.until.is_some_and(|until| position(until) < position("train")) {
+        return HeldData::default();
+    }
+    HeldData { labels: data.has(Labels::NAME, Labels::ZONE), features: data.has(Features::NAME, Features::ZONE) }
 }
 
 /// What the stage functions of all systems can read.

@@ -5,6 +5,7 @@ mod l_dpgcn;
 mod ldpgen;
 mod no_links;
 mod posterior;
+mod refined;
 
 use veilgraph_contract::Invalid;
 
@@ -16,6 +17,7 @@ pub use posterior::{
     Construct, CountKnownPairs, FindThreshold, LikelyPair, LikelyPairs, MergeGraph, Params, SelectPairs,
     ThresholdParams, Variant,
 };
+pub use refined::{ConstructRefined, Params as RefinedParams};
 
 /// Why no graph is built.
 #[derive(Debug, thiserror::Error)]

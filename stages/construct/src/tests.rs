@@ -122,7 +122,7 @@ fn a_multiple_that_is_no_positive_number_is_refused() {
 }
 
 /// Facts of reports at `epsilon`, a tenth of which is spent on degrees if they are sent.
-fn facts(epsilon: f64, sends_degrees: bool) -> ReportFacts {
+pub(crate) fn facts(epsilon: f64, sends_degrees: bool) -> ReportFacts {
     let fraction = if sends_degrees { 0.1 } else { 0.0 };
     ReportFacts {
         mechanism: "test".to_owned(),

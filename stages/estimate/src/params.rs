@@ -62,9 +62,9 @@ struct Table {
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// As the paper does.
-    #[default]
     Published,
     /// What the reports support: features and classes, degrees from double claims, matching, common neighbours.
+    #[default]
     Best,
 }
 
@@ -103,12 +103,14 @@ impl From<Table> for Params {
             Method::Published => (Prior::BetaModel, Degrees::Clipped),
             Method::Best => (Prior::Blocks, Degrees::EmpiricalBayesBits),
         };
+        let match_degrees = table.match_degrees.unwrap_or(is_best);
         Self {
             method: table.method,
             prior: table.prior.unwrap_or(prior),
             degrees: table.degrees.unwrap_or(degrees),
-            match_degrees: table.match_degrees.unwrap_or(is_best),
-            triangles: table.triangles.unwrap_or(is_best),
+            match_degrees,
+            // Common neighbours are counted where expected links are.
+            triangles: table.triangles.unwrap_or(is_best && match_degrees),
             solver: table.solver,
             ridge: table.ridge,
             centred_ridge: table.centred_ridge,

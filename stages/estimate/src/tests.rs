@@ -397,11 +397,13 @@ fn common_neighbours_are_those_of_a_dense_product() {
 #[test]
 fn a_method_is_a_choice_of_everything_that_is_not_said() {
     let parse = |text: &str| toml::from_str::<Params>(text).expect("valid");
-    assert_eq!(parse(""), parse("method = \"published\""));
     let best = parse("method = \"best\"");
-    let said = "prior = \"blocks\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\ntriangles = true";
+    assert_eq!(parse(""), best);
+    let said = "method = \"published\"\nprior = \"blocks\"\ndegrees = \"empirical-bayes+bits\"\nmatch = true\ntriangles = true";
     assert_eq!(best, Params { method: Method::Best, ..parse(said) }, "the method stands for the rest");
-    assert_eq!(parse("method = \"best\"\ntriangles = false"), Params { triangles: false, ..best });
+    assert_eq!(parse("method = \"best\"\ntriangles = false"), Params { triangles: false, ..best.clone() });
+    assert_eq!(parse("match = false"), Params { match_degrees: false, triangles: false, ..best });
+    assert_eq!(parse("method = \"published\""), params());
 }
 
 #[test]

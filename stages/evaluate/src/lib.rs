@@ -200,6 +200,7 @@ impl Stage for EvaluateClasses {
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
             metrics.push(trial, &metric::VALIDATION_LOSS, loss);
             metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
+            metrics.push(trial, &metric::TEST_NODES, labels.classes().len() as f64);
         }
         Ok((metrics,))
     }
@@ -228,6 +229,7 @@ impl Stage for EvaluateReleasedModel {
             metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
             metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
+            metrics.push(trial, &metric::TEST_NODES, labels.classes().len() as f64);
         }
         Ok((metrics,))
     }

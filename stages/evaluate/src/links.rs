@@ -6,13 +6,20 @@ use veilgraph_privacy::NoisyDegrees;
 
 use crate::metric::{self, Metric};
 
+/// Ends of the 13 intervals of `calibration_error` below 1: narrow where nearly all pairs are.
+const NARROW: [f64; 12] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+
+/// Ends of the ten equal intervals of `expected_calibration_error` below 1.
+const TENTHS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
 /// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
 ///
 /// `bound_for` is the budget that the degrees cost, in nats, where the theorem about the error holds.
 ///
 /// # Source
 /// Mean absolute error and its bound: Zhu, Tan, Xiao (2023), Blink, section 5.2 and theorem 4.4, with
-/// the term that clipping adds for isolated nodes.
+/// the term that clipping adds for isolated nodes. Brier score: Brier (1950). Calibration error over ten equal intervals:
+/// Guo, Pleiss, Sun, Weinberger (2017), On calibration of modern neural networks, equation 3.
 pub(crate) fn link_error(
     posterior: &Posterior,
     truth: &AdjacencyList,
@@ -30,7 +37,8 @@ pub(crate) fn link_error(
     let probability_of_links: f64 = logits.iter().map(|&logit| sigmoid(logit)).sum();
     let n_links = truth.n_links() as f64;
     let brier = expected_links - doubt - 2.0 * probability_of_links + n_links;
-    let calibration = calibration_error(posterior, &logits, expected_links);
+    let calibration = calibration_error(posterior, &logits, expected_links, &NARROW) / n_links;
+    let calibration_of_entries = 2.0 * calibration_error(posterior, &logits, expected_links, &TENTHS) / (n * n);
     let (average_precision, roc_auc) = ranking_scores(posterior, logits);
     let mut scores = vec![
         (&metric::MAE, 2.0 * (expected_links + corrections) / (n * n)),
@@ -44,6 +52,8 @@ pub(crate) fn link_error(
         (&metric::LOG_LOSS_PER_LINK, log_loss / n_links),
         (&metric::BRIER_PER_LINK, brier / n_links),
         (&metric::CALIBRATION_ERROR, calibration),
+        (&metric::BRIER, 2.0 * brier / (n * n)),
+        (&metric::EXPECTED_CALIBRATION_ERROR, calibration_of_entries),
     ];
     if let Some(epsilon_degree) = bound_for {
         scores.push((&metric::MAE_BOUND, bound(truth, epsilon_degree)));
@@ -69,19 +79,17 @@ fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {
     (4.0 * truth.n_links() as f64 + n * noise + truth.n_isolated() as f64 * clipping) / (n * n)
 }
 
-/// Sum over intervals of probabilities of the difference between expected and true links, over the number of links.
+/// Sum over intervals of probabilities of the difference between expected and true links.
 ///
-/// `logits` are those of the true links. The first interval holds nearly all pairs; its expected links are those that the
-/// others leave.
-fn calibration_error(posterior: &Posterior, logits: &[f64], expected_links: f64) -> f64 {
-    /// Ends of the intervals below 1.
-    const ENDS: [f64; 12] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
-    let interval = |logit: f64| ENDS.partition_point(|&end| end <= sigmoid(logit));
-    let mut excess = [0.0; ENDS.len() + 1];
-    posterior.visit_pairs(|logit| sigmoid(logit) >= ENDS[0], |_, _, logit| excess[interval(logit)] += sigmoid(logit));
+/// `logits` are those of the true links, and `ends` those of the intervals below 1. The first interval holds nearly all
+/// pairs; its expected links are those that the others leave.
+fn calibration_error(posterior: &Posterior, logits: &[f64], expected_links: f64, ends: &[f64]) -> f64 {
+    let interval = |logit: f64| ends.partition_point(|&end| end <= sigmoid(logit));
+    let mut excess = vec![0.0; ends.len() + 1];
+    posterior.visit_pairs(|logit| sigmoid(logit) >= ends[0], |_, _, logit| excess[interval(logit)] += sigmoid(logit));
     excess[0] = expected_links - excess.iter().sum::<f64>();
     logits.iter().for_each(|&logit| excess[interval(logit)] -= 1.0);
-    excess.iter().map(|excess| excess.abs()).sum::<f64>() / logits.len() as f64
+    excess.iter().map(|excess| excess.abs()).sum()
 }
 
 /// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.

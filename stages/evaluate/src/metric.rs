@@ -169,7 +169,8 @@ metrics! {
     EXPECTED_ENTRIES = "expected_entries", "expected entries", Links, Entries, Fixed(0), Neither, false;
     /// Number of true links, in both directions.
     TRUE_ENTRIES = "true_entries", "true entries", Links, Entries, Fixed(0), Neither, false;
-    /// Mean absolute error of the belief that there is no link at all: the floor of every such error.
+    /// Mean absolute error of the belief that there is no link at all: the floor of every such error. The Brier score and the
+    /// expected calibration error of that belief are the same number.
     EMPTY_GRAPH_MAE = "empty_graph_mae", "MAE of no links", Links, One, Scientific, Neither, false;
     /// Average precision of pairs in a random order, which is the share of pairs that are linked: the floor of every average
     /// precision.
@@ -186,6 +187,13 @@ metrics! {
     /// How many links too many or too few are expected among the pairs of about equal probabilities, summed over intervals
     /// of probabilities and divided by the number of links.
     CALIBRATION_ERROR = "calibration_error", "calibration error", Links, One, Fixed(3), Lower, false;
+    /// Mean of the squared errors of link probabilities over all n² entries (Brier 1950). The belief that there is no link
+    /// at all has [`EMPTY_GRAPH_MAE`].
+    BRIER = "brier", "Brier", Links, One, Scientific, Lower, false;
+    /// Expected calibration error over all n² entries: the share of entries that are expected too many or too few among
+    /// those of about equal probabilities, summed over ten equal intervals of probabilities. The belief that there is no
+    /// link at all has [`EMPTY_GRAPH_MAE`].
+    EXPECTED_CALIBRATION_ERROR = "expected_calibration_error", "expected calibration error", Links, One, Scientific, Lower, false;
     /// How far the expected degrees are from those that the prior was fitted to.
     PRIOR_RESIDUAL = "prior_residual", "prior residual", Links, One, Scientific, Neither, false;
     /// Number of nodes.
@@ -214,6 +222,8 @@ metrics! {
     VALIDATION_LOSS = "validation_loss", "validation loss", Classes, Nats, Fixed(3), Lower, true;
     /// Share of test nodes in their most frequent class: the accuracy of a constant answer.
     MAJORITY_ACCURACY = "majority_accuracy", "majority %", Classes, Percent, Fixed(1), Neither, false;
+    /// Number of test nodes, on which the other scores of classes rest.
+    TEST_NODES = "test_nodes", "test nodes", Classes, Nodes, Fixed(0), Neither, false;
     /// Area under the ROC curve of the inner products of held-out pairs.
     LINK_PREDICTION_AUC = "link_prediction_auc", "ROC AUC", LinkPrediction, One, Fixed(4), Higher, true;
     /// Average precision of the inner products of held-out pairs.

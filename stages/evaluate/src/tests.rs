@@ -71,6 +71,9 @@ fn link_scores_equal_their_definitions() {
             inside.map(|&(p, link)| p - truth_of(link)).sum()
         };
         let calibration: f64 = ends.windows(2).map(|ends| excess(ends).abs()).sum();
+        let tenths: Vec<f64> =
+            (0..=10).map(|tenth| if tenth < 10 { f64::from(tenth) / 10.0 } else { 1.0 + 1e-9 }).collect();
+        let of_tenths: f64 = tenths.windows(2).map(|ends| excess(ends).abs()).sum();
         let by_definition = [
             ("mae", 2.0 * error / 144.0),
             ("expected_mae", 2.0 * expected / 144.0),
@@ -80,12 +83,33 @@ fn link_scores_equal_their_definitions() {
             ("log_loss_per_link", loss / links),
             ("brier_per_link", squares / links),
             ("calibration_error", calibration / links),
+            // Every pair stands for two of the n² entries, and the diagonal is believed and true to have no link.
+            ("brier", 2.0 * squares / 144.0),
+            ("expected_calibration_error", 2.0 * of_tenths / 144.0),
         ];
         let found = links::link_error(&posterior, &truth, Some(0.4));
+        let score = |name: &str| found.iter().find(|score| score.0.name == name).expect(name).1;
+        let from_links = score("brier_per_link") * score("true_entries") / 144.0;
+        assert!((score("brier") - from_links).abs() < 1e-14, "{} {from_links}", score("brier"));
         for (name, expected) in by_definition {
-            let value = found.iter().find(|score| score.0.name == name).expect(name).1;
+            let value = score(name);
             assert!((value - expected).abs() < 1e-10 * (1.0 + expected), "ε {epsilon}, {name}: {value} {expected}");
         }
+    }
+}
+
+/// Who believes in no link at all is wrong by the square of each true one, and expects them all too few.
+#[test]
+fn the_empty_graph_has_one_number_for_three_scores() {
+    let truth = truth();
+    let model = LinkModel { degrees: vec![0.0; 12], beta: vec![-30.0; 12], ..LinkModel::default() };
+    let posterior =
+        Posterior::new(&model, LinkEvidence::from_rows(vec![Vec::new(); 12]).expect("valid")).expect("same size");
+    let found = links::link_error(&posterior, &truth, None);
+    let score = |name: &str| found.iter().find(|score| score.0.name == name).expect(name).1;
+    let floor = score("empty_graph_mae");
+    for name in ["mae", "brier", "expected_calibration_error"] {
+        assert!((score(name) - floor).abs() < 1e-12, "{name}: {} {floor}", score(name));
     }
 }
 

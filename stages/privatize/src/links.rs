@@ -5,6 +5,7 @@ mod conduct;
 pub mod dprr;
 pub mod l_dpgcn;
 pub mod ldpgen;
+mod nested;
 pub mod non_private;
 pub mod public;
 pub mod rr;
@@ -12,13 +13,14 @@ pub mod symrr;
 
 use veilgraph_contract::Streamed;
 use veilgraph_privacy::count_noise::CountNoise;
-use veilgraph_privacy::randomized_response::RandomizedResponse;
 use veilgraph_privacy::{Budget, DegreeNoise, NoisyDegrees, NoisyLinks, ReportFacts};
 
 use crate::{EveryNode, Ideal, NodeNoise, NodeView};
 use conduct::Conduct;
+use nested::{ListNoise, NestedCount};
 
 pub use conduct::Lie;
+pub use nested::{LargerBudget, Nested};
 
 /// What the ledger calls the noise on lists of bits.
 const RANDOMIZED_RESPONSE: &str = "randomized response";
@@ -62,7 +64,8 @@ fn facts_of_lists(
 /// simulation.
 ///
 /// # Privacy
-/// Each list is `epsilon`-differentially private for any one of its bits: see [`RandomizedResponse::noisy_list`].
+/// Each list is `epsilon`-differentially private for any one of its bits: see
+/// [`RandomizedResponse::noisy_list`](veilgraph_privacy::randomized_response::RandomizedResponse::noisy_list).
 /// A part without budget is not sent.
 fn noisy_lists(
     nodes: EveryNode,
@@ -70,15 +73,25 @@ fn noisy_lists(
     is_sent: impl Fn(u32, u32) -> bool + Send + Sync + 'static,
     conduct: impl Fn(NodeNoise) -> Conduct + Send + Sync + 'static,
 ) -> Streamed<NoisyLinks> {
+    let noise = ListNoise::new(facts.budget.links, &[], nodes.n_nodes());
+    lists_with(noise, nodes, facts, is_sent, conduct)
+}
+
+/// The same with this noise, whose budget is that of the facts.
+fn lists_with(
+    list_noise: ListNoise,
+    nodes: EveryNode,
+    facts: &ReportFacts,
+    is_sent: impl Fn(u32, u32) -> bool + Send + Sync + 'static,
+    conduct: impl Fn(NodeNoise) -> Conduct + Send + Sync + 'static,
+) -> Streamed<NoisyLinks> {
     let (n_nodes, epsilon) = (nodes.n_nodes(), facts.budget.links);
-    let response = RandomizedResponse::new(epsilon, n_nodes);
-    let purpose = format!("links {epsilon:?}");
     let list = nodes.on_demand(move |view, noise, ()| {
         if epsilon == 0.0 {
             return Vec::new();
         }
         let mut list = match conduct(noise) {
-            Conduct::Honest => response.noisy_list(view.node(), view.neighbours(), &mut noise.stream(&purpose)),
+            Conduct::Honest => list_noise.noisy_list(view.node(), view.neighbours(), noise),
             Conduct::Silent => Vec::new(),
             Conduct::Lying(lie) => lie.list(view, noise),
         };
@@ -97,14 +110,24 @@ fn noisy_degrees(
     facts: &ReportFacts,
     conduct: impl Fn(NodeNoise) -> Conduct + Sync,
 ) -> Result<NoisyDegrees, crate::Error> {
+    degrees_below(&[], nodes, facts, conduct)
+}
+
+/// The same, where the noise is that of these larger budgets, which descend, and what this one adds to it.
+fn degrees_below(
+    larger: &[f64],
+    nodes: &EveryNode,
+    facts: &ReportFacts,
+    conduct: impl Fn(NodeNoise) -> Conduct + Sync,
+) -> Result<NoisyDegrees, crate::Error> {
     let epsilon = facts.budget.degree;
     if epsilon == 0.0 {
         return Ok(NoisyDegrees::none(facts.clone(), nodes.n_nodes()));
     }
-    let count_noise = CountNoise::new(epsilon, facts.degree_noise, 1)?;
-    let purpose = format!("degree {epsilon:?}");
+    let at = |epsilon: f64| CountNoise::new(epsilon, facts.degree_noise, 1).map_err(crate::Error::from);
+    let count_noise = NestedCount::new(epsilon, larger, at)?;
     let degrees = nodes.ask(|view, noise| match conduct(noise) {
-        Conduct::Honest => Some(count_noise.add(view.degree(), &mut noise.stream(&purpose))),
+        Conduct::Honest => Some(count_noise.add(view.degree(), noise)),
         Conduct::Silent => None,
         Conduct::Lying(lie) => Some(lie.degree(view, noise)),
     });

@@ -5,6 +5,7 @@ use veilgraph_privacy::discrete_laplace::Rate;
 use veilgraph_privacy::randomized_response::threshold;
 use veilgraph_privacy::{DegreeFraction, DegreeNoise, Epsilon, Groups, NoisyLinks};
 
+use crate::links::Nested;
 use crate::links::blink::{Blink, Params as BlinkParams};
 use crate::links::dprr::{Dprr, Params as DprrParams};
 use crate::links::l_dpgcn::{LDpGcn, Params as LDpGcnParams};
@@ -103,6 +104,7 @@ fn every_mechanism_costs_what_the_ledger_says() {
             missing_share: 0.0,
             lying_share: 0.0,
             lie: None,
+            nested: Nested::default(),
         };
         costs_what_it_claims::<Blink>(&(), &blink);
         // Whoever lies protects nobody, and costs the honest nodes nothing.
@@ -189,7 +191,15 @@ fn equal_flips_are_drawn_alike_by_every_mechanism() {
 /// Blink with half of the budget for the degree, of nodes that all report as they should.
 fn honest_blink(epsilon: Epsilon, degree_noise: DegreeNoise) -> BlinkParams {
     let degree_fraction = share(0.5);
-    BlinkParams { epsilon, degree_fraction, degree_noise, missing_share: 0.0, lying_share: 0.0, lie: None }
+    BlinkParams {
+        epsilon,
+        degree_fraction,
+        degree_noise,
+        missing_share: 0.0,
+        lying_share: 0.0,
+        lie: None,
+        nested: Nested::default(),
+    }
 }
 
 /// Every mechanism passes on that the set of nodes was taken from the links, and no such report may be deployed.

@@ -1,5 +1,6 @@
 //! The server trains every model of a grid on the graph it built.
 
+mod append_beliefs;
 mod blend;
 mod given;
 mod link_prediction;
@@ -20,6 +21,7 @@ use veilgraph_nn::{
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
 
+pub use append_beliefs::AppendBeliefs;
 pub use blend::Blend;
 pub use given::{PredictBeliefs, PredictMajority};
 pub use link_prediction::{LinkPrediction, LinkPredictionParams};

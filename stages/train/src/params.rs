@@ -8,6 +8,7 @@ use veilgraph_nn::{Architecture, Correction, Device, LinkLearning, NetworkOption
 /// It is written without what the chosen model does not read, so that this is no part of its key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Written", deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each of them is a field of the table, and none excludes another")]
 pub struct Params {
     /// Kind of network.
     pub model: Architecture,
@@ -46,6 +47,8 @@ pub struct Params {
     pub inductive: bool,
     /// Whether the answers of the network are blended with the beliefs about classes that the posterior comes with.
     pub blend: bool,
+    /// Whether the network reads these beliefs beside the features.
+    pub beliefs: bool,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
@@ -97,6 +100,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     blend: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    beliefs: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -124,6 +129,7 @@ impl From<Params> for Written {
             label_hops: (params.labels == LabelUse::Drop).then_some(params.label_hops),
             inductive: params.inductive.then_some(true),
             blend: params.blend.then_some(true),
+            beliefs: params.beliefs.then_some(true),
             links: params.links,
             device: params.device,
         }
@@ -170,6 +176,7 @@ impl Default for Params {
             label_hops: 8,
             inductive: false,
             blend: false,
+            beliefs: false,
             links: None,
             device: Device::Cpu,
         }

@@ -16,9 +16,13 @@ pub(crate) struct TableArguments {
     /// What the cells are compared with: an alternative, a mechanism or a model (default: the best floor).
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
-    /// The swept field whose values are the columns (default: a budget).
+    /// The swept field whose values are the columns, or `per-link` for what all reports about an undirected link cost
+    /// (default: a budget).
     #[arg(long, value_name = "TABLE.KEY")]
     pub columns: Option<String>,
+    /// The swept field whose values count as trials, such as the seeds of splits: intervals are then over them.
+    #[arg(long, value_name = "TABLE.KEY")]
+    pub over: Option<String>,
     /// The experiments.
     #[command(flatten)]
     pub run: RunArguments,

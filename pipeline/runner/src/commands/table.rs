@@ -7,6 +7,7 @@ mod markdown;
 mod method;
 mod notes;
 mod pivot;
+mod pooled;
 mod typst;
 
 use anyhow::ensure;
@@ -20,6 +21,7 @@ use crate::config::{ConfigError, score_named};
 use crate::output;
 use crate::progress::Display;
 pub(crate) use pivot::{Against, PivotCell, PivotTable, pivots};
+use pooled::pooled;
 
 /// Prints the tables of experiments that have run.
 pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result<()> {
@@ -28,10 +30,15 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
         Some(name) => named(name)?,
         None => usual(&rows)?,
     };
-    let scored: Vec<&Row> = rows.iter().filter(|row| row.scores.contains_key(metric.name)).collect();
+    let mut scored: Vec<Row> = rows.iter().filter(|row| row.scores.contains_key(metric.name)).cloned().collect();
     ensure!(!scored.is_empty(), "no row has the score `{}`; there are {}", metric.name, known_scores(&rows).join(", "));
+    if let Some(field) = &arguments.over {
+        scored = pooled(&scored, field)?;
+    }
     let against = arguments.against.as_deref().map_or(Against::Floor, Against::Named);
-    let tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
+    let scored: Vec<&Row> = scored.iter().collect();
+    let mut tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
+    tables.iter_mut().for_each(|table| table.over.clone_from(&arguments.over));
     let text = match arguments.format {
         TableFormat::Latex => latex::written(&tables),
         TableFormat::Markdown => markdown::written(&tables),

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::overlay::merge;
 use super::profile::Profile;
-use super::references;
+use super::references::{self, HeldData};
 use super::source::{Source, typed};
 use super::{Config, ConfigError, is_name};
 use crate::published::Published;
@@ -35,15 +35,24 @@ fn may_differ(key: &str) -> bool {
 
 impl Config {
     /// The config once for each of its `[[compare]]` tables (as it is if there is none) and once for each of its
-    /// references; or once for each cell of a published profile.
-    pub(crate) fn alternatives(&self, dataset: &str, published: Option<&Published>) -> Result<Vec<Self>, ConfigError> {
+    /// references, which are the usual floors where nothing is said; or once for each cell of a published profile.
+    pub(crate) fn alternatives(
+        &self,
+        dataset: &str,
+        published: Option<&Published>,
+        held: HeldData,
+    ) -> Result<Vec<Self>, ConfigError> {
         if self.profile == Profile::Published {
             return self.published_cells(dataset, published);
         }
-        let references = references::tables(&self.references, &self.source)?;
         let mut all = if self.whole.alternatives.is_empty() { vec![self.clone()] } else { Vec::new() };
-        for alternative in self.whole.alternatives.iter().chain(&references) {
+        for alternative in &self.whole.alternatives {
             all.push(self.with_alternative(alternative)?);
+        }
+        let is_usual_floor = self.references.is_none();
+        let names = self.references.clone().unwrap_or_else(|| references::usual_floors(&all, held));
+        for reference in references::tables(&names, &self.source)? {
+            all.push(Self { is_usual_floor, ..self.with_alternative(&reference)? });
         }
         let mut names: Vec<&Option<String>> = all.iter().map(|config| &config.alternative).collect();
         names.sort_unstable();

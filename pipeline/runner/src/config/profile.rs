@@ -31,7 +31,7 @@ impl Config {
             let problem = "\"published\" needs --published DIR, a folder with published_best_hp.csv";
             return Err(self.error("profile", problem));
         };
-        if !self.references.is_empty() {
+        if self.references.as_ref().is_some_and(|names| !names.is_empty()) {
             return Err(self.error("references", "profile = \"published\" names its references as mechanisms"));
         }
         if !alternatives.is_empty() {
@@ -67,10 +67,9 @@ impl Config {
                         continue;
                     };
                     let mut whole = table.clone();
-                    merge(
-                        &mut whole,
-                        overlay(&cell, epsilon, setting, self.table("privatize.links").contains_key("degree_fraction")),
-                    );
+                    let names_fraction = self.table("privatize.links").contains_key("degree_fraction");
+                    let names_method = self.table("estimate").contains_key("method");
+                    merge(&mut whole, overlay(&cell, epsilon, setting, names_fraction, names_method));
                     let mut config = Self::from_table(whole, Vec::new(), self.source.clone())?;
                     let label = [mechanism.clone(), plain(epsilon), variant.clone(), model.clone()];
                     config.published.clone_from(&self.published);
@@ -93,8 +92,14 @@ impl Config {
     }
 }
 
-/// The tables that a published setting lays over a config, whose own fraction stays if it has one.
-fn overlay(cell: &PublishedCell, epsilon: &Value, setting: &Setting, keeps_fraction: bool) -> Table {
+/// The tables that a published setting lays over a config, whose own fraction and estimator stay if it names them.
+fn overlay(
+    cell: &PublishedCell,
+    epsilon: &Value,
+    setting: &Setting,
+    keeps_fraction: bool,
+    keeps_method: bool,
+) -> Table {
     let table =
         |pairs: Vec<(&str, Value)>| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>();
     let float = |number: f64| Value::Float(number);
@@ -121,6 +126,9 @@ fn overlay(cell: &PublishedCell, epsilon: &Value, setting: &Setting, keeps_fract
     }
     let mut over =
         vec![("privatize", Value::Table(table(vec![("links", table(links).into())]))), ("train", table(train).into())];
+    if cell.mechanism == "blink" && !keeps_method {
+        over.push(("estimate", table(vec![("method", "published".into())]).into()));
+    }
     if !cell.variant.is_empty() {
         over.push(("construct", table(vec![("variant", cell.variant.clone().into())]).into()));
     }

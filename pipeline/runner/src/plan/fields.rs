@@ -6,7 +6,7 @@ use crate::config::{Config, ConfigError};
 use crate::nearest::nearest;
 
 /// Given and read fields over all alternatives of a plan.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct FieldsOfPlan {
     /// Tables of stages that the config has.
     tables: BTreeSet<String>,
@@ -16,6 +16,8 @@ pub(super) struct FieldsOfPlan {
     asked: BTreeSet<String>,
     /// Fields that one has read.
     read: BTreeSet<String>,
+    /// The same before a floor was planned that nobody asked for.
+    before_floor: Option<Box<Self>>,
 }
 
 /// What the stage functions of all systems can read, whether or not a plan has them.
@@ -31,6 +33,17 @@ pub(crate) struct KnownFields {
 const ABOVE_TABLES: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
 
 impl FieldsOfPlan {
+    /// An alternative begins. A reference reads whatever a config says, so what a floor has read that nobody asked for is
+    /// forgotten again: it must excuse no mistake.
+    pub(super) fn begin(&mut self, is_usual_floor: bool) {
+        if let Some(before) = self.before_floor.take() {
+            *self = *before;
+        }
+        if is_usual_floor {
+            self.before_floor = Some(Box::new(self.clone()));
+        }
+    }
+
     pub(super) fn given(&mut self, table: &str, fields: &[String]) {
         self.tables.insert(table.to_owned());
         self.given.extend(fields.iter().cloned());
@@ -45,6 +58,9 @@ impl FieldsOfPlan {
     ///
     /// What the file says for another choice than that of `--set` is no mistake.
     pub(super) fn check(&self, config: &Config, known: &KnownFields) -> Result<(), ConfigError> {
+        if let Some(before) = &self.before_floor {
+            return before.check(config, known);
+        }
         let is_asked =
             |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
         if let Some(table) = self.tables.iter().find(|table| !is_asked(table)) {

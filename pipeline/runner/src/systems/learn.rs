@@ -167,7 +167,7 @@ impl Kind {
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })?;
-    cells.iter_mut().for_each(|cell| cell.params.blend = false);
+    cells.iter_mut().for_each(|cell| (cell.params.blend, cell.params.beliefs) = (false, false));
     Ok(cells)
 }
 
@@ -189,12 +189,12 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
             }
         }
         params.check()?;
-        if params.inductive && params.blend {
-            return Err(
-                "inductive = true keeps links of test nodes out of training, and blend = true adds beliefs that were \
-                        read off all links; remove one of them"
-                    .to_owned(),
-            );
+        if params.inductive && (params.blend || params.beliefs) {
+            let field = if params.blend { "blend" } else { "beliefs" };
+            return Err(format!(
+                "inductive = true keeps links of test nodes out of training, and {field} = true adds beliefs that were \
+                 read off all links; remove one of them"
+            ));
         }
         if params.inductive && !is_listed {
             return Err(
@@ -222,11 +222,14 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
         cell.params.model.name().clone_into(&mut branch.model);
         branch
     };
-    let trials: Vec<Branch> = trials.iter().map(named).collect();
+    let mut trials: Vec<Branch> = trials.iter().map(named).collect();
+    if cell.params.beliefs {
+        trials = trials.iter().map(|branch| beliefs::appended(plan, branch)).collect::<Result<_, ConfigError>>()?;
+    }
     let (scored, searching): (Vec<Branch>, Vec<Branch>) =
         trials.into_iter().partition(|branch| branch.is_scored(plan.config.trials));
-    // Training does not know what is made of its answers.
-    let params = Params { blend: false, ..cell.params.clone() };
+    // Training does not know where its features come from, and what is made of its answers.
+    let params = Params { blend: false, beliefs: false, ..cell.params.clone() };
     let mut chosen = None;
     if cell.params.settings().len() > 1 && !searching.is_empty() {
         let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &params, run));

@@ -43,6 +43,7 @@ mechanisms! {
     dprr,
     ldpgen,
     solitude,
+    edgerefine,
     edgerand,
     lapgraph,
     non_private,
@@ -144,8 +145,16 @@ mod tests {
         let of = |name: &str| fields.iter().find(|row| row.0 == name).expect("a mechanism").1.clone();
         assert_eq!(of("rr"), ["epsilon"]);
         assert_eq!(of("symrr"), ["epsilon", "triangle"]);
-        let of_blink =
-            ["epsilon", "degree_fraction", "degree_noise", "missing_share", "lying_share", "lie", "row_blocks"];
+        let of_blink = [
+            "epsilon",
+            "degree_fraction",
+            "degree_noise",
+            "missing_share",
+            "lying_share",
+            "lie",
+            "nested",
+            "row_blocks",
+        ];
         assert_eq!(of("blink"), of_blink);
         assert!(of("no-links").is_empty());
     }

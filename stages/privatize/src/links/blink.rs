@@ -6,7 +6,8 @@ use veilgraph_contract::{Release, Streamed, Subject};
 use veilgraph_privacy::composition::releases_of_lists;
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, ReportFacts};
 
-use super::{Conduct, Lie, RANDOMIZED_RESPONSE, facts_of, ideal_degree, ideal_list, noisy_degrees, noisy_lists};
+use super::nested::ListNoise;
+use super::{Conduct, Lie, Nested, RANDOMIZED_RESPONSE, degrees_below, facts_of, ideal_degree, ideal_list, lists_with};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeNoise, NodeView};
 
 /// Each node sends every bit of its list under randomized response, and its degree with Laplace noise.
@@ -43,6 +44,10 @@ pub struct Params {
     /// What the lying nodes send: lists of ones where this does not say it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lie: Option<Lie>,
+    /// Whether the reports at a budget are those at the next larger one with further noise: a simulation. It is left out of
+    /// keys where they are not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nested: Nested,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -140,8 +145,10 @@ impl LocalMechanism for Blink {
         let Params { epsilon, degree_fraction, degree_noise, lying_share, .. } = *params;
         let honest = facts_of_list_and_degree(Self::NAME, &nodes, epsilon, degree_fraction, degree_noise);
         let facts = ReportFacts { lying_share, ..honest };
-        let degrees = noisy_degrees(&nodes, &facts, params.conduct())?;
-        Ok((noisy_lists(nodes, &facts, |_, _| true, params.conduct()), degrees))
+        let Budget { links, degree } = facts.budget;
+        let degrees = degrees_below(&params.nested.of_degrees(degree), &nodes, &facts, params.conduct())?;
+        let list_noise = ListNoise::new(links, &params.nested.of_lists(links), nodes.n_nodes());
+        Ok((lists_with(list_noise, nodes, &facts, |_, _| true, params.conduct()), degrees))
     }
 }
 

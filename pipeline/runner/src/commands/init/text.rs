@@ -35,7 +35,7 @@ epsilon = [1.0, 2.0, 4.0]       # nats for an entry of a node's list; a link sta
 degree_fraction = "auto-with-bits"
 
 [estimate]
-method = "best"                 # "published" is the estimator of the paper
+method = "best"                 # the default; "published" is the estimator of the paper
 
 [construct]
 variant = "hybrid"

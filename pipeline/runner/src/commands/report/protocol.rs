@@ -32,7 +32,8 @@ struct Field {
 
 /// Trials behind every published figure of Blink.
 const PUBLISHED_TRIALS: u32 = 30;
-/// The value of `[ingest] split` that asks for the published split; a dataset without one has the usual split.
+/// The value of `[ingest] split` that asks for the published split, where a dataset without one has the usual split, and of
+/// `[estimate] method` for the published estimator.
 const PUBLISHED: &str = "published";
 /// Tables whose fields change what is compared, beside `[train]` and the split.
 const COMPARED_TABLES: [&str; 3] = ["privatize", "estimate", "construct"];
@@ -74,7 +75,7 @@ impl Protocols {
             // A field beside the network's kind is laid over what was published for the cell.
             has_published_hyperparameters: config.profile == Profile::Published
                 && config.table("train").keys().all(|key| key == "model"),
-            other_fields: other_fields(&config.tables),
+            other_fields: other_fields(config),
             trials: config.trials,
         };
         Self(configs.map(|config| (config.name.clone(), protocol(config))).collect())
@@ -151,13 +152,23 @@ fn is_published(path: &str, value: &str) -> bool {
 }
 
 /// The fields that have a value which was not published.
-fn other_fields(tables: &Table) -> Vec<Field> {
+fn other_fields(config: &Config) -> Vec<Field> {
+    let tables = &config.tables;
     let is_compared = |path: &String| path.split('.').next().is_some_and(|table| COMPARED_TABLES.contains(&table));
-    let fields = leaves(tables, "").into_iter().filter(is_compared).map(|path| {
-        let values = values_at(tables, &path);
-        Field { path, values }
-    });
-    fields.filter(|field| field.values.iter().any(|value| !is_published(&field.path, value))).collect()
+    let mut fields: Vec<Field> = leaves(tables, "")
+        .into_iter()
+        .filter(is_compared)
+        .map(|path| {
+            let values = values_at(tables, &path);
+            Field { path, values }
+        })
+        .collect();
+    // Where nothing is said, the profile sees to the published estimator, and without it the estimator is ours.
+    if config.profile != Profile::Published && config.table("estimate").get("method").is_none() {
+        fields.push(Field { path: "estimate.method".to_owned(), values: vec!["best".to_owned()] });
+    }
+    fields.retain(|field| field.values.iter().any(|value| !is_published(&field.path, value)));
+    fields
 }
 
 /// The values of a field by its dotted path, as texts.

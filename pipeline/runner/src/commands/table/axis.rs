@@ -13,6 +13,8 @@ use crate::config::ConfigError;
 pub(super) enum ColumnAxis {
     /// The budget of links, in nats per list bit.
     LinkBudget,
+    /// The same in nats per undirected link, which mechanisms that report a pair once and twice have in common.
+    EdgeBudget,
     /// A swept field.
     Field(String),
     /// One column: nothing is swept that is a budget.
@@ -29,9 +31,10 @@ impl ColumnAxis {
         if let Some(wanted) = wanted {
             return match wanted {
                 "epsilon" | "privatize.links.epsilon" => Ok(Self::LinkBudget),
+                "per-link" => Ok(Self::EdgeBudget),
                 field if swept.contains(field) => Ok(Self::Field(field.to_owned())),
                 field => {
-                    let known: Vec<&str> = std::iter::once("epsilon").chain(swept).collect();
+                    let known: Vec<&str> = ["epsilon", "per-link"].into_iter().chain(swept).collect();
                     Err(ConfigError(format!("--columns {field}: nothing sweeps it; choose among {}", known.join(", "))))
                 }
             };
@@ -51,6 +54,7 @@ impl ColumnAxis {
     pub(super) fn words(&self) -> String {
         match self {
             Self::LinkBudget => "epsilon, nats per list bit".to_owned(),
+            Self::EdgeBudget => "epsilon, nats per undirected link".to_owned(),
             Self::Field(field) => field.clone(),
             Self::Nothing => String::new(),
         }
@@ -58,9 +62,10 @@ impl ColumnAxis {
 
     /// Where a cell stands; empty where the field is none of its own.
     pub(super) fn value(&self, cell: &Cell) -> String {
+        let nats = |nats: f64| if nats.is_infinite() { "∞".to_owned() } else { nats.to_string() };
         match self {
-            Self::LinkBudget if cell.epsilon.is_infinite() => "∞".to_owned(),
-            Self::LinkBudget => cell.epsilon.to_string(),
+            Self::LinkBudget => nats(cell.epsilon),
+            Self::EdgeBudget => nats(cell.epsilon_edge),
             Self::Field(field) => cell.choice(field).unwrap_or_default().replace("inf", "∞"),
             Self::Nothing => String::new(),
         }
@@ -76,7 +81,7 @@ impl ColumnAxis {
 
     pub(super) fn is(&self, field: &str) -> bool {
         match self {
-            Self::LinkBudget => field == "privatize.links.epsilon",
+            Self::LinkBudget | Self::EdgeBudget => field == "privatize.links.epsilon",
             Self::Field(own) => own == field,
             Self::Nothing => false,
         }

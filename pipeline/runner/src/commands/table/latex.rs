@@ -59,6 +59,7 @@ fn escaped(text: &str) -> String {
             '−' => out.push_str("$-$"),
             '≈' => out.push_str("$\\approx$"),
             '∞' => out.push_str("$\\infty$"),
+            '√' => out.push_str("$\\surd$"),
             '–' => out.push_str("--"),
             '`' => out.push_str("\\textasciigrave{}"),
             letter => out.push(letter),

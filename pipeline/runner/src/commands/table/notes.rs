@@ -1,6 +1,6 @@
 //! What a table says in words: its cells, its caption, and the meaning of its marks.
 
-use veilgraph_evaluate::metric::Better;
+use veilgraph_evaluate::metric::{self, Better};
 use veilgraph_statistics::ALPHA;
 
 use super::pivot::{PivotCell, PivotLine, PivotTable};
@@ -32,6 +32,32 @@ impl PivotTable {
         lines.map(|line| columns.iter().filter(|&&at| line.cells[at].is_none()).count()).sum()
     }
 
+    /// How much an accuracy depends on which nodes are tested, in words; none where the score is not an accuracy, or
+    /// where rows have different test nodes.
+    ///
+    /// The half width of an interval of 95 % is 1.96 √(p (1 − p) / n) for the accuracy p on n test nodes.
+    fn error_of_test_nodes(&self) -> Option<String> {
+        if *self.metric != metric::ACCURACY {
+            return None;
+        }
+        let cells = || self.lines.iter().flat_map(|line| line.cells.iter().flatten());
+        let nodes = cells().next()?.test_nodes?;
+        let half_width = |cell: &PivotCell| {
+            let accuracy = cell.summary.mean;
+            (cell.test_nodes == Some(nodes)).then(|| 1.96 * (accuracy * (1.0 - accuracy) / nodes).sqrt())
+        };
+        let widths = cells().map(half_width).collect::<Option<Vec<f64>>>()?;
+        let largest = self.metric.written(widths.into_iter().fold(0.0, f64::max));
+        let covered = match &self.over {
+            Some(field) if field.starts_with("ingest.split") => "the splits above have test nodes of their own",
+            _ => "the intervals above do not cover that",
+        };
+        Some(format!(
+            "Which nodes are tested makes an accuracy uncertain by up to {largest} more: 1.96 √(p (1 − p) / n) at 95 %, with \
+             n = {nodes}; {covered}."
+        ))
+    }
+
     /// What the table shows, in one phrase.
     pub(crate) fn caption(&self) -> String {
         let over = if self.axis.is_empty() { String::new() } else { format!(" over {}", self.axis) };
@@ -41,19 +67,25 @@ impl PivotTable {
     /// What the marks of the table mean, and what it lacks.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        match self.trials() {
-            Some(1) => {
-                notes.push("One trial in every cell, so there is no interval and nothing is compared.".to_owned());
+        let interval = "Mean ± half width of the 95 % interval of the mean (Student's t)";
+        notes.push(match (&self.over, self.trials()) {
+            (None, Some(1)) => "One trial in every cell, so there is no interval and nothing is compared.".to_owned(),
+            (None, Some(trials)) => format!("{interval}, {trials} trials in every cell."),
+            (None, None) => {
+                format!("{interval}; the number of trials stands in parentheses, and one trial has no interval.")
             }
-            Some(trials) => notes.push(format!(
-                "Mean ± half width of the 95 % interval of the mean (Student's t), {trials} trials in every cell."
-            )),
-            None => notes.push(
-                "Mean ± half width of the 95 % interval of the mean (Student's t); the number of trials stands in \
-                 parentheses, and one trial has no interval."
-                    .to_owned(),
+            (Some(field), Some(1)) => {
+                format!("`{field}` has one value in every cell, so there is no interval and nothing is compared.")
+            }
+            (Some(field), Some(values)) => {
+                format!("{interval} over {values} values of `{field}`: each counts as one trial, by its mean over trials.")
+            }
+            (Some(field), None) => format!(
+                "{interval} over the values of `{field}`, whose number stands in parentheses: each counts as one trial, by its \
+                 mean over trials."
             ),
-        }
+        });
+        notes.extend(self.error_of_test_nodes());
         let has_bold = self.lines.iter().flat_map(|line| line.cells.iter().flatten()).any(|cell| cell.is_among_best);
         if self.metric.better != Better::Neither && has_bold {
             notes.push(

@@ -1,7 +1,7 @@
 //! Scores with methods as rows and budgets as columns.
 
 use veilgraph_evaluate::Cell;
-use veilgraph_evaluate::metric::Metric;
+use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_statistics::Summary;
 
 use super::axis::ColumnAxis;
@@ -35,6 +35,8 @@ pub(crate) struct PivotTable {
     pub lines: Vec<PivotLine>,
     /// What the cells are compared with, in words; none where there is nothing.
     pub against: Option<String>,
+    /// The swept field whose values count as trials, if they do.
+    pub over: Option<String>,
 }
 
 /// A method over its budgets.
@@ -52,6 +54,8 @@ pub(crate) struct PivotCell {
     pub is_among_best: bool,
     pub epsilon: f64,
     pub epsilon_edge: f64,
+    /// Number of test nodes, where the score is about them.
+    pub test_nodes: Option<f64>,
     /// The scores of the trials.
     pub scores: Vec<f64>,
     /// Their differences to what the cell is compared with.
@@ -122,6 +126,7 @@ fn pivot(
             is_among_best: summary.trials > 1 && (is_best || is_inseparable),
             epsilon: row.cell.epsilon,
             epsilon_edge: row.cell.epsilon_edge,
+            test_nodes: row.summary(metric::TEST_NODES.name).map(|summary| summary.mean),
             scores: row.values(metric.name),
             differences: pairs[place].1.map_or(Vec::new(), |other| row.differences(other, metric.name)),
         };
@@ -148,6 +153,7 @@ fn pivot(
         columns: axis.headings(columns, metric),
         lines,
         against: is_compared.then_some(against),
+        over: None,
     })
 }
 

@@ -5,11 +5,12 @@ use veilgraph_contract::{Artifact, NoParams};
 use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyFeatures;
 use veilgraph_similarity::BelieveClasses;
-use veilgraph_train::{Blend, PredictBeliefs};
+use veilgraph_train::{AppendBeliefs, Blend, PredictBeliefs};
 
 use super::{TABLE, by_cell, has_features, predict_without_training, predicts_classes};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
+use crate::systems::features;
 
 /// Takes the beliefs about every graph for predictions.
 pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
@@ -25,12 +26,31 @@ pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>,
 /// Blends what a network says with the beliefs about its graph.
 pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, ConfigError> {
     if matches!(network.mechanism.as_str(), "non-private" | "public") {
-        tracing::warn!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism);
+        plan.warn(format!("blend: nothing is believed about classes with mechanism \"{}\"", network.mechanism));
         return Ok(network.clone());
     }
     // The blend has losses of its own.
     let network = with_beliefs(plan, network, "train.blend", "blend = true adds")?.without(&["curve"]);
     plan.run::<Blend>(&[&network], &NoParams {}, Run { table: TABLE, ..Run::default() })
+}
+
+/// Puts the beliefs about a graph behind the features that a network reads.
+pub(super) fn appended(plan: &mut Plan, branch: &Branch) -> Result<Branch, ConfigError> {
+    let field = "train.beliefs";
+    let hops = plan.config.values(features::ESTIMATE, "hops");
+    // What takes the place of features is averaged where nothing else is said.
+    let is_free =
+        plan.config.values(features::TABLE, "mechanism").iter().any(|name| name.as_str() == Some("feature-free"));
+    if hops.iter().any(|hops| hops.as_integer() != Some(0)) || (is_free && hops.is_empty()) {
+        let problem = "beliefs = true puts beliefs behind the features, and [estimate.features] hops averages all of them \
+                       over the graph, which beliefs have read already; remove one of them";
+        return Err(plan.config.error(field, problem));
+    }
+    let branch = with_beliefs(plan, branch, field, "beliefs = true adds")?;
+    let mut branch = plan.run::<AppendBeliefs>(&[&branch], &NoParams {}, Run { table: TABLE, ..Run::default() })?;
+    // They are among those that the beliefs stand behind.
+    branch.mark_absent::<Features>();
+    Ok(branch)
 }
 
 /// The branch with beliefs about classes: those that its posterior came with, or, where no link is read, those of features
@@ -39,12 +59,13 @@ fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Re
     if branch.has(ClassBeliefs::NAME, ClassBeliefs::ZONE) {
         return Ok(branch.clone());
     }
-    if branch.mechanism == "no-links" && has_features(branch) {
+    let holds_labels = branch.has(Labels::NAME, Labels::ZONE);
+    if branch.mechanism == "no-links" && has_features(branch) && holds_labels {
         return before_reports(plan, branch);
     }
     let problem = format!(
         "{what} what is believed about classes, and nothing is (mechanism \"{}\"); use mechanism = \"blink\" with \
-         [estimate] prior = \"blocks\" and labels that the server holds, or mechanism = \"no-links\" with features",
+         [estimate] prior = \"blocks\" and labels that the server holds, or mechanism = \"no-links\" with features and such labels",
         branch.mechanism
     );
     Err(plan.config.error(field, &problem))

@@ -1,5 +1,6 @@
 //! Blink (Zhu, Tan, Xiao 2023): noisy lists and degrees, a posterior, a graph.
 
+mod nested;
 mod row_blocks;
 
 use std::sync::Arc;
@@ -34,7 +35,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let (mut graphs, row_blocks) = (Vec::new(), RowBlocks::read(plan)?);
-    for mut cell in plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))? {
+    for cell in cells(plan, data)? {
+        let mut data = data.clone();
+        let BlinkParams { epsilon, degree_fraction, .. } = cell.params;
+        data.degree_fraction = degree_fraction.share(epsilon, data.n_nodes);
+        let row_blocks = row_blocks.at(cell.params.budget().links, plan);
+        let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
+        let beliefs = beliefs(plan, &reports, row_blocks)?;
+        if plan.wants(MetricGroup::LinkError) {
+            plan.score::<EvaluateLinks>(&beliefs)?;
+        }
+        graphs.extend(constructed(plan, &beliefs, row_blocks)?);
+    }
+    Ok(graphs)
+}
+
+/// What the nodes report: a cell for each release, with its budget divided.
+fn cells(plan: &mut Plan, data: &Branch) -> Result<Vec<SweptCell<BlinkParams>>, ConfigError> {
+    let mut cells = plan.cells::<BlinkParams>(TABLE, &[], |_| Ok(()))?;
+    for cell in &mut cells {
         if plan.config.is_deployment() && cell.params.missing_share > 0.0 {
             let problem = "in a deployment (randomness = \"os\"), missing_share simulates missing nodes; remove it";
             return Err(plan.config.error("privatize.links.missing_share", problem));
@@ -47,21 +66,13 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
             let problem = "`lie` says what lying nodes send, and none lies; set lying_share, or remove `lie`";
             return Err(plan.config.error("privatize.links.lie", problem));
         }
-        cell.params = cell.params.with_what_is_read();
-        let mut data = data.clone();
+        cell.params = cell.params.clone().with_what_is_read();
         // Two rules that come to one share ask for one release.
         let BlinkParams { epsilon, degree_fraction, .. } = cell.params;
         cell.params.degree_fraction = resolved(&plan.config, degree_fraction, epsilon, data.n_nodes, 0.0)?;
-        data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
-        let row_blocks = row_blocks.at(cell.params.budget().links, plan);
-        let reports = plan.sweep_cells::<Local<Blink>>(&[data], TABLE, &[cell])?;
-        let beliefs = beliefs(plan, &reports, row_blocks)?;
-        if plan.wants(MetricGroup::LinkError) {
-            plan.score::<EvaluateLinks>(&beliefs)?;
-        }
-        graphs.extend(constructed(plan, &beliefs, row_blocks)?);
     }
-    Ok(graphs)
+    nested::fill(plan, &mut cells)?;
+    Ok(cells)
 }
 
 /// Every way to read the same reports.
@@ -106,7 +117,9 @@ fn with_similar_pairs(
     // Reports about features tell something; what takes the place of features tells nothing.
     let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
     if !are_public && !are_reported {
-        if plan.config.privacy.features == Holding::Withheld && !believes_classes {
+        // Where the config does not name what it wants, the default goes without them.
+        let is_named = ["method", "prior"].iter().any(|field| !plan.config.values("estimate", field).is_empty());
+        if plan.config.privacy.features == Holding::Withheld && !believes_classes && is_named {
             let problem =
                 "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
             return Err(plan.config.error("privacy.features", problem));

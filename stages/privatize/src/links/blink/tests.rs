@@ -13,6 +13,7 @@ fn params(epsilon: f64, fraction: f64) -> Params {
         missing_share: 0.0,
         lying_share: 0.0,
         lie: None,
+        nested: Nested::default(),
     }
 }
 

@@ -83,7 +83,7 @@ impl Surrogate {
             "task = \"beliefs\""
         };
         let mut text = format!(
-            "name = \"{name}\"\n[privacy]\nfeatures = \"{holding}\"\n[privacy.public_knowledge]\nnodes = {nodes}\n\
+            "name = \"{name}\"\nreferences = []\n[privacy]\nfeatures = \"{holding}\"\n[privacy.public_knowledge]\nnodes = {nodes}\n\
              mean_degree = {mean_degree:?}\ndegree_spread = {degree_spread:?}\n[evaluate]\nmetrics = [\"accuracy\"]\n\
              [ingest]\ndataset = \"{dataset}\"\nsplit = {{ train = {training:?}, validation = {rest:?}, test = {rest:?} }}\n\
              {more}[train]\n{train}\n"
