@@ -74,7 +74,7 @@ impl ColumnAxis {
     /// The headings of columns with these values: a column that is no value of a field is called by the score.
     pub(super) fn headings(&self, values: Vec<String>, metric: &Metric) -> Vec<String> {
         match self {
-            Self::LinkBudget | Self::Field(_) => values,
+            Self::LinkBudget | Self::EdgeBudget | Self::Field(_) => values,
             Self::Nothing => vec![metric.heading.to_owned()],
         }
     }
