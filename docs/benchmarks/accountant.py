@@ -81,7 +81,7 @@ def main():
     for name, noise in [("dp-accounting, RDP", google(RdpAccountant)), ("Opacus, RDP", opacus())]:
         start = time.perf_counter()
         ratios = [mine / noise(*one) for (_, mine), one in zip(found, all_settings)]
-        report("Rényi divergences", name, ratios, (time.perf_counter() - start) / len(all_settings))
+        report("noise by Rényi divergences", name, ratios, (time.perf_counter() - start) / len(all_settings))
     # What theirs costs at our noise: its epsilon over the budget. A bisection would take minutes a setting.
     start = time.perf_counter()
     ratios = []
@@ -89,9 +89,9 @@ def main():
         losses = privacy_loss_distribution.from_gaussian_mechanism(
             mine, sampling_prob=rate, value_discretization_interval=1e-4, use_connect_dots=True)
         ratios.append(epsilon / losses.self_compose(steps).get_epsilon_for_delta(dp_delta))
-    report("loss distribution", "dp-accounting, loss distribution: epsilon at our noise", ratios, (time.perf_counter() - start) / len(ratios))
+    report("budget that our noise keeps", "dp-accounting, loss distribution: epsilon at our noise", ratios, (time.perf_counter() - start) / len(ratios))
     saved = [mine / by_divergences for mine, by_divergences in found]
-    report("loss distribution", "ours by Rényi divergences", saved, None)
+    report("noise by the loss distribution", "ours by Rényi divergences", saved, None)
     print(f"\nBoth of ours took {seconds:.3f} s each, the program's start included.")
 
 

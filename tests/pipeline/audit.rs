@@ -283,8 +283,8 @@ fn linkteller_finds_on_cora_what_was_measured_independently() {
     let Some(data) = data_dir("linkteller on Cora") else { return };
     let lab = Lab::with(
         "config.toml",
-        "name = \"audit\"\n[ingest]\ndataset = \"cora\"\n[construct]\nvariant = \"hard\"\n[train]\nmodel = \"gcn\"\n\
-         epochs = 200\nweight_decay = 5e-4\ndropout = 0.5\n[evaluate]\nmetrics = [\"accuracy\"]\n[audit]\n\
+        "name = \"audit\"\n[ingest]\ndataset = \"cora\"\n[estimate]\nmethod = \"published\"\n[construct]\nvariant = \"hard\"\n\
+         [train]\nmodel = \"gcn\"\nepochs = 200\nweight_decay = 5e-4\ndropout = 0.5\n[evaluate]\nmetrics = [\"accuracy\"]\n[audit]\n\
          attacks = [\"linkteller\", \"reports\"]\n",
     );
     let set = ["privatize.links.mechanism=[\"blink\", \"non-private\"]", "privatize.links.epsilon=[1.0, 4.0, 8.0]"];

@@ -556,11 +556,12 @@ fn degrees_without_a_fit_are_fitted_with_a_penalty_and_that_is_said() {
     let ring: String = (0..10).map(|i| format!("{i},{}\n", (i + 1) % 10)).collect();
     let lab = Lab::with("config.toml", own("").replace("epsilon = 4", "epsilon = 0.01\ndegree_fraction = 0.9"));
     lab.write("e.csv", ring);
-    let answer = lab.call(&["run", "config.toml"]);
+    let published = ["--set", "estimate.method=published"];
+    let answer = lab.call(&[&["run", "config.toml"], &published[..]].concat());
     let is_said = answer.err.contains("no beta model has these degrees") && answer.err.contains("ridge = ");
     assert!(answer.status == 0 && is_said, "{} {}", answer.status, answer.err);
     // A penalty that the config sets is used without a word.
-    let answer = lab.call(&["run", "config.toml", "--set", "estimate.ridge=0.1"]);
+    let answer = lab.call(&[&["run", "config.toml", "--set", "estimate.ridge=0.1"], &published[..]].concat());
     assert!(answer.status == 0 && !answer.err.contains("no beta model"), "{}", answer.err);
 }
 
