@@ -20,6 +20,7 @@ mod ledger;
 mod ls;
 mod man;
 mod plan;
+mod pooled;
 mod predict;
 mod protected;
 mod report;

@@ -1,7 +1,6 @@
 //! `claims`: runs what a file of claims rests on, and says of each whether it holds.
 
 mod file;
-mod mean;
 mod page;
 mod tolerance;
 mod verdict;

@@ -7,7 +7,6 @@ mod markdown;
 mod method;
 mod notes;
 mod pivot;
-mod pooled;
 mod typst;
 
 use anyhow::ensure;
@@ -16,12 +15,12 @@ use veilgraph_store::Store;
 
 use super::summary::{self, Row};
 use crate::cli::{TableArguments, TableFormat};
+use crate::commands::pooled::pooled;
 use crate::commands::run;
 use crate::config::{ConfigError, score_named};
 use crate::output;
 use crate::progress::Display;
 pub(crate) use pivot::{Against, PivotCell, PivotTable, pivots};
-use pooled::pooled;
 
 /// Prints the tables of experiments that have run.
 pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result<()> {

@@ -5,8 +5,8 @@ use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, Summary};
 
 use super::file::{Asks, Claim, Mode};
-use super::mean;
 use crate::commands::comparison::{are_about_the_same_data, best};
+use crate::commands::pooled::pooled;
 use crate::commands::protected::{protects_links_alone, state_the_same};
 use crate::commands::summary::{CENTRAL, Row, in_trials, with_interval};
 
@@ -62,7 +62,11 @@ impl Finding {
 /// that of the worst.
 pub(super) fn of(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
     let Some(field) = &claim.mean_over else { return of_rows(claim, rows, mode) };
-    let mut finding = of_rows(claim, &mean::over(field, rows), mode);
+    let pooled = match pooled(rows, field) {
+        Ok(pooled) => pooled,
+        Err(problem) => return Finding::failed(problem.to_string()),
+    };
+    let mut finding = of_rows(claim, &pooled, mode);
     if finding.value.is_some() {
         finding.found = format!("mean over {field}: {}", finding.found);
     }

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::summary::Row;
+use super::summary::Row;
 use crate::config::ConfigError;
 
 /// One row for all values of a swept field, such as the seeds of splits. The score of "trial" k is the mean over the trials
 /// of the row with the k-th value, so that intervals are about the values: trials at one value share what the value decides.
 ///
 /// A row that does not depend on the field has the same score at each of its values.
+///
+/// # Errors
+/// When nothing sweeps the field.
 pub(super) fn pooled(rows: &[Row], field: &str) -> Result<Vec<Row>, ConfigError> {
     let mut values: Vec<&str> = Vec::new();
     for value in rows.iter().filter_map(|row| row.cell.choice(field)) {
@@ -17,7 +20,7 @@ pub(super) fn pooled(rows: &[Row], field: &str) -> Result<Vec<Row>, ConfigError>
         }
     }
     if values.is_empty() {
-        return Err(ConfigError(format!("--over {field}: nothing sweeps it{}", swept(rows))));
+        return Err(ConfigError(format!("{field}: nothing sweeps it{}", swept(rows))));
     }
     let mut pooled: Vec<Row> = Vec::new();
     for row in rows {
