@@ -113,14 +113,14 @@ def _(mo):
     The server turns reports into a probability for every pair. It has to know how likely a link is before any
     claim, which it reads off the noisy degrees. A claim by both ends then makes a link likely, and more so between
     hubs. If the probabilities are right, then the share of true links among pairs of about equal probability is near
-    that probability. It need not be exactly so: this estimator knows degrees alone, and this graph has classes too.
+    that probability. It need not be exactly so: the published estimator knows degrees alone, and this graph has classes too.
     """)
     return
 
 
 @app.cell
 def _(pl, reports, share_of_true, show, veilgraph):
-    probabilities = veilgraph.link_probabilities(reports)
+    probabilities = veilgraph.link_probabilities(reports, method="published")
     pairs = probabilities.pairs(at_least=0.05)
     intervals = ["0.05 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]
     interval = pl.col("probability").cut([0.25, 0.5, 0.75], labels=intervals)

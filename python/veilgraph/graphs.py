@@ -136,7 +136,8 @@ def graph(
         reports: Reports of any mechanism.
         variant: For `blink`: `hybrid` (the likeliest pairs, weighted by their probabilities; the default) or `hard`
             (all pairs likelier than not, with weight 1).
-        method: For `blink`: `published` (the default) or `best`.
+        method: For `blink`: `best` (the default), which also reads features and labels where there are some, or
+            `published` (the Blink paper).
         edge_multiple: For hybrid graphs: how many links are kept, as a multiple of the expected number; above 0.
         settings: Further fields by dotted name, such as `{"construct.edge_model": "chung-lu"}`.
 

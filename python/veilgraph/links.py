@@ -170,13 +170,13 @@ class LinkProbabilities:
 
 
 def link_probabilities(
-    reports: Reports, method: str = "published", *, settings: Mapping[str, object] | None = None
+    reports: Reports, method: str = "best", *, settings: Mapping[str, object] | None = None
 ) -> LinkProbabilities:
     """Return what the server believes about each pair after the reports; this costs no budget.
 
     Args:
         reports: Reports of the mechanism `blink`.
-        method: `published` (the Blink paper) or `best`, which also reads features and labels where there are some.
+        method: `best`, which also reads features and labels where there are some, or `published` (the Blink paper).
         settings: Further fields of `[estimate]` and `[similarity]` by dotted name, such as
             `{"estimate.triangles": False}`.
 
@@ -185,7 +185,7 @@ def link_probabilities(
         VeilgraphError: The program refuses a setting.
 
     Example:
-        >>> probabilities = veilgraph.link_probabilities(reports, method="best")
+        >>> probabilities = veilgraph.link_probabilities(reports)
         >>> probabilities.of([(0, 1)])
 
     """

@@ -48,6 +48,9 @@ impl Losses {
 /// Share of `dp_delta` that may lie beyond the losses that are followed.
 const BEYOND: f64 = 1e-4;
 
+/// Share of `dp_delta` up to which a pair counts as told openly.
+const NEGLIGIBLE: f64 = 1e-9;
+
 /// Of the deltas that are computed; all rounding is far below it.
 const MARGIN: f64 = 1.0 + 1e-6;
 
@@ -76,6 +79,11 @@ pub(crate) fn epsilon(steps: &[Losses], curve: &Curve, dp_delta: f64) -> f64 {
     for losses in steps {
         let mut masses = vec![0.0; grid.n];
         for &(probability, pair) in &losses.pairs {
+            // Laying out what hardly ever happens would take as long as the rest.
+            if losses.times * probability < NEGLIGIBLE * dp_delta {
+                open += losses.times * probability;
+                continue;
+            }
             match pair {
                 Some(pair) => {
                     let beyond = pair.add_to(&mut masses, grid.lowest(), grid.step, probability);

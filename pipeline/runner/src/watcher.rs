@@ -15,7 +15,7 @@ pub(crate) struct TaskWatcher<'a> {
     /// Stage and label, for messages.
     name: String,
     show: ShowSteps<'a>,
-    /// None for a task that sees private data: its state must not lie in a public folder.
+    /// None where the state of a task would lie in a folder that others may read although it saw private data.
     checkpoints: Option<Checkpoints>,
     interval: Duration,
     start: Instant,

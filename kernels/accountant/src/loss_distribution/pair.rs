@@ -72,7 +72,8 @@ impl Pair {
             let high = self.cut((k + 1) as f64 * step);
             let first = between(low.first, high.first);
             let second = between(low.second, high.second);
-            // With r = exp(k · step): first = r · lower + r · exp(step) · upper, and second = lower + upper.
+            // Let the two ends have a and b of the second distribution, and r = exp(k · step): then second = a + b, and
+            // first = r · a + r · exp(step) · b, of which the latter is `upper`.
             let upper = (first - libm::exp(k as f64 * step) * second) * (1.0 + growth) / growth;
             let upper = upper.clamp(0.0, first);
             masses[(k - lowest) as usize] += weight * (first - upper);

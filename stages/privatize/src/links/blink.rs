@@ -126,7 +126,14 @@ impl LocalMechanism for Blink {
     type Reports = (Streamed<NoisyLinks>, NoisyDegrees);
 
     fn releases(params: &Params) -> Vec<Release> {
-        releases_of_list_and_degree(params.budget(), params.degree_noise)
+        let mut releases = releases_of_list_and_degree(params.budget(), params.degree_noise);
+        if params.nested != Nested::default() {
+            for release in &mut releases {
+                release.sound = false;
+                "nested reports are drawn in double precision".clone_into(&mut release.why);
+            }
+        }
+        releases
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {

@@ -7,8 +7,9 @@
 //! named by the budgets.
 //!
 //! # Privacy
-//! A release is as private as one that is drawn alone. Releases of one chain tell together what the first one tells, and
-//! are charged one by one like those that are drawn alone, which is more than they cost.
+//! A release is as private as one that is drawn alone, but that its flips are rounded to double precision. The lists of one
+//! chain tell together what the first one tells, and so do the degrees. They are charged one by one like those that are
+//! drawn alone, which is at least what they cost.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

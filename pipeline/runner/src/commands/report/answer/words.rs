@@ -97,9 +97,9 @@ impl Asked<'_> {
         let is_bare = row.cell.costs.iter().all(|cost| cost.epsilon.is_infinite());
         match self.protected {
             _ if is_bare => "without any privacy",
-            Protected::Links => "with true links, all else as protected",
-            Protected::Features => "with true features, all else as protected",
-            Protected::Labels => "with true labels, all else as protected",
+            Protected::Links => "true links, all else protected",
+            Protected::Features => "true features, all else protected",
+            Protected::Labels => "true labels, all else protected",
             Protected::Model => "without noise",
         }
     }
