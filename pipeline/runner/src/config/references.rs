@@ -14,11 +14,7 @@ struct Reference {
 
 const REFERENCES: [Reference; 5] = [
     Reference { name: "majority", tables: "privatize.links.mechanism = 'no-links'\ntrain.task = 'majority'" },
-    Reference {
-        name: "no-links",
-        // A perceptron on features: what a network adds to beliefs is no floor.
-        tables: "privatize.links.mechanism = 'no-links'\ntrain.model = 'mlp'\ntrain.blend = false\ntrain.beliefs = false",
-    },
+    Reference { name: "no-links", tables: "privatize.links.mechanism = 'no-links'\ntrain.model = 'mlp'" },
     Reference { name: "similar", tables: "privatize.links.mechanism = 'no-links'\nconstruct.variant = 'similar'" },
     Reference { name: "features-only", tables: "privatize.links.mechanism = 'no-links'\ntrain.task = 'beliefs'" },
     Reference { name: "non-private", tables: "privatize.links.mechanism = 'non-private'" },
