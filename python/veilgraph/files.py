@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +200,7 @@ def _label_frame(labels: Any, column: pl.Series) -> pl.DataFrame:
 def _is_unknown(label: Any) -> bool:
     """Return whether a label among texts stands for no class."""
     # A number that is not equal to itself is not a number, which data frames write for what is missing.
-    return label is None or label != label or (isinstance(label, int) and label < 0)  # noqa: PLR0124
+    return label is None or label != label or (isinstance(label, Integral) and label < 0)  # noqa: PLR0124
 
 
 def _name_column(names: Sequence[str] | None, n: int) -> pl.Series:

@@ -103,6 +103,23 @@ fn every_run_of_a_config_has_its_place_in_a_history() {
     let far = lab.call(&["diff", "tiny@3", "tiny@1"]);
     assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
     assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
+    // A damaged file is a memory less, and hinders nobody.
+    let history = lab.path("artifacts/simulation/runs/tiny/history");
+    let file = std::fs::read_dir(history).expect("a history").flatten().next().expect("a run").path();
+    std::fs::write(file, "{").expect("written");
+    lab.json(&[]);
+    let answer = lab.call(&["gc", "--dry-run"]);
+    assert!(answer.status == 0 && answer.err.contains("damaged"), "{}", answer.err);
+}
+
+/// A run of its first stages does not free what the whole experiment used.
+#[test]
+fn a_run_of_a_part_frees_nothing() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.json(&["--until", "privatize"]);
+    let dry = lab.call(&["gc", "--older-than", "0", "--dry-run"]).out;
+    assert!(dry.starts_with("0 unused entries"), "{dry}");
 }
 
 #[test]

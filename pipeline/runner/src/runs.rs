@@ -49,6 +49,11 @@ pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> b
     Part::ALL.into_iter().any(|part| folder(store, part, name).join(stage).join(label).is_dir())
 }
 
+/// Whether a folder of readable names is that of a config which has run, and not what a user left there.
+pub(crate) fn has_run(place: &Path) -> bool {
+    place.join(OURS[0]).is_file()
+}
+
 /// Whether a killed run left this folder of names before it was done.
 pub(crate) fn is_half_written(place: &Path) -> bool {
     place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))

@@ -100,7 +100,7 @@ fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
     let mut entries = Entries::new();
     let mut n_runs = 0;
     for place in places.iter().filter(|place| runs::name_of(place) == name) {
-        let past = runs::past_runs(place)?;
+        let past = runs::past_runs(place);
         n_runs = n_runs.max(past.len());
         let record = match run.number {
             Some(number) => past.into_iter().nth(number.wrapping_sub(1)).map(|run| run.record).unwrap_or_default(),
@@ -115,11 +115,13 @@ fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
             entries.insert(key, entry.key.to_owned());
         }
     }
+    let is_known = places.iter().any(|place| runs::name_of(place) == name && runs::has_run(place));
     ensure!(
-        run.number.is_none() || !entries.is_empty() || n_runs == 0,
-        "{run}: the history of `{name}` has {n_runs} runs (`veilgraph ls {name} --runs`)"
+        run.number.is_none() || !entries.is_empty() || !is_known,
+        "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`; a server's store keeps none)"
     );
-    let known: BTreeSet<String> = places.iter().map(|place| runs::name_of(place)).collect();
+    let ran = places.iter().filter(|place| runs::has_run(place));
+    let known: BTreeSet<String> = ran.map(|place| runs::name_of(place)).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
     let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
     ensure!(!entries.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -139,7 +140,13 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 fn download(url: &str) -> anyhow::Result<Vec<u8>> {
-    let answer = ureq::get(url)
+    // A host that accepts a connection and stays silent must not keep the next place from being asked.
+    let config = ureq::Agent::config_builder()
+        .timeout_connect(Some(Duration::from_secs(20)))
+        .timeout_recv_response(Some(Duration::from_secs(60)))
+        .build();
+    let answer = ureq::Agent::new_with_config(config)
+        .get(url)
         .call()
         .with_context(|| format!("{url}: cannot download; check the network, or use --mirror or --from"))?;
     let body = answer.into_body().with_config().limit(MAX_BYTES).read_to_vec();

@@ -72,7 +72,7 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
         if !wanted.is_empty() && !wanted.contains(&name) {
             continue;
         }
-        for (at, run) in runs::past_runs(place)?.into_iter().enumerate() {
+        for (at, run) in runs::past_runs(place).into_iter().enumerate() {
             let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
             let age = runs::now().saturating_sub(Duration::from_millis(run.time));
             table.add_row([called.clone(), in_words(age), stage_runs.to_string()]);

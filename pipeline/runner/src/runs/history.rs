@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::{RunRecord, now};
@@ -27,41 +26,49 @@ pub(crate) struct PastRun {
     pub record: RunRecord,
 }
 
-/// The runs that a folder of readable names keeps, the last one first.
-pub(crate) fn past_runs(place: &Path) -> anyhow::Result<Vec<PastRun>> {
+/// How many runs of a config are kept.
+const MOST: usize = 200;
+
+/// The files of a history, that of the last run first.
+fn files(place: &Path) -> Vec<PathBuf> {
     let items = fs::read_dir(place.join(FOLDER)).into_iter().flatten().flatten();
     let is_run = |path: &PathBuf| path.is_file() && !path.is_symlink() && time_of(path).is_some();
     let mut files: Vec<PathBuf> = items.map(|item| item.path()).filter(is_run).collect();
     files.sort();
     files.reverse();
-    let read = |path: &PathBuf| -> anyhow::Result<PastRun> {
-        let wrong = || format!("{}: damaged; remove this file of the history", path.display());
-        let run: PastRun = serde_json::from_slice(&fs::read(path).with_context(wrong)?).with_context(wrong)?;
-        Ok(PastRun { time: time_of(path).unwrap_or_default(), ..run })
-    };
-    files.iter().map(read).collect()
+    files
 }
 
-/// The records of the last runs that a folder of readable names keeps; of a folder without a history, its record.
-pub(crate) fn last_records(place: &Path, last: usize) -> anyhow::Result<Vec<RunRecord>> {
-    let runs = past_runs(place)?;
-    if runs.is_empty() {
-        return Ok(vec![RunRecord::read(place)?]);
-    }
-    Ok(runs.into_iter().take(last).map(|run| run.record).collect())
+/// The runs that a folder of readable names keeps, the last one first. A damaged file is passed over with a warning: it is
+/// a memory of an earlier run, and nothing rests on it.
+pub(crate) fn past_runs(place: &Path) -> Vec<PastRun> {
+    let read = |path: &PathBuf| -> anyhow::Result<PastRun> {
+        let run: PastRun = serde_json::from_slice(&fs::read(path)?)?;
+        Ok(PastRun { time: time_of(path).unwrap_or_default(), ..run })
+    };
+    let warned = |path: &PathBuf| {
+        read(path)
+            .inspect_err(|error| tracing::warn!("{}: damaged, and no run is known from it: {error}", path.display()))
+            .ok()
+    };
+    files(place).iter().filter_map(warned).collect()
+}
+
+/// The records of the last runs that a folder of readable names keeps.
+pub(crate) fn last_records(place: &Path, last: usize) -> Vec<RunRecord> {
+    past_runs(place).into_iter().take(last).map(|run| run.record).collect()
 }
 
 /// Puts the history of `place` into `draft`, with a run that ends now.
 pub(super) fn carry_on(place: &Path, draft: &Path, config: String, record: RunRecord) -> anyhow::Result<()> {
-    let past = past_runs(place)?;
-    let (earlier, folder) = (place.join(FOLDER), draft.join(FOLDER));
+    let folder = draft.join(FOLDER);
     fs::create_dir_all(&folder)?;
-    for run in &past {
-        let name = file_name(run.time);
-        let (from, to) = (earlier.join(&name), folder.join(&name));
+    for from in files(place).iter().take(MOST) {
+        let to = folder.join(file_name(time_of(from).unwrap_or_default()));
         // Not every file system has second names for a file.
-        fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(|_| ()))?;
+        fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(|_| ()))?;
     }
+    let past = past_runs(place);
     let last = past.first();
     if last.is_none_or(|last| last.record != record || last.config != config) {
         let time = now().as_millis() as u64;

@@ -26,9 +26,18 @@ fn is_in_order(text: &str) -> bool {
 }
 
 fn in_order(path: &str, text: &str, n_nodes: usize) -> Result<Vec<Split>, Error> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if words.len() != n_nodes || words.iter().all(|word| word.chars().count() == 1) {
-        return letters(path, text, n_nodes);
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if words.first().is_some_and(|word| HEADINGS.contains(&word.to_lowercase().as_str())) {
+        words.remove(0);
+    }
+    let are_letters = words.iter().all(|word| word.chars().all(|letter| of_letter(letter).is_some()));
+    let are_single = words.iter().all(|word| word.chars().count() == 1);
+    if (are_letters && (words.len() != n_nodes || are_single)) || (words.len() == 1 && n_nodes > 1) {
+        return letters(path, &words.concat(), n_nodes);
+    }
+    if words.len() != n_nodes {
+        let problem = format!("{} words for {n_nodes} nodes", words.len());
+        return Err(Error::new(path, "", problem, "give one word per node, or rows of `node,split`"));
     }
     let split = |(at, word): (usize, &&str)| known(path, format!("word {}: ", at + 1), word);
     words.iter().enumerate().map(split).collect()
@@ -56,14 +65,18 @@ fn letters(path: &str, text: &str, n_nodes: usize) -> Result<Vec<Split>, Error> 
 fn by_name(path: &str, files: &Files, names: &[String]) -> Result<Vec<Split>, Error> {
     let index: BTreeMap<&str, usize> = names.iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect();
     let mut splits = vec![None; names.len()];
+    let mut is_split_first = false;
     for (at, (line, row)) in edges::rows_of_text(files, path)?.into_iter().enumerate() {
         let place = format!("line {line}: ");
-        let [name, word] = row.as_slice() else {
+        let [first, second] = row.as_slice() else {
             return Err(Error::new(path, place, format!("{} fields", row.len()), "write `node,split` rows"));
         };
-        if at == 0 && HEADINGS.contains(&word.to_lowercase().as_str()) {
+        let is_heading = |field: &String| at == 0 && HEADINGS.contains(&field.to_lowercase().as_str());
+        if is_heading(first) || is_heading(second) {
+            is_split_first = !is_heading(second);
             continue;
         }
+        let (name, word) = if is_split_first { (second, first) } else { (first, second) };
         let Some(&node) = index.get(name.as_str()) else {
             let problem = format!("node `{name}` is not in the graph");
             return Err(Error::new(path, place, problem, "use the names of the graph's files"));

@@ -54,7 +54,8 @@ impl PivotTable {
         };
         Some(format!(
             "Which nodes are tested makes an accuracy uncertain by up to {largest} more: 1.96 √(p (1 − p) / n) at 95 %, with \
-             n = {nodes}; {covered}."
+             n = {}; {covered}.",
+            nodes.round()
         ))
     }
 

@@ -22,6 +22,7 @@ const NAMED: &[(&str, &str)] = &[("ann", "bob"), ("bob", "cy")];
 const ODD: &[(&str, &str, &[u8], Answer)] = &[
     ("commas", "csv", b"1,2\n2,3\n", Links(PATH)),
     ("tabs", "tsv", b"1\t2\n2\t3\n", Links(PATH)),
+    ("comma and tab", "csv", b"1,\t2\n2,\t3\n", Links(PATH)),
     ("semicolons", "csv", b"1;2\n2;3\n", Links(PATH)),
     ("one space", "txt", b"1 2\n2 3\n", Links(PATH)),
     ("several spaces", "txt", b"1   2\n2 3\n", Links(PATH)),

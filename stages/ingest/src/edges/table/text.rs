@@ -123,6 +123,11 @@ fn length_of_first_field(text: &str, separator: char) -> Option<usize> {
     let rows = reader.records().map_while(Result::ok).map(|record| fields(&record, separator));
     let rows: Vec<Vec<String>> = rows.filter(|fields| !is_blank(fields)).take(LOOKED_AT).collect();
     let first = rows.first().filter(|first| first.len() >= 2)?;
+    // In `1,<tab>2` the tab only follows what separates.
+    let follows = |row: &Vec<String>| row[..row.len() - 1].iter().all(|field| field.ends_with([',', ';', '|']));
+    if separator == '\t' && rows.iter().all(|row| row.len() >= 2 && follows(row)) {
+        return None;
+    }
     rows.iter().all(|row| row.len() == first.len()).then(|| first[0].len())
 }
 
