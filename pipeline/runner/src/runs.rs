@@ -51,7 +51,7 @@ pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> b
 
 /// Whether a folder of readable names is that of a config which has run, and not what a user left there.
 pub(crate) fn has_run(place: &Path) -> bool {
-    place.join(OURS[0]).is_file()
+    OURS.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
 }
 
 /// Whether a killed run left this folder of names before it was done.

@@ -39,6 +39,11 @@ fn files(place: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Whether a folder of readable names keeps no run.
+pub(super) fn is_empty(place: &Path) -> bool {
+    files(place).is_empty()
+}
+
 /// The runs that a folder of readable names keeps, the last one first. A damaged file is passed over with a warning: it is
 /// a memory of an earlier run, and nothing rests on it.
 pub(crate) fn past_runs(place: &Path) -> Vec<PastRun> {

@@ -2,6 +2,7 @@
 
 mod label;
 mod layer;
+mod strokes;
 
 use std::fmt::Write;
 use std::sync::Arc;

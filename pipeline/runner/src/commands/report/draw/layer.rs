@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{SIZE, escaped};
+use super::{SIZE, escaped, strokes};
 use crate::commands::report::figure::{Axis, Figure, Line, Point};
 
 /// Least and largest of a scale.
@@ -139,7 +139,7 @@ fn drawn(layers: &Layers, layer: &Layer) -> anyhow::Result<Series> {
     let body = inner.strip_suffix("</svg>").unwrap_or(inner).trim();
     let body =
         body.replace(" opacity=\"1\"", "").replace(" stroke=\"none\"", "").replace(" font-family=\"sans-serif\"", "");
-    Ok(Series { body, end, hits })
+    Ok(Series { body: strokes::joined(&body), end, hits })
 }
 
 type Wrong = Box<dyn std::error::Error>;
