@@ -143,7 +143,7 @@ fn download(url: &str) -> anyhow::Result<Vec<u8>> {
     // A host that accepts a connection and stays silent must not keep the next place from being asked.
     let config = ureq::Agent::config_builder()
         .timeout_connect(Some(Duration::from_secs(20)))
-        .timeout_recv_response(Some(Duration::from_secs(60)))
+        .timeout_recv_response(Some(Duration::from_mins(1)))
         .build();
     let answer = ureq::Agent::new_with_config(config)
         .get(url)
