@@ -1,8 +1,6 @@
 //! Models of a trusted curator: what is charged, what leaves the owner's side, and what is refused.
 
 use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -77,22 +75,10 @@ fn a_killed_training_goes_on_and_is_charged_once() {
     let text = tiny(LONG).replace("epochs = 5\n", "").replace("trials = 2", "trials = 1");
     let (lab, other) = (Lab::with("config.toml", &text), Lab::with("config.toml", &text));
     let run = ["run", "config.toml", "-v", "--checkpoint-seconds", "0"];
-    let mut child = lab.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
-    let is_kept = || {
-        let tasks = fs::read_dir(lab.path("artifacts/simulation/checkpoints")).into_iter().flatten().flatten();
-        tasks.into_iter().any(|task| task.path().join("mlp").exists())
-    };
-    let start = Instant::now();
-    while !is_kept() {
-        assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint was written");
-        assert_eq!(child.try_wait().expect("it can be asked"), None, "the training ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.kill().expect("killed");
-    child.wait().expect("it ends");
+    lab.kill_at_checkpoint(&run, "mlp");
     let answer = lab.call(&run);
     assert!(answer.status == 0 && answer.err.contains("goes on from its checkpoint"), "{}", answer.err);
-    assert!(!is_kept(), "a finished task needs no checkpoint");
+    assert!(!lab.has_checkpoint("mlp"), "a finished task needs no checkpoint");
     let model = |lab: &Lab| {
         let document = lab.json(&[]);
         let trained = rows(&document["stages"]).filter(|row| row["stage"] == "train");

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -77,6 +78,27 @@ impl Lab {
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         fs::create_dir_all(self.path(name).parent().expect("inside the folder")).expect("a folder");
         fs::write(self.path(name), text).expect("written");
+    }
+
+    /// Starts the program and kills it as soon as a task has left the checkpoint `name`.
+    pub(crate) fn kill_at_checkpoint(&self, arguments: &[&str], name: &str) {
+        let mut child = self.command(arguments);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        let start = Instant::now();
+        while !self.has_checkpoint(name) {
+            assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint was written");
+            assert_eq!(child.try_wait().expect("it can be asked"), None, "it ended before it could be killed");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+        assert!(self.has_checkpoint(name), "a kill leaves the checkpoint");
+    }
+
+    /// Whether a task has left the checkpoint `name`.
+    pub(crate) fn has_checkpoint(&self, name: &str) -> bool {
+        let tasks = fs::read_dir(self.path("artifacts/simulation/checkpoints")).into_iter().flatten().flatten();
+        tasks.into_iter().any(|task| task.path().join(name).exists())
     }
 
     /// The program, with its store in this folder.

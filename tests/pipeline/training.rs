@@ -1,8 +1,6 @@
 //! Long trainings, and what becomes of trained models.
 
 use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use veilgraph_graph::Predictions;
 use veilgraph_store::read_table;
@@ -15,25 +13,11 @@ const LONG: [&str; 6] = ["--set", "train.epochs=6000", "--set", "trials=1", "--c
 #[test]
 fn a_killed_training_goes_on_from_its_last_checkpoint() {
     let (lab, other) = (Lab::tiny(), Lab::tiny());
-    let mut child = lab.command(&[&["run", "config.toml", "-v"], &LONG[..]].concat());
-    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
-    let checkpoints = || {
-        let tasks = fs::read_dir(lab.path("artifacts/simulation/checkpoints")).into_iter().flatten().flatten();
-        tasks.into_iter().any(|task| task.path().join("models-0-1").exists())
-    };
-    let start = Instant::now();
-    while !checkpoints() {
-        assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint was written");
-        assert_eq!(child.try_wait().expect("it can be asked"), None, "the training ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("killed");
-    child.wait().expect("it ends");
-    assert!(checkpoints(), "a kill leaves the checkpoint");
+    lab.kill_at_checkpoint(&[&["run", "config.toml", "-v"], &LONG[..]].concat(), "models-0-1");
     let answer = lab.call(&[&["run", "config.toml", "-v"], &LONG[..]].concat());
     assert_eq!(answer.status, 0, "{}", answer.err);
     assert!(answer.err.contains("goes on from its checkpoint"), "{}", answer.err);
-    assert!(!checkpoints(), "a finished task needs no checkpoint");
+    assert!(!lab.has_checkpoint("models-0-1"), "a finished task needs no checkpoint");
     let whole = ["--set", "train.epochs=6000", "--set", "trials=1", "--checkpoint-seconds", "1000"];
     let trained = |lab: &Lab| -> Vec<(String, String)> {
         digests(&lab.json(&whole)).into_iter().filter(|(name, _)| name.contains("train")).collect()
