@@ -113,7 +113,8 @@ def _(mo):
     The server turns reports into a probability for every pair. It has to know how likely a link is before any
     claim, which it reads off the noisy degrees. A claim by both ends then makes a link likely, and more so between
     hubs. If the probabilities are right, then the share of true links among pairs of about equal probability is near
-    that probability. It need not be exactly so: the published estimator knows degrees alone, and this graph has classes too.
+    that probability. It need not be exactly so: the published estimator knows degrees alone, and this graph has
+    classes too.
     """)
     return
 

@@ -184,7 +184,7 @@ fn at_equal_noise_the_graph_is_that_of_the_simulation() {
     let programs = Programs::new(stage.path());
     // The simulation, on one machine that knows everything.
     let lab = &world.lab;
-    let simulated = format!("name = \"play\"\n{}{STAGES}", ingest("edges = \"edges.csv\"\n"));
+    let simulated = format!("name = \"play\"\nreferences = []\n{}{STAGES}", ingest("edges = \"edges.csv\"\n"));
     for (name, text) in [
         ("config.toml", &simulated),
         ("nodes.csv", &world.nodes),
@@ -331,7 +331,10 @@ fn simulated_scores(world: &World) -> Value {
     ] {
         lab.write(name, text);
     }
-    lab.write("config.toml", format!("name = \"again\"\ntrials = 10\n{}{STAGES}", ingest("edges = \"edges.csv\"\n")));
+    lab.write(
+        "config.toml",
+        format!("name = \"again\"\ntrials = 10\nreferences = []\n{}{STAGES}", ingest("edges = \"edges.csv\"\n")),
+    );
     lab.json(&[])
 }
 
