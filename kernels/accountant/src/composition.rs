@@ -51,9 +51,11 @@ impl Costs for Curve {
 
 impl Costs for Composition {
     fn keep(&self, Budget { epsilon, dp_delta }: Budget) -> bool {
-        let known = self.curve().epsilon(dp_delta);
+        let curve = self.curve();
+        let known = curve.epsilon(dp_delta);
         // The distribution of the loss takes time, and is never that far below its divergences.
-        known <= epsilon || (known <= 2.0 * epsilon + 1.0 && self.epsilon_of_losses(dp_delta, epsilon) <= epsilon)
+        known <= epsilon
+            || (known <= 2.0 * epsilon + 1.0 && self.epsilon_of_losses(&curve, dp_delta, epsilon) <= epsilon)
     }
 }
 
@@ -81,9 +83,14 @@ impl Composition {
     /// loss tell. The second one is known for Gaussian noise alone.
     #[must_use]
     pub fn epsilon(&self, dp_delta: f64) -> f64 {
-        let known = self.curve().epsilon(dp_delta);
+        self.epsilon_beside(&self.curve(), dp_delta)
+    }
+
+    /// The same, where the divergences of all steps are known.
+    fn epsilon_beside(&self, curve: &Curve, dp_delta: f64) -> f64 {
+        let known = curve.epsilon(dp_delta);
         if known > 0.0 && known.is_finite() {
-            known.min(self.epsilon_of_losses(dp_delta, f64::INFINITY))
+            known.min(self.epsilon_of_losses(curve, dp_delta, f64::INFINITY))
         } else {
             known
         }
@@ -91,12 +98,11 @@ impl Composition {
 
     /// The epsilon that the distributions of the privacy loss tell, or some epsilon above `most`; infinite where they are not
     /// known.
-    fn epsilon_of_losses(&self, dp_delta: f64, most: f64) -> f64 {
-        let curve = self.curve();
+    fn epsilon_of_losses(&self, curve: &Curve, dp_delta: f64, most: f64) -> f64 {
         let toward = |direction: Direction| {
             let losses: Option<Vec<Losses>> =
                 self.0.iter().map(|(step, times)| step.losses(*times, direction)).collect();
-            losses.map_or(f64::INFINITY, |losses| loss_distribution::epsilon(&losses, &curve, dp_delta))
+            losses.map_or(f64::INFINITY, |losses| loss_distribution::epsilon(&losses, curve, dp_delta))
         };
         // Neighbouring data may have more or less than the data at hand, in all steps alike.
         let removed = toward(Direction::Removed);
@@ -108,9 +114,10 @@ impl Composition {
     /// The cost that the ledger states: the epsilon, and the divergences, which compose with those of other releases.
     #[must_use]
     pub fn cost(&self, dp_delta: f64) -> Cost {
-        match self.curve().cost(dp_delta) {
+        let curve = self.curve();
+        match curve.cost(dp_delta) {
             Cost::Approximate { dp_delta, rdp, .. } => {
-                Cost::Approximate { epsilon: self.epsilon(dp_delta), dp_delta, rdp }
+                Cost::Approximate { epsilon: self.epsilon_beside(&curve, dp_delta), dp_delta, rdp }
             }
             cost @ Cost::Pure(_) => cost,
         }
