@@ -37,7 +37,7 @@ const GLOBAL: &str = "Global options";
 ///
 /// Exit status: 0 done, 1 failed, 2 wrong usage or config, 130 interrupted.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(name = "veilgraph", version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Print nothing but results and errors.
     #[arg(short, long, global = true, help_heading = GLOBAL)]

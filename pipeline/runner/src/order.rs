@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_cache::Cache;
 use veilgraph_store::{Recipe, Store, create_private_folder, write_private_file};
 
-use crate::code;
+use crate::build;
 use crate::config::sweep::canonical;
 use crate::registry;
 use crate::task::{Handle, Task};
@@ -131,7 +131,7 @@ impl Order {
             self.recipe.side
         );
         let (stage, name) = (&self.recipe.stage, self.recipe.task.as_deref().unwrap_or_default());
-        let (code, dependencies) = code::digests(&registry::find(stage, name)?.crate_name());
+        let (code, dependencies) = build::digests(&registry::find(stage, name)?.crate_name());
         ensure!(
             code == self.recipe.code && dependencies == self.recipe.dependencies,
             "the order was written by another version of veilgraph than this one ({}, code {}; the order asks for {}); \

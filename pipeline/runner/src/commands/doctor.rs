@@ -6,6 +6,7 @@ use std::path::Path;
 use veilgraph_store::Store;
 use veilgraph_train::Device;
 
+use crate::build::{CodeOfCrate, stage_crates};
 use crate::datasets::{self, sha256};
 use crate::ledger::Ledger;
 use crate::output;
@@ -21,7 +22,7 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>) -> anyhow::Result<()
     for (name, device) in [("cuda", Device::Cuda), ("vulkan", Device::Vulkan)] {
         line(name, &device.check().map_or_else(|error| error.to_string(), |()| "available".to_owned()));
     }
-    for (stage, code, _) in crate::code::CODE {
+    for CodeOfCrate { name: stage, code, .. } in stage_crates() {
         line("code", &format!("{stage} {}", &code[..12]));
     }
     let writable = writable(store);

@@ -10,7 +10,7 @@ use veilgraph_store::{Entry, LAYOUT_VERSION, Recipe};
 use super::Engine;
 use crate::ledger::statement;
 use crate::task::{Handle, Task};
-use crate::{code, registry};
+use crate::{build, registry};
 
 /// Stands for the digests of code in recipes of deployed releases.
 pub(crate) const DEPLOYED: &str = "deployed";
@@ -21,7 +21,7 @@ const FIRST_LAYOUT_OF_STATEMENTS: u32 = 3;
 impl Engine<'_> {
     /// Everything that the result of a task depends on.
     pub(super) fn recipe(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Recipe> {
-        let (code, dependencies) = code::digests(&registry::find(task.stage, task.function)?.crate_name());
+        let (code, dependencies) = build::digests(&registry::find(task.stage, task.function)?.crate_name());
         let mut inputs = BTreeMap::new();
         for (slot, handles) in task.slots.iter().zip(slots) {
             let digests = handles.iter().map(|handle| self.digest(handle)).collect::<anyhow::Result<Vec<_>>>()?;

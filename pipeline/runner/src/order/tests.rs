@@ -6,7 +6,7 @@ use veilgraph_store::LAYOUT_VERSION;
 use super::*;
 
 fn order(code: &str) -> Order {
-    let (_, dependencies) = code::digests("veilgraph-train");
+    let (_, dependencies) = build::digests("veilgraph-train");
     let recipe = Recipe {
         layout: LAYOUT_VERSION,
         stage: "train".to_owned(),
@@ -44,7 +44,7 @@ fn store() -> (tempfile::TempDir, Store) {
 #[test]
 fn an_order_is_read_as_it_was_written() {
     let (_folder, store) = store();
-    let (code, _) = code::digests("veilgraph-train");
+    let (code, _) = build::digests("veilgraph-train");
     let order = order(code);
     let key = order.recipe.key();
     assert!(Order::read(&store, None, &key).expect("an answer").is_none());
@@ -69,7 +69,7 @@ fn a_program_of_other_code_refuses_the_order() {
 /// Else an entry would be made of other parameters than its key says.
 #[test]
 fn an_order_with_other_parameters_is_refused() {
-    let (code, _) = code::digests("veilgraph-train");
+    let (code, _) = build::digests("veilgraph-train");
     let changes: [fn(&mut Order); 3] = [
         |order| order.params = "epochs = 4\nbudget = inf\n".to_owned(),
         |order| order.seed = 2,
@@ -109,7 +109,7 @@ fn only_old_orders_are_removed_and_nothing_else() {
 
 #[test]
 fn a_worker_runs_no_task_of_the_owner() {
-    let (code, _) = code::digests("veilgraph-train");
+    let (code, _) = build::digests("veilgraph-train");
     let mut order = order(code);
     order.recipe.side = "owner".to_owned();
     let error = order.check().expect_err("refused").to_string();

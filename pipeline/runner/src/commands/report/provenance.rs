@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::build::commit;
 use crate::cli::{DeviceChoice, RunArguments};
 use crate::datasets;
 use crate::task::{Done, RawHandle, Task, Wire};
 
-/// Commit and state of the working copy that the program was built from.
-pub(super) const COMMIT: &str = env!("VEILGRAPH_COMMIT");
-
 /// The program and the machine, as lines of name and value.
 pub(crate) fn program_and_machine() -> Vec<[String; 2]> {
     vec![
-        ["program".to_owned(), format!("veilgraph {}, commit {COMMIT}", env!("CARGO_PKG_VERSION"))],
+        ["program".to_owned(), format!("veilgraph {}, commit {}", env!("CARGO_PKG_VERSION"), commit())],
         ["machine".to_owned(), machine()],
     ]
 }
@@ -96,14 +94,15 @@ pub(super) fn again(arguments: &RunArguments, name: Option<&str>) -> Vec<String>
     );
     let named = name.map_or(String::new(), |name| format!(" --name {}", quoted(name)));
     let mut commands = Vec::new();
-    match COMMIT.split_once(' ') {
-        _ if COMMIT == "unknown" => {
+    let built_from = commit();
+    match built_from.split_once(' ') {
+        _ if built_from == "unknown" => {
             commands.push("# The program was built outside git, so its commit is not known.".to_owned());
         }
         Some((commit, _)) => {
             commands.push(format!("# The program was built from {commit} with changes that no commit holds."));
         }
-        None => commands.push(format!("git checkout {COMMIT} && cargo build --release --locked")),
+        None => commands.push(format!("git checkout {built_from} && cargo build --release --locked")),
     }
     let program = "target/release/veilgraph";
     commands.push(format!("{program} run {rest}"));

@@ -1,7 +1,9 @@
-//! `veilgraph`: learning on graphs whose links stay private, as a pipeline of cached stages.
+//! The program `veilgraph` as a library: learning on graphs whose links stay private, as a pipeline of cached stages.
+//!
+//! The program itself (`pipeline/program`) adds what differs from commit to commit, so that a commit compiles a few lines.
 
+mod build;
 mod cli;
-mod code;
 mod commands;
 mod config;
 mod datasets;
@@ -33,13 +35,17 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-fn main() -> ExitCode {
+pub use build::{Build, CodeOfCrate};
+
+/// Runs the program with the arguments of the process.
+pub fn main(build: Build) -> ExitCode {
+    build::state(build);
     let command = cli::without_unused_options(cli::with_examples(cli::Cli::command()));
     let matches = cli::without_empty_variables(command).get_matches();
     let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => "error",
-        (false, 0) => "veilgraph=info,veilgraph_ingest=info,veilgraph_nn=info,warn",
+        (false, 0) => "veilgraph_runner=info,veilgraph_ingest=info,veilgraph_nn=info,warn",
         (false, 1) => "info,veilgraph_ingest=debug",
         (false, _) => "debug",
     };

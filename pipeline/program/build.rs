@@ -1,4 +1,5 @@
-//! Digests the code of every crate of stage functions, so that an edited crate is run again and nothing else.
+//! Digests the code of every crate of stage functions, so that an edited crate is run again and nothing else, and asks
+//! git for the commit.
 //!
 //! A stage function is made of its own crate, the workspace crates below it, and the packages of `Cargo.lock`
 //! that these reach. Test modules (`tests.rs`) and dev-dependencies are left out.
@@ -34,10 +35,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             digest_crate(&crates[part].folder, &mut code)?;
         }
         let dependencies = reachable(&lock, &below, &crates);
-        rows += &format!("    (\"{name}\", \"{}\", \"{dependencies}\"),\n", short(&code));
+        let code = short(&code);
+        rows +=
+            &format!("    CodeOfCrate {{ name: \"{name}\", code: \"{code}\", dependencies: \"{dependencies}\" }},\n");
     }
     let text = format!(
-        "/// Crate, digest of its code, digest of its dependencies.\npub(crate) const CODE: &[(&str, &str, &str)] = &[\n{rows}];\n"
+        "const CODE: &[CodeOfCrate] = &[
+{rows}];
+"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("code.rs"), text)?;
     println!("cargo::rustc-env=VEILGRAPH_COMMIT={}", commit(root));
