@@ -2,6 +2,7 @@
 
 mod label;
 mod layer;
+mod names;
 mod strokes;
 
 use std::fmt::Write;
@@ -41,12 +42,13 @@ const REFERENCE: RGBColor = RGBColor(105, 105, 105);
 /// The figure as SVG. Every line is a group of class `series`, so that a page can hide it, and every point has a title.
 pub(crate) fn svg(figure: &Figure) -> anyhow::Result<String> {
     let colours = colours(&figure.lines);
+    let names = label::names(&figure.lines);
     let layers = Layers::of(figure);
     let mut groups = Vec::new();
     let mut labels = Vec::new();
     for (number, line) in figure.lines.iter().enumerate() {
         let layer = series(&layers, line, colours[number])?;
-        labels.push(Label::new(number, line, layer.end, colours[number]));
+        labels.push(Label::new(number, line, &names[number], layer.end, colours[number]));
         let mut hits = String::new();
         for hit in &layer.hits {
             let (x, y) = hit.at;

@@ -3,6 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::escaped;
+use super::names::shortened;
 use crate::commands::protected::Standing;
 use crate::commands::report::figure::Line;
 
@@ -18,7 +19,10 @@ const LEFT: f64 = super::SIZE.0 as f64 + 6.0;
 /// The name of a line beside its end.
 pub(super) struct Label {
     pub number: usize,
+    /// The whole name.
     text: String,
+    /// As much of it as there is room for.
+    shown: String,
     colour: RGBColor,
     /// Where the line ends.
     end: (f64, f64),
@@ -27,33 +31,44 @@ pub(super) struct Label {
 }
 
 impl Label {
-    pub(super) fn new(number: usize, line: &Line, end: (i32, i32), colour: RGBColor) -> Self {
-        let role = match line.standing {
-            Standing::Floor => " (floor)",
-            Standing::Ceiling => " (ceiling)",
-            Standing::Private => "",
-        };
+    /// The name of a line, of which a figure has room for `shown`.
+    pub(super) fn new(number: usize, line: &Line, shown: &str, end: (i32, i32), colour: RGBColor) -> Self {
+        let role = role(line);
         let end = (f64::from(end.0), f64::from(end.1));
-        Self { number, text: format!("{}{role}", line.name), colour, end, y: end.1 }
+        Self { number, text: format!("{}{role}", line.name), shown: format!("{shown}{role}"), colour, end, y: end.1 }
     }
 
     pub(super) fn svg(&self) -> String {
         let RGBColor(red, green, blue) = self.colour;
         let colour = format!("#{red:02x}{green:02x}{blue:02x}");
         let ((x, y), text_y) = (self.end, self.y + FONT * 0.35);
-        let shown: String = self.text.chars().take(LETTERS.1).collect();
-        let dots = if self.text.chars().count() > LETTERS.1 { "…" } else { "" };
         format!(
             "<path d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
-             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-size=\"{FONT}\" fill=\"{colour}\">{}{dots}<title>{}</title></text>",
+             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-size=\"{FONT}\" fill=\"{colour}\">{}<title>{}</title></text>",
             x + 4.0,
             LEFT - 2.0,
             self.y,
             LEFT + 2.0,
-            escaped(&shown),
+            escaped(&self.shown),
             escaped(&self.text),
         )
     }
+}
+
+/// What a line stands for among the others, as its name says it.
+fn role(line: &Line) -> &'static str {
+    match line.standing {
+        Standing::Floor => " (floor)",
+        Standing::Ceiling => " (ceiling)",
+        Standing::Private => "",
+    }
+}
+
+/// The names of lines, of which each has room with what the line stands for.
+pub(super) fn names(lines: &[Line]) -> Vec<String> {
+    let room = |line: &Line| LETTERS.1 - role(line).chars().count();
+    let names: Vec<(&str, usize)> = lines.iter().map(|line| (line.name.as_str(), room(line))).collect();
+    shortened(&names)
 }
 
 /// Moves the labels apart; the height that the figure needs.
@@ -79,7 +94,7 @@ pub(super) fn place(labels: &mut [Label], height: u32) -> u32 {
 /// The width that the names need.
 pub(super) fn width(labels: &[Label], note: Option<&str>) -> u32 {
     let letters =
-        labels.iter().map(|label| label.text.chars().count()).chain(note.map(|note| note.chars().count() + 2));
+        labels.iter().map(|label| label.shown.chars().count()).chain(note.map(|note| note.chars().count() + 2));
     let most = letters.max().unwrap_or(0).clamp(LETTERS.0, LETTERS.1);
     (LETTER * most as f64 + 18.0).ceil() as u32
 }
