@@ -9,7 +9,7 @@ use veilgraph_evaluate::metric::{self, Metric};
 use super::figure::{Axis, Figure, Line, Point};
 use super::figures::{Drawn, Part};
 use super::lines::is_level;
-use crate::commands::protected::Standing;
+use crate::commands::protected::{Standing, draws_no_noise_on_links};
 use crate::commands::summary::Row;
 
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
@@ -132,12 +132,15 @@ fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
 
 /// What tells a row from the others of a figure: the mechanism, and what differs beside it where that is not enough.
 fn name(rows: &[&Row], row: &Row) -> String {
-    let short = |cell: &Cell| match (cell.mechanism.as_str(), cell.variant.as_str()) {
-        ("no-links", _) => "no links".to_owned(),
-        ("non-private", _) => "true links".to_owned(),
-        ("blink", "") => "blink, link probabilities".to_owned(),
-        ("blink", variant) => format!("blink, {variant} graph"),
-        (mechanism, _) => mechanism.to_owned(),
+    let short = |cell: &Cell| {
+        let name = match (cell.mechanism.as_str(), cell.variant.as_str()) {
+            ("no-links", _) => "no links".to_owned(),
+            ("non-private", _) => "true links".to_owned(),
+            ("blink", "") => "blink, link probabilities".to_owned(),
+            ("blink", variant) => format!("blink, {variant} graph"),
+            (mechanism, _) => mechanism.to_owned(),
+        };
+        if draws_no_noise_on_links(cell) { format!("{name}, without noise") } else { name }
     };
     let rest = |cell: &Cell| {
         cell.told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()))

@@ -8,7 +8,7 @@ use super::method::AtBudget;
 use super::table::short;
 use super::{Asked, Method};
 use crate::commands::comparison::{Compared, Verdict};
-use crate::commands::protected::{Protected, Standing};
+use crate::commands::protected::{Protected, Standing, draws_no_noise_on_links};
 use crate::commands::summary::Row;
 
 /// What a reference is called: its alternative or mechanism, what else was swept, and its network.
@@ -19,6 +19,9 @@ pub(super) fn called(row: &Row) -> String {
     for choice in cell.choices.iter().filter(telling) {
         let named = if choice.value.parse::<f64>().is_ok() { format!("{} ", choice.name) } else { String::new() };
         name = format!("{name}, {named}{}", choice.value);
+    }
+    if draws_no_noise_on_links(cell) {
+        name += " without noise";
     }
     let says_all = cell.model.is_empty() || cell.model == "beliefs" || name == cell.model;
     if says_all { name } else { format!("{name} ({})", cell.model) }
