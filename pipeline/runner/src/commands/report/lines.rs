@@ -109,7 +109,7 @@ impl Part<'_> {
     }
 
     /// A floor or a ceiling that has budgets of its own is drawn as a method.
-    fn standing(&self, row: &Row) -> Standing {
+    pub(super) fn standing(&self, row: &Row) -> Standing {
         let protected = if row.cell.mechanism == CENTRAL { Protected::Model } else { self.protected };
         match protected.standing(&row.cell) {
             Standing::Ceiling if !self.is_level(row) => Standing::Private,

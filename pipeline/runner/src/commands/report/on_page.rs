@@ -66,7 +66,7 @@ pub(super) fn figure_on_page(figure: &Figure, svg: String) -> Value {
             .lines
             .iter()
             .zip(draw::page_colours(figure))
-            .map(|(line, colour)| context! { name => line.name.clone(), colour, is_level => line.is_level })
+            .map(|(line, colour)| context! { name => line.name.clone(), colour, is_dashed => line.is_reference() })
             .collect::<Vec<_>>(),
         x => figure.x.label.as_str(),
         y => figure.y.label.as_str(),

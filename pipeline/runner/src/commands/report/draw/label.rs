@@ -7,6 +7,7 @@ use super::names::shortened;
 use crate::commands::protected::Standing;
 use crate::commands::report::figure::Line;
 
+/// Size of letters, which is that of all letters of a drawing.
 const FONT: f64 = 12.0;
 /// Width of a letter of that size, on average.
 const LETTER: f64 = 6.3;
@@ -44,7 +45,7 @@ impl Label {
         let ((x, y), text_y) = (self.end, self.y + FONT * 0.35);
         format!(
             "<path d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
-             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" font-size=\"{FONT}\" fill=\"{colour}\">{}<title>{}</title></text>",
+             <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" fill=\"{colour}\">{}<title>{}</title></text>",
             x + 4.0,
             LEFT - 2.0,
             self.y,
@@ -71,10 +72,11 @@ pub(super) fn names(lines: &[Line]) -> Vec<String> {
     shortened(&names)
 }
 
-/// Moves the labels apart; the height that the figure needs.
-pub(super) fn place(labels: &mut [Label], height: u32) -> u32 {
+/// Moves the labels apart, and above a note below them; the height that the figure needs.
+pub(super) fn place(labels: &mut [Label], has_note: bool, height: u32) -> u32 {
     let least = SPACING;
-    let needed = SPACING * (labels.len() as f64 + 2.0);
+    let margin = if has_note { 2.0 * SPACING } else { SPACING };
+    let needed = SPACING * (labels.len() as f64 + 1.0) + margin;
     let height = f64::from(height).max(needed);
     labels.sort_by(|a, b| a.end.1.total_cmp(&b.end.1).then(a.number.cmp(&b.number)));
     let mut above = least - SPACING;
@@ -83,7 +85,7 @@ pub(super) fn place(labels: &mut [Label], height: u32) -> u32 {
         above = label.y;
     }
     // What was pushed below the edge goes up again, and pushes the others.
-    let mut below = height - SPACING;
+    let mut below = height - margin;
     for label in labels.iter_mut().rev() {
         label.y = label.y.min(below);
         below = label.y - SPACING;
@@ -102,9 +104,5 @@ pub(super) fn width(labels: &[Label], note: Option<&str>) -> u32 {
 /// What crosses mean, below the names.
 pub(super) fn published(note: &str, height: u32) -> String {
     let y = f64::from(height) - 8.0;
-    format!(
-        "<text class=\"name\" x=\"{:.0}\" y=\"{y:.0}\" font-size=\"{FONT}\" fill=\"#141414\">× {}</text>\n",
-        LEFT + 2.0,
-        escaped(note)
-    )
+    format!("<text class=\"name\" x=\"{:.0}\" y=\"{y:.0}\" fill=\"#141414\">× {}</text>\n", LEFT + 2.0, escaped(note))
 }
