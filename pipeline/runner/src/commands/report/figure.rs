@@ -74,6 +74,20 @@ impl Figure {
 }
 
 impl Line {
+    /// Its name with what it stands for.
+    pub(crate) fn called(&self) -> String {
+        format!("{}{}", self.name, self.role())
+    }
+
+    /// What it stands for among the others, as its name says it.
+    pub(crate) fn role(&self) -> &'static str {
+        match self.standing {
+            Standing::Floor => " (floor)",
+            Standing::Ceiling => " (ceiling)",
+            Standing::Private => "",
+        }
+    }
+
     /// Whether it is what others are read beside: a floor, a ceiling, a level, or the most that a cost allows an attacker.
     /// In every figure such lines are dashed and grey, and their names tell them apart.
     pub(crate) fn is_reference(&self) -> bool {

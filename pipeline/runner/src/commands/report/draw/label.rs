@@ -4,7 +4,6 @@ use plotters::style::RGBColor;
 
 use super::escaped;
 use super::names::shortened;
-use crate::commands::protected::Standing;
 use crate::commands::report::figure::Line;
 
 /// Size of letters, which is that of all letters of a drawing.
@@ -34,9 +33,9 @@ pub(super) struct Label {
 impl Label {
     /// The name of a line, of which a figure has room for `shown`.
     pub(super) fn new(number: usize, line: &Line, shown: &str, end: (i32, i32), colour: RGBColor) -> Self {
-        let role = role(line);
+        let role = line.role();
         let end = (f64::from(end.0), f64::from(end.1));
-        Self { number, text: format!("{}{role}", line.name), shown: format!("{shown}{role}"), colour, end, y: end.1 }
+        Self { number, text: line.called(), shown: format!("{shown}{role}"), colour, end, y: end.1 }
     }
 
     pub(super) fn svg(&self) -> String {
@@ -44,7 +43,7 @@ impl Label {
         let colour = format!("#{red:02x}{green:02x}{blue:02x}");
         let ((x, y), text_y) = (self.end, self.y + FONT * 0.35);
         format!(
-            "<path d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
+            "<path class=\"leader\" d=\"M{:.0} {y:.0} L{:.0} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\" opacity=\"0.6\"/>\
              <text class=\"name\" x=\"{:.0}\" y=\"{text_y:.1}\" fill=\"{colour}\">{}<title>{}</title></text>",
             x + 4.0,
             LEFT - 2.0,
@@ -56,18 +55,9 @@ impl Label {
     }
 }
 
-/// What a line stands for among the others, as its name says it.
-fn role(line: &Line) -> &'static str {
-    match line.standing {
-        Standing::Floor => " (floor)",
-        Standing::Ceiling => " (ceiling)",
-        Standing::Private => "",
-    }
-}
-
 /// The names of lines, of which each has room with what the line stands for.
 pub(super) fn names(lines: &[Line]) -> Vec<String> {
-    let room = |line: &Line| LETTERS.1 - role(line).chars().count();
+    let room = |line: &Line| LETTERS.1 - line.role().chars().count();
     let names: Vec<(&str, usize)> = lines.iter().map(|line| (line.name.as_str(), room(line))).collect();
     shortened(&names)
 }
