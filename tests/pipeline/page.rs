@@ -114,9 +114,10 @@ fn long_names_of_lines_stay_different_and_are_kept_whole() {
         |variant: &str| format!("[[compare]]\nname = \"{}\"\nconstruct.variant = \"{variant}\"\n", name(variant));
     let tiny = crate::support::TINY.replace("[construct]\nvariant = \"hybrid\"\n", "");
     lab.write("config.toml", [tiny, compared("hard"), compared("hybrid")].concat());
-    let page = page(&lab, &[]);
+    let page = page(&lab, &["privatize.links.epsilon=[1, 3]"]);
     let svg = figure(&lab, "synthetic-accuracy-gcn.svg");
     let names: Vec<&str> = named_lines(&svg).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.iter().filter(|name| name.contains('…')).count(), 2, "both are too long: {names:?}");
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     assert!(names.iter().all(|name| name.chars().count() <= 46), "{names:?}");
     for variant in ["hard", "hybrid"] {
