@@ -336,6 +336,9 @@ fn the_server_may_see_one_folder_and_it_says_nothing_private() {
     assert!(scores.contains("ccuracy") && !scores.contains("Mean absolute error"), "{scores}");
     let page = fs::read_to_string(lab.path("artifacts/auditor/reports/ring.html")).expect("the page");
     assert!(page.contains("is a deployment") && !page.contains("seed 42") && !page.contains("is a simulation"));
+    // Of the graph it says what the server knows as well, and of the releases that another program may have drawn them.
+    assert!(page.contains("<td>40</td>") && !page.contains("homophily") && !page.contains("mean degree"), "the graph");
+    assert!(page.contains("may have been made by other code") && page.contains("It is privatize"), "the release");
 }
 
 /// The server goes on in a copy of its folder, or in what was exported, with the same results.

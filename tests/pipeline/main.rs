@@ -19,6 +19,7 @@ mod golden;
 mod mechanisms;
 mod oracle;
 mod own_files;
+mod page;
 mod paper;
 mod private_attributes;
 mod public_graphs;

@@ -137,6 +137,11 @@ impl Protected {
 /// Relations under which a curator's model is protected, the strongest first.
 const MODEL: [Relation; 3] = [Relation::Node, Relation::OwnData, Relation::Edge];
 
+/// Whether a mechanism on links draws no noise, for its budget is without bound: it is a ceiling beside its own budgets.
+pub(crate) fn draws_no_noise_on_links(cell: &Cell) -> bool {
+    cell.epsilon.is_infinite() && !matches!(cell.mechanism.as_str(), "non-private" | "public")
+}
+
 /// Whether a curator's model protects links one by one, and nothing else of a node.
 pub(crate) fn protects_links_alone(cell: &Cell) -> bool {
     let is_node = |relation: Relation| matches!(relation, Relation::Node | Relation::OwnData);

@@ -8,6 +8,7 @@ mod differences;
 mod draw;
 mod figure;
 mod figures;
+mod graphs;
 mod lines;
 mod on_page;
 mod protocol;
@@ -31,6 +32,7 @@ use crate::progress::Display;
 use crate::task::{Done, Task};
 use answer::Answer;
 use figure::Figure;
+use graphs::Graph;
 use on_page::{MOST_LINES, figure_on_page, pivots_on_page, tables, up_to};
 use protocol::Protocols;
 pub(crate) use provenance::program_and_machine;
@@ -60,7 +62,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         run::ensure_fresh(tasks, &done, path)?;
         gathered.add(config, tasks, &done, run::is_whole(arguments))?;
     }
-    let Gathered { rows, releases, entries, configs, provenance, outcomes } = gathered;
+    let Gathered { rows, releases, entries, configs, graphs, provenance, of_other_code, outcomes } = gathered;
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
     let (answers, mut figures): (Vec<Answer>, Vec<Figure>) = answer::answers(&rows).into_iter().unzip();
     figures.extend(figures::all(&rows, published.as_ref(), &protocols).into_iter().filter(lines::can_be_drawn));
@@ -81,6 +83,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         configs,
         figures => drawn,
         published,
+        graphs => graphs::table(&up_to(MOST_LINES, graphs)),
         pivots => pivots_on_page(&rows)?,
         tables => tables(&rows),
         paths => arguments.configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
@@ -89,6 +92,7 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         releases => up_to(MOST_LINES, releases),
         n_entries => entries.len(),
         entries => up_to(MOST_LINES, entries),
+        of_other_code,
         outcomes => Value::from(Serde(&outcomes)),
         again => provenance::again(arguments, given),
         provenance,
@@ -111,7 +115,9 @@ struct Gathered {
     releases: Vec<Vec<String>>,
     entries: Vec<[String; 3]>,
     configs: Vec<Value>,
+    graphs: Vec<Graph>,
     provenance: Vec<[String; 2]>,
+    of_other_code: Vec<String>,
     outcomes: Vec<Outcome>,
 }
 
@@ -125,11 +131,18 @@ impl Gathered {
         self.releases.extend(releases_of(tasks));
         self.entries.extend(entries_of(tasks, done));
         self.configs.push(described(config));
-        for line in provenance::lines(tasks, done) {
+        for line in provenance::lines(tasks, done, config.is_deployment())? {
             if !self.provenance.contains(&line) {
                 self.provenance.push(line);
             }
         }
+        // Experiments that share a graph have its entry in common.
+        for graph in graphs::graphs(tasks, done, config.is_deployment())? {
+            if self.graphs.iter().all(|known| known.key != graph.key) {
+                self.graphs.push(graph);
+            }
+        }
+        self.of_other_code.extend(provenance::of_other_code(tasks, done)?);
         Ok(())
     }
 }

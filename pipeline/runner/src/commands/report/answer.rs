@@ -1,5 +1,6 @@
 //! What the page says at its top: what a budget buys, what it costs, and what the server learns by it.
 
+mod lead;
 mod method;
 mod picture;
 mod question;
@@ -81,7 +82,7 @@ impl Asked<'_> {
         let shown = methods.iter().max_by(|a, b| a.mean_accuracy().total_cmp(&b.mean_accuracy()))?;
         let first = shown.budgets.first()?.row;
         let others = methods.iter().filter(|method| !std::ptr::eq(*method, shown));
-        let mut sentences: Vec<String> = Vec::new();
+        let mut sentences: Vec<String> = self.lead(shown).into_iter().collect();
         for method in std::iter::once(shown).chain(others).take(SENTENCES) {
             sentences.push(self.in_words(method));
         }

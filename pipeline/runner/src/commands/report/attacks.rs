@@ -9,7 +9,7 @@ use veilgraph_evaluate::metric::{self, Metric};
 use super::figure::{Axis, Figure, Line, Point};
 use super::figures::{Drawn, Part};
 use super::lines::is_level;
-use crate::commands::protected::Standing;
+use crate::commands::protected::{Standing, draws_no_noise_on_links};
 use crate::commands::summary::Row;
 
 /// What a figure is about: one attack on one kind of network (none for reports), of targets of one pool.
@@ -132,15 +132,22 @@ fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
 
 /// What tells a row from the others of a figure: the mechanism, and what differs beside it where that is not enough.
 fn name(rows: &[&Row], row: &Row) -> String {
-    let short = |cell: &Cell| match (cell.mechanism.as_str(), cell.variant.as_str()) {
-        ("no-links", _) => "no links".to_owned(),
-        ("non-private", _) => "true links".to_owned(),
-        ("blink", "") => "blink, link probabilities".to_owned(),
-        ("blink", variant) => format!("blink, {variant} graph"),
-        (mechanism, _) => mechanism.to_owned(),
+    let short = |cell: &Cell| {
+        let name = match (cell.mechanism.as_str(), cell.variant.as_str()) {
+            ("no-links", _) => "no links".to_owned(),
+            ("non-private", _) => "true links".to_owned(),
+            ("blink", "") => "blink, link probabilities".to_owned(),
+            ("blink", variant) => format!("blink, {variant} graph"),
+            (mechanism, _) => mechanism.to_owned(),
+        };
+        if draws_no_noise_on_links(cell) { format!("{name}, without noise") } else { name }
     };
     let rest = |cell: &Cell| {
-        cell.told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()))
+        // The mechanism has said already what a reference of its name is.
+        let is_named = cell.alternative == cell.mechanism;
+        let alternative = if is_named { String::new() } else { cell.alternative.clone() };
+        Cell { alternative, ..cell.clone() }
+            .told_apart_by(|choice| !["audit.attack", "audit.pool", "audit.belief"].contains(&choice.field.as_str()))
     };
     let own = short(&row.cell);
     let alike = || rows.iter().map(|other| &other.cell).filter(|other| short(other) == own);
@@ -165,7 +172,7 @@ fn roc(part: &Part, rows: &[&Row], named: &Named) -> Figure {
         };
         let points: Vec<Point> = metric::ROC_CURVE.into_iter().filter_map(drawn).collect();
         if !points.is_empty() {
-            lines.push(Line { name: name(rows, row), points, standing: Standing::Private, is_level: false });
+            lines.push(Line { name: name(rows, row), points, standing: part.standing(row), is_level: false });
         }
     }
     lines.extend(roc_caps(part, rows));
@@ -202,13 +209,16 @@ fn by_belief(part: &Part, rows: &[&Row], named: &Named) -> Figure {
     let belief = |row: &Row| row.cell.choice("audit.belief").and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
     let believing: Vec<&Row> = rows.iter().copied().filter(|row| row.cell.choice("audit.belief").is_some()).collect();
     let drawn = [Drawn { metric: &metric::ATTACK_PRECISION, suffix: "" }];
+    let mut lines = part.lines(&believing, &drawn, &belief, &|row| name(&believing, row));
+    // What stands for all budgets has another share at every belief.
+    lines.iter_mut().for_each(|line| line.is_level = false);
     Figure {
         name: format!("claims-{}", named.name),
         title: format!("Share of claimed pairs that are links, by belief: {}", named.words),
         x: Axis { label: "believed links / true links".to_owned(), is_log: true },
         y: Axis { label: metric::ATTACK_PRECISION.heading.to_owned(), is_log: false },
         x_above: None,
-        lines: part.lines(&believing, &drawn, &belief, &|row| name(&believing, row)),
+        lines,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod label;
 mod layer;
+mod names;
 mod strokes;
 
 use std::fmt::Write;
@@ -13,7 +14,6 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use super::figure::{Figure, Line};
-use crate::commands::protected::Standing;
 use label::Label;
 use layer::{Layers, axes, series};
 
@@ -35,34 +35,35 @@ const COLOURS: [RGBColor; 11] = [
     RGBColor(70, 150, 60),
     RGBColor(20, 20, 20),
 ];
-/// What stands for all budgets, as floors and ceilings do, has no colour of its own: a dashed line and its name tell it.
+/// What others are read beside, as floors and ceilings are, has no colour of its own: a dashed line and its name tell it.
 const REFERENCE: RGBColor = RGBColor(105, 105, 105);
 
 /// The figure as SVG. Every line is a group of class `series`, so that a page can hide it, and every point has a title.
 pub(crate) fn svg(figure: &Figure) -> anyhow::Result<String> {
     let colours = colours(&figure.lines);
+    let names = label::names(&figure.lines);
     let layers = Layers::of(figure);
     let mut groups = Vec::new();
     let mut labels = Vec::new();
     for (number, line) in figure.lines.iter().enumerate() {
         let layer = series(&layers, line, colours[number])?;
-        labels.push(Label::new(number, line, layer.end, colours[number]));
+        labels.push(Label::new(number, line, &names[number], layer.end, colours[number]));
         let mut hits = String::new();
         for hit in &layer.hits {
             let (x, y) = hit.at;
             let _ = write!(
                 hits,
-                "<circle class=\"hit\" cx=\"{x}\" cy=\"{y}\" r=\"9\" fill-opacity=\"0\"><title>{}</title></circle>",
+                "<circle class=\"hit\" cx=\"{x}\" cy=\"{y}\" r=\"9\"><title>{}</title></circle>",
                 escaped(&hit.words)
             );
         }
-        groups.push(format!("{}{hits}", layer.body));
+        groups.push(format!("{}<g fill-opacity=\"0\">{hits}</g>", layer.body));
     }
-    let height = label::place(&mut labels, SIZE.1);
     let note = figure.published_note();
+    let height = label::place(&mut labels, note.is_some(), SIZE.1);
     let width = SIZE.0 + label::width(&labels, note.as_deref());
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" role=\"img\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\" \
          style=\"--width: {:.3}\" aria-label=\"{}\">\n<g class=\"axes\">{}</g>\n",
         f64::from(width) / f64::from(SIZE.0),
         escaped(&format!("{}; the values stand in a table", figure.title)),
@@ -108,8 +109,7 @@ pub(crate) fn page_colours(figure: &Figure) -> Vec<String> {
 /// A colour for each line.
 fn colours(lines: &[Line]) -> Vec<RGBColor> {
     let mut next = COLOURS.into_iter().cycle();
-    let has_own = |line: &Line| line.standing == Standing::Private && !line.is_level;
-    let of = |line: &Line| if has_own(line) { next.next().unwrap_or(REFERENCE) } else { REFERENCE };
+    let of = |line: &Line| if line.is_reference() { REFERENCE } else { next.next().unwrap_or(REFERENCE) };
     lines.iter().map(of).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What a figure is, before it is drawn.
 
 use veilgraph_evaluate::Cell;
-use veilgraph_evaluate::metric::Metric;
+use veilgraph_evaluate::metric::{self, Metric};
 
 use crate::commands::protected::Standing;
 use crate::commands::summary::{Row, in_trials};
@@ -70,6 +70,29 @@ impl Figure {
         let words =
             if marked.all(|point| point.is_comparable) { "published" } else { "published, by another protocol" };
         Some(words.to_owned())
+    }
+}
+
+impl Line {
+    /// Its name with what it stands for.
+    pub(crate) fn called(&self) -> String {
+        format!("{}{}", self.name, self.role())
+    }
+
+    /// What it stands for among the others, as its name says it.
+    pub(crate) fn role(&self) -> &'static str {
+        match self.standing {
+            Standing::Floor => " (floor)",
+            Standing::Ceiling => " (ceiling)",
+            Standing::Private => "",
+        }
+    }
+
+    /// Whether it is what others are read beside: a floor, a ceiling, a level, or the most that a cost allows an attacker.
+    /// In every figure such lines are dashed and grey, and their names tell them apart.
+    pub(crate) fn is_reference(&self) -> bool {
+        let is_cap = |point: &Point| [metric::ATTACK_AUC_CAP, metric::ATTACK_TPR_AT_1E_3_CAP].contains(point.metric);
+        self.is_level || self.standing != Standing::Private || self.points.first().is_some_and(is_cap)
     }
 }
 

@@ -237,8 +237,11 @@ impl<'a> Part<'a> {
     fn by_fraction(&self, rows: &[&Row], name: &str, title: &str, drawn: &[Drawn]) -> Figure {
         let x = Axis { label: "degree_fraction".to_owned(), is_log: false };
         let y = Axis { label: drawn[0].metric.heading.to_owned(), is_log: false };
-        let named =
-            |row: &Row| format!("epsilon {} {}", row.cell.epsilon, self.line_name(row, false)).trim_end().to_owned();
+        let named = |row: &Row| {
+            let name = self.line_name(row, false);
+            // What stands for all budgets has none in its name.
+            if self.is_level(row) { name } else { format!("epsilon {} {name}", row.cell.epsilon) }
+        };
         let lines = self.lines(rows, drawn, &|row| row.cell.degree_fraction, &named);
         Figure { name: name.to_owned(), title: format!("{title}, by fraction"), x, y, x_above: None, lines }
     }
@@ -251,9 +254,10 @@ impl<'a> Part<'a> {
             Drawn { metric: &metric::MAE, suffix: "" },
             Drawn { metric: &metric::MAE_BOUND, suffix: "bound (theorem 4.4)" },
         ];
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| !self.is_level(row)).collect();
         let told_apart = |row: &Row| row.cell.told_apart_by(|choice| choice.field != "ingest.synthetic.nodes");
         let named = |row: &Row| format!("epsilon {} {}", row.cell.epsilon, told_apart(row)).trim_end().to_owned();
-        let mut lines = self.lines(rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
+        let mut lines = self.lines(&rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
         for line in &mut lines {
             line.name = format!(
                 "{} (slope {:.2})",

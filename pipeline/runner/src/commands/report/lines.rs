@@ -1,11 +1,12 @@
 //! The lines of a figure: which rows are one, and what it is called.
 
+use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric;
 
 use super::central;
 use super::figure::{Figure, Line, Point};
 use super::figures::{Drawn, Part};
-use crate::commands::protected::{Protected, Standing};
+use crate::commands::protected::{Protected, Standing, draws_no_noise_on_links};
 use crate::commands::summary::{CENTRAL, Row};
 use crate::published::PublishedCell;
 
@@ -27,6 +28,7 @@ impl Part<'_> {
         let estimate = cell.told_apart_by(|choice| choice.field != self.protected.field());
         // A perceptron on a graph stands beside the networks that read its links.
         let model = if cell.model == "mlp" && cell.mechanism != "no-links" { "mlp" } else { "" };
+        let noise = if self.is_without_noise(cell) { "without noise" } else { "" };
         let mut parts: Vec<&str> = Vec::new();
         for part in [estimate.as_str(), mechanism, variant, model, &fraction] {
             // An alternative may be called as the mechanism is that it names.
@@ -35,7 +37,23 @@ impl Part<'_> {
             }
         }
         // A line that nothing tells from others has a name all the same.
-        if parts.is_empty() { cell.mechanism.clone() } else { parts.join(" ") }
+        if parts.is_empty() {
+            parts.push(&cell.mechanism);
+        }
+        if !noise.is_empty() {
+            parts.push(noise);
+        }
+        parts.join(" ")
+    }
+
+    /// Whether a cell is a mechanism's whose budget is without bound. It is no point of the line of the budgets: it is a
+    /// level beside them.
+    fn is_without_noise(&self, cell: &Cell) -> bool {
+        let is_endless = |value: &str| value.parse::<f64>().is_ok_and(f64::is_infinite);
+        match self.protected {
+            Protected::Links => draws_no_noise_on_links(cell),
+            protected => cell.choice(protected.field()).is_some_and(is_endless),
+        }
     }
 
     pub(super) fn lines(
@@ -47,7 +65,9 @@ impl Part<'_> {
     ) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         for Drawn { metric, suffix } in drawn {
-            for row in rows {
+            // A bound on errors is about budgets, and what stands for all of them has none.
+            let is_drawn = |row: &&&Row| **metric != metric::MAE_BOUND || !self.is_level(row);
+            for row in rows.iter().filter(is_drawn) {
                 let Some(point) = Point::scored(row, metric, x(row)) else { continue };
                 let name = [name(row).as_str(), suffix].join(" ").trim().to_owned();
                 let cell = row.published_cell();
@@ -81,11 +101,15 @@ impl Part<'_> {
 
     /// Whether a row stands for all budgets.
     pub(super) fn is_level(&self, row: &Row) -> bool {
-        is_level(row) || (self.protected != Protected::Links && self.protected.budget(&row.cell).is_none())
+        let is_unpaid = match self.protected {
+            Protected::Links => draws_no_noise_on_links(&row.cell),
+            protected => protected.budget(&row.cell).is_none(),
+        };
+        is_unpaid || has_no_budget(row)
     }
 
     /// A floor or a ceiling that has budgets of its own is drawn as a method.
-    fn standing(&self, row: &Row) -> Standing {
+    pub(super) fn standing(&self, row: &Row) -> Standing {
         let protected = if row.cell.mechanism == CENTRAL { Protected::Model } else { self.protected };
         match protected.standing(&row.cell) {
             Standing::Ceiling if !self.is_level(row) => Standing::Private,
@@ -96,6 +120,11 @@ impl Part<'_> {
 
 /// Whether a row stands for all budgets of links.
 pub(super) fn is_level(row: &Row) -> bool {
+    has_no_budget(row) || draws_no_noise_on_links(&row.cell)
+}
+
+/// Whether a row is about something that has no budget, whatever is protected.
+fn has_no_budget(row: &Row) -> bool {
     matches!(row.cell.mechanism.as_str(), "non-private" | "no-links") || central::is_level(&row.cell)
 }
 

@@ -37,7 +37,16 @@ fn pivot_on_page(table: &PivotTable) -> Value {
         .lines
         .iter()
         .map(|line| {
-            let parts: Vec<&str> = line.method.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+            let named = table.method_headings.iter().zip(&line.method).filter(|(_, part)| !part.is_empty());
+            // A number alone says nothing, and a reference is often called as its mechanism is.
+            let mut parts: Vec<String> = named
+                .map(
+                    |(heading, part)| {
+                        if part.parse::<f64>().is_ok() { format!("{heading} {part}") } else { part.clone() }
+                    },
+                )
+                .collect();
+            parts.dedup();
             let standing = match line.standing {
                 Standing::Floor => "floor",
                 Standing::Ceiling => "ceiling",
@@ -55,7 +64,7 @@ pub(super) fn figure_on_page(figure: &Figure, svg: String) -> Value {
     let points: Vec<[String; 3]> = points
         .map(|(line, point)| {
             let at = if line.is_level { "any".to_owned() } else { point.x.to_string() };
-            [line.name.clone(), at, point.words()]
+            [line.called(), at, point.words()]
         })
         .collect();
     context! {
@@ -66,7 +75,7 @@ pub(super) fn figure_on_page(figure: &Figure, svg: String) -> Value {
             .lines
             .iter()
             .zip(draw::page_colours(figure))
-            .map(|(line, colour)| context! { name => line.name.clone(), colour, is_level => line.is_level })
+            .map(|(line, colour)| context! { name => line.called(), colour, is_dashed => line.is_reference() })
             .collect::<Vec<_>>(),
         x => figure.x.label.as_str(),
         y => figure.y.label.as_str(),

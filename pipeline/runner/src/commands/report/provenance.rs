@@ -1,11 +1,16 @@
 //! Where the figures of a page come from: code, data, machine, commands.
 
+use std::io::Read;
 use std::path::PathBuf;
 
-use crate::build::commit;
+use veilgraph_contract::Artifact;
+use veilgraph_graph::AdjacencyList;
+use veilgraph_store::Entry;
+
+use crate::build::{self, commit};
 use crate::cli::{DeviceChoice, RunArguments};
-use crate::datasets;
 use crate::task::{Done, RawHandle, Task, Wire};
+use crate::{datasets, registry};
 
 /// The program and the machine, as lines of name and value.
 pub(crate) fn program_and_machine() -> Vec<[String; 2]> {
@@ -16,7 +21,10 @@ pub(crate) fn program_and_machine() -> Vec<[String; 2]> {
 }
 
 /// Lines of name and value.
-pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
+///
+/// # Errors
+/// When a graph is not what its entry says.
+pub(super) fn lines(tasks: &[Task], done: &[Done], is_deployment: bool) -> anyhow::Result<Vec<[String; 2]>> {
     let mut lines = program_and_machine();
     for (task, done) in tasks.iter().zip(done) {
         if task.stage != "ingest" {
@@ -36,11 +44,12 @@ pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
         });
         let files: Vec<String> = files.collect();
         let words = if files.is_empty() {
-            "drawn from its parameters and seed".to_owned()
+            let entry = done.entry.as_ref().filter(|_| !is_deployment);
+            let digest = entry.map_or(Ok(None), |entry| digest_of_links(entry))?;
+            let digest = digest.map_or_else(String::new, |digest| format!("; {digest}"));
+            format!("drawn from its parameters and seed{digest}")
         } else {
-            let dataset = task.params.get("dataset").and_then(toml::Value::as_str);
-            let known = dataset.and_then(|name| datasets::named(name).ok());
-            let licence = known.map_or_else(String::new, |known| format!("; licence: {}", known.licence));
+            let licence = licence(task).map_or_else(String::new, |licence| format!("; licence: {licence}"));
             format!("{}{licence}", files.join(", "))
         };
         let line = [format!("data, {}", task.label()), words];
@@ -48,7 +57,41 @@ pub(super) fn lines(tasks: &[Task], done: &[Done]) -> Vec<[String; 2]> {
             lines.push(line);
         }
     }
-    lines
+    Ok(lines)
+}
+
+/// The licence of a known dataset.
+pub(super) fn licence(task: &Task) -> Option<String> {
+    let dataset = task.params.get("dataset").and_then(toml::Value::as_str);
+    dataset.and_then(|name| datasets::named(name).ok()).map(|known| known.licence)
+}
+
+/// The file of the links of a graph that was drawn, with its digest: whoever has the parameters and the seed can draw the
+/// same bytes and compare them. None where the file is on another machine.
+fn digest_of_links(entry: &Entry) -> anyhow::Result<Option<String>> {
+    let output = entry.manifest.outputs.get(AdjacencyList::NAME);
+    let Some(output) = output.filter(|output| entry.path(output).is_file()) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    entry.check(output)?.read_to_end(&mut bytes)?;
+    Ok(Some(format!("{} (SHA-256 {})", output.file, datasets::sha256(&bytes))))
+}
+
+/// Stage runs that may have been made by other code than this program's, as stage and label. A release of a deployment is
+/// drawn once, by whatever program drew it, and its entry does not say by which.
+///
+/// # Errors
+/// When a stage function is not known.
+pub(super) fn of_other_code(tasks: &[Task], done: &[Done]) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (task, done) in tasks.iter().zip(done) {
+        let Some(entry) = &done.entry else { continue };
+        let (code, dependencies) = build::digests(&registry::find(task.stage, task.function)?.crate_name());
+        let recipe = &entry.manifest.recipe;
+        if recipe.code != code || recipe.dependencies != dependencies {
+            found.push(format!("{} {}", task.stage, task.label()));
+        }
+    }
+    Ok(found)
 }
 
 /// A file with the digest that anybody can compare, where it is a file of a known dataset. The digest of one's own file is

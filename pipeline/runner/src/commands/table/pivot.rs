@@ -171,7 +171,8 @@ fn columns_of(rows: &[&Row], axis: &ColumnAxis) -> Vec<String> {
     columns
 }
 
-/// Puts a cell into the line of its method, at a column of so many. Floors and ceilings have lines of their own.
+/// Puts a cell into the line of its method, at a column of so many. The line of a method with budgets holds the ceiling that
+/// it is at a budget without bound.
 fn put(
     lines: &mut Vec<PivotLine>,
     method: Vec<String>,
@@ -179,10 +180,12 @@ fn put(
     (at, columns): (usize, usize),
     cell: PivotCell,
 ) {
-    let is_mine =
-        |line: &&mut PivotLine| line.method == method && line.standing == standing && line.cells[at].is_none();
+    let is_mine = |line: &&mut PivotLine| line.method == method && line.cells[at].is_none();
     if let Some(line) = lines.iter_mut().find(is_mine) {
         line.cells[at] = Some(cell);
+        if line.standing != standing {
+            line.standing = Standing::Private;
+        }
         return;
     }
     let mut cells: Vec<Option<PivotCell>> = (0..columns).map(|_| None).collect();

@@ -4,11 +4,12 @@ use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, Choice};
 
+use super::lead::headline;
 use super::method::AtBudget;
 use super::table::short;
 use super::{Asked, Method};
-use crate::commands::comparison::{Compared, Verdict};
-use crate::commands::protected::{Protected, Standing};
+use crate::commands::comparison::Compared;
+use crate::commands::protected::{Protected, Standing, draws_no_noise_on_links};
 use crate::commands::summary::Row;
 
 /// What a reference is called: its alternative or mechanism, what else was swept, and its network.
@@ -20,11 +21,14 @@ pub(super) fn called(row: &Row) -> String {
         let named = if choice.value.parse::<f64>().is_ok() { format!("{} ", choice.name) } else { String::new() };
         name = format!("{name}, {named}{}", choice.value);
     }
+    if draws_no_noise_on_links(cell) {
+        name += " without noise";
+    }
     let says_all = cell.model.is_empty() || cell.model == "beliefs" || name == cell.model;
     if says_all { name } else { format!("{name} ({})", cell.model) }
 }
 
-fn percent(row: &Row) -> String {
+pub(super) fn percent(row: &Row) -> String {
     row.summary(metric::ACCURACY.name)
         .map_or(String::new(), |summary| format!("{} %", metric::ACCURACY.written(summary.mean)))
 }
@@ -67,11 +71,11 @@ impl Asked<'_> {
             None => own,
         };
         let most = match method.budgets.last() {
-            Some(most) if most.budget != at.budget => format!(", and {} at {}", percent(most.row), short(last)),
+            Some(most) if most.budget != at.budget => format!(", and {} at {} nats", percent(most.row), short(last)),
             _ => String::new(),
         };
         let below = below_a_constant(method);
-        format!("With “{}”, {headline}: {beside} at {}{most}.{below}", method.name, short(at.budget))
+        format!("With “{}”, {headline}: {beside} at {} nats{most}.{below}", method.name, short(at.budget))
     }
 
     /// What to add where no floor ran.
@@ -198,7 +202,7 @@ impl Asked<'_> {
     }
 
     /// The attack on links that finds most where the row's reports were released, and the share that it finds.
-    fn strongest_attack(&self, row: &Row) -> Option<(&str, f64)> {
+    pub(super) fn strongest_attack(&self, row: &Row) -> Option<(&str, f64)> {
         let mut strongest: Option<(&str, f64)> = None;
         for other in &self.rows {
             let cell = &other.cell;
@@ -255,38 +259,11 @@ fn below_a_constant(method: &Method) -> String {
     if budgets.is_empty() {
         return String::new();
     }
-    format!(" At {} it is below a constant answer.", budgets.join(", "))
-}
-
-/// From where on the budget buys something, and the budget that shows it.
-fn headline<'a>(method: &'a Method, adds: &str, without: &str, unit: &str) -> (String, Option<&'a AtBudget<'a>>) {
-    let is_better = |at: &AtBudget| at.compared.is_some_and(|compared| compared.verdict == Verdict::Better);
-    let last_not = method.budgets.iter().rposition(|at| !is_better(at));
-    let start = last_not.map_or(0, |place| place + 1);
-    let better: Vec<&AtBudget> = method.budgets.iter().filter(|at| is_better(at)).collect();
-    let compared = method.budgets.iter().filter_map(|at| at.compared);
-    if method.budgets.iter().all(|at| at.compared.is_none()) {
-        return ("the accuracy has nothing to be compared with".to_owned(), None);
-    }
-    if compared.clone().all(|compared| compared.verdict == Verdict::OneTrial) {
-        return ("one trial proves nothing".to_owned(), None);
-    }
-    match (method.budgets.get(start), better.first()) {
-        (Some(at), _) if method.budgets.len() == 1 => (format!("{adds} accuracy"), Some(at)),
-        (Some(at), _) => (format!("{adds} accuracy from {} nats per {unit} on", short(at.budget)), Some(at)),
-        (None, Some(first)) => {
-            let at: Vec<String> = better.iter().map(|at| short(at.budget)).collect();
-            (
-                format!("{adds} accuracy at {} nats per {unit}, and not at all larger budgets", at.join(", ")),
-                Some(first),
-            )
-        }
-        (None, None) => (format!("no budget here is shown to give more than what {without}"), None),
-    }
+    format!(" At {} nats it is below a constant answer.", budgets.join(", "))
 }
 
 /// A factor on odds that can be read.
-fn odds(nats: f64) -> String {
+pub(super) fn odds(nats: f64) -> String {
     match nats.exp() {
         factor if factor < 1e4 => format!("{factor:.0}"),
         _ => format!("e^{nats:.0}"),

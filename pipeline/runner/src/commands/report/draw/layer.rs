@@ -60,6 +60,14 @@ impl<'a> Layers<'a> {
     }
 }
 
+/// What is so by default, or what a drawing says of all its texts at once: it need not stand in a page thousands of times.
+const DEFAULTS: [&str; 5] = [
+    " opacity=\"1\"",
+    " stroke=\"none\" stroke-width=\"1\"",
+    " stroke=\"none\"",
+    " font-family=\"sans-serif\"",
+    " font-size=\"12.096774193548388\" fill=\"#000000\"",
+];
 /// Height above the plot for a second axis.
 const ABOVE: u32 = 44;
 /// Size of letters for axes, as the library counts it, and as it comes out.
@@ -71,10 +79,7 @@ pub(super) fn axes(layers: &Layers) -> anyhow::Result<String> {
     let Series { mut body, hits: ticks, .. } = drawn(layers, &Layer::Axes)?;
     body = without_repeated_text(&body);
     let text = |x: f64, y: f64, words: &str| {
-        format!(
-            "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\" font-size=\"{TICK}\" fill=\"#000000\">{}</text>",
-            escaped(words)
-        )
+        format!("<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">{}</text>", escaped(words))
     };
     let middle = f64::from(SIZE.1) / 2.0;
     let mut taken: Vec<(f64, f64, f64)> = Vec::new();
@@ -120,7 +125,12 @@ fn ticks(figure: &Figure) -> Vec<f64> {
 
 /// One line.
 pub(super) fn series(layers: &Layers, line: &Line, colour: RGBColor) -> anyhow::Result<Series> {
-    drawn(layers, &Layer::Series { line, colour })
+    let Series { mut body, end, hits } = drawn(layers, &Layer::Series { line, colour })?;
+    if line.is_reference() {
+        // Its first stroke is the line itself. The library would draw every dash as a stroke of its own.
+        body = body.replacen("<path ", "<path stroke-dasharray=\"5 4\" ", 1);
+    }
+    Ok(Series { body, end, hits })
 }
 
 fn drawn(layers: &Layers, layer: &Layer) -> anyhow::Result<Series> {
@@ -137,8 +147,7 @@ fn drawn(layers: &Layers, layer: &Layer) -> anyhow::Result<Series> {
     let inner = text.split_once('>').map_or("", |(_, rest)| rest).trim_end();
     // What is so by default need not stand in a page thousands of times.
     let body = inner.strip_suffix("</svg>").unwrap_or(inner).trim();
-    let body =
-        body.replace(" opacity=\"1\"", "").replace(" stroke=\"none\"", "").replace(" font-family=\"sans-serif\"", "");
+    let body = DEFAULTS.iter().fold(body.to_owned(), |body, default| body.replace(default, ""));
     Ok(Series { body: strokes::joined(&body), end, hits })
 }
 
@@ -195,10 +204,9 @@ where
     let inside = |value: f64| value.clamp(layers.y.0, layers.y.1);
     let points = placed(line, layers.x);
     let means: Vec<(f64, f64)> = points.iter().map(|(x, point)| (*x, inside(point.mean))).collect();
-    if line.is_level {
-        chart.draw_series(DashedLineSeries::new(means.clone(), 5, 4, colour.stroke_width(1)))?;
-    } else {
-        chart.draw_series(LineSeries::new(means.clone(), colour.stroke_width(2)))?;
+    let width = if line.is_reference() { 1 } else { 2 };
+    chart.draw_series(LineSeries::new(means.clone(), colour.stroke_width(width)))?;
+    if !line.is_level {
         chart.draw_series(means.iter().map(|at| Circle::new(*at, 3, colour.filled())))?;
         let bars = points.iter().filter(|(_, point)| point.half_width > 0.0).map(|(x, point)| {
             let (least, most) = point.metric.range();
