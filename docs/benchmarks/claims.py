@@ -1,8 +1,9 @@
 """Which numbers in the tables of a page no claim holds: python3 docs/benchmarks/claims.py [PAGE...]
 
-For each column of each table it prints how many numbers some claim of that page expects, in the digits of the table, and
-those that none does. Values are compared and not cells, so a number may be counted as held by accident; one that is listed
-has no claim for certain. It needs Python 3.11 and nothing else, and is run from the top of the repository.
+For each column of each table it prints how many numbers some claim of that page expects, in the digits of the
+table, and those that none does. Values are compared and not cells, so a number may be counted as held by accident;
+one that is listed has no claim for certain. It needs Python 3.11 and nothing else, and is run from the top of the
+repository.
 """
 
 import pathlib
