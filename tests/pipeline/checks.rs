@@ -52,6 +52,29 @@ fn an_artifact_that_cannot_be_asked_is_refused_before_anything_runs() {
     assert!(!lab.has_entries());
 }
 
+/// Matching makes the sum of all probabilities the sum of the estimated degrees, which the server checks by itself.
+#[test]
+fn matched_posteriors_expect_as_many_links_as_the_degrees_say() {
+    let lab = Lab::tiny();
+    let sets = ["--set", "estimate.match=true", "--set", "trials=1"];
+    let document = lab.json(&sets);
+    let score = |name: &str| {
+        let row = rows(&document["metrics"]).find(|row| row["metric"] == name).expect(name);
+        row["mean"].as_f64().expect("a number")
+    };
+    let (expected, ratio) = (score("expected_entries"), score("expected_link_ratio"));
+    assert!((ratio - expected / score("true_entries")).abs() < 1e-12, "{ratio}");
+    let of_degrees = "[[check]]\nartifact = \"link_model\"\nsql = \"SELECT SUM(degree) FROM artifact\"\n";
+    let of_fit = "[[check]]\nscore = \"prior_residual\"\nat_most = 1e-4\n";
+    let (least, most) = (expected * 0.999, expected * 1.001);
+    lab.write("config.toml", format!("{TINY}\n{of_degrees}at_least = {least}\n{of_degrees}at_most = {most}\n{of_fit}"));
+    let document = lab.json(&sets);
+    let passed: Vec<&Value> = rows(&document["checks"]).map(|check| &check["passed"]).collect();
+    assert_eq!(passed, [&Value::from(true); 3], "{}", document["checks"]);
+    let table = lab.call(&[&["table", "config.toml", "--score", "expected_link_ratio"], &sets[..]].concat());
+    assert!(table.out.contains("expected / true links"), "{}{}", table.out, table.err);
+}
+
 #[test]
 fn a_query_that_finds_no_number_does_not_pass() {
     let lab = Lab::tiny();

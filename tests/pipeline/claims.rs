@@ -397,10 +397,20 @@ fn the_claims_of_the_repository_are_in_order() {
     let file = root.join("claims.toml").to_string_lossy().into_owned();
     let answer = lab.call(&["claims", &file, "--only", "nothing"]);
     assert!(answer.status == 2 && answer.err.contains("there is no such claim"), "{}", answer.err);
-    let text = std::fs::read_to_string(&file).expect("the claims");
+    let mut files = vec![root.join("claims.toml")];
+    let pages = std::fs::read_dir(root.join("claims")).expect("a folder with the claims of each page");
+    files.extend(pages.map(|page| page.expect("a file").path()));
+    let text: String = files.iter().map(|file| std::fs::read_to_string(file).expect("claims")).collect();
+    let mut configs = 0;
     for line in text.lines().filter(|line| line.starts_with("config = ")) {
         let config = line.trim_start_matches("config = ").trim_matches('"');
-        assert!(root.join(config).is_file(), "{config}");
+        assert!(root.join("claims").join(config).is_file(), "{config}");
+        configs += 1;
+    }
+    assert!(configs > 30, "{configs} experiments");
+    for page in &files[1..] {
+        let name = page.file_name().expect("a name").to_string_lossy();
+        assert!(text.contains(&format!("\"claims/{name}\"")), "claims.toml includes {name}");
     }
 }
 

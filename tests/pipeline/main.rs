@@ -7,6 +7,7 @@ mod bad_input;
 mod book;
 mod central;
 mod checks;
+mod claim_files;
 mod claims;
 mod commands;
 mod datasets;

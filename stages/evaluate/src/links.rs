@@ -45,6 +45,7 @@ pub(crate) fn link_error(
         (&metric::EXPECTED_MAE, 4.0 * doubt / (n * n)),
         (&metric::EXPECTED_ENTRIES, 2.0 * expected_links),
         (&metric::TRUE_ENTRIES, 2.0 * n_links),
+        (&metric::EXPECTED_LINK_RATIO, expected_links / n_links),
         (&metric::EMPTY_GRAPH_MAE, 2.0 * n_links / (n * n)),
         (&metric::CHANCE_AVERAGE_PRECISION, 2.0 * n_links / (n * (n - 1.0))),
         (&metric::AVERAGE_PRECISION, average_precision),

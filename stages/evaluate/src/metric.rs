@@ -169,6 +169,9 @@ metrics! {
     EXPECTED_ENTRIES = "expected_entries", "expected entries", Links, Entries, Fixed(0), Neither, false;
     /// Number of true links, in both directions.
     TRUE_ENTRIES = "true_entries", "true entries", Links, Entries, Fixed(0), Neither, false;
+    /// Sum of all link probabilities, divided by the number of true links. It is 1 where as many links are expected as
+    /// there are, above 1 where they are too many and below 1 where they are too few.
+    EXPECTED_LINK_RATIO = "expected_link_ratio", "expected / true links", Links, One, Fixed(4), Neither, false;
     /// Mean absolute error of the belief that there is no link at all: the floor of every such error. The Brier score and the
     /// expected calibration error of that belief are the same number.
     EMPTY_GRAPH_MAE = "empty_graph_mae", "MAE of no links", Links, One, Scientific, Neither, false;

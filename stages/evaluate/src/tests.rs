@@ -78,6 +78,7 @@ fn link_scores_equal_their_definitions() {
             ("mae", 2.0 * error / 144.0),
             ("expected_mae", 2.0 * expected / 144.0),
             ("expected_entries", 2.0 * pairs.iter().map(|pair| pair.0).sum::<f64>()),
+            ("expected_link_ratio", pairs.iter().map(|pair| pair.0).sum::<f64>() / links),
             ("average_precision", precision),
             ("roc_auc", wins / (links * (pairs.len() as f64 - links))),
             ("log_loss_per_link", loss / links),

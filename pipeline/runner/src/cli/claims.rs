@@ -10,12 +10,13 @@ use crate::commands::Mode;
 /// A file of claims, and how much is run before a verdict.
 #[derive(Args, Clone)]
 pub(crate) struct ClaimsArguments {
-    /// The claims.
+    /// The claims, with those of the files that it includes.
     pub file: PathBuf,
     #[command(flatten)]
     mode: ModeFlags,
-    /// Only this claim, or all whose id begins with this and a dot.
-    #[arg(long, value_name = "ID")]
+    /// Only this claim, all whose id begins with this and a dot, or all of the included file of this name without its
+    /// ending.
+    #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
     /// Folder of the datasets.
     #[arg(long, env = "DATA_DIR")]

@@ -1,12 +1,14 @@
 //! `claims`: runs what a file of claims rests on, and says of each whether it holds.
 
+mod claim;
 mod file;
 mod page;
+mod rows;
 mod tolerance;
 mod verdict;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -21,8 +23,9 @@ use crate::output;
 use crate::progress::Display;
 use crate::runs;
 use crate::task::Task;
+use claim::Claim;
 pub(crate) use file::Mode;
-use file::{Claim, ClaimsFile, Experiment};
+use file::{ClaimsFile, Experiment};
 use verdict::{Finding, Verdict};
 
 /// A claim with what was found about it.
@@ -45,7 +48,7 @@ pub(crate) fn configs(arguments: &ClaimsArguments) -> anyhow::Result<Vec<PathBuf
     let is_wanted = |one: &&Experiment| {
         one.lacks(arguments.mode(), arguments).is_none() && wanted.iter().any(|claim| claim.experiment == one.name)
     };
-    let configs = file.experiments.iter().filter(is_wanted).map(|one| file.folder.join(&one.config));
+    let configs = file.experiments.iter().filter(is_wanted).map(|one| one.config.clone());
     // What is wrong with a config is said where its experiment is prepared.
     Ok(configs.filter(|config| Config::load(config, &[]).is_ok()).collect())
 }
@@ -59,7 +62,7 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     let mut all_prepared = BTreeMap::new();
     for experiment in file.experiments.iter().filter(|one| one.lacks(mode, arguments).is_none()) {
         if wanted.iter().any(|claim| claim.experiment == experiment.name) {
-            let prepared = prepared(arguments, &file.folder, experiment, mode)
+            let prepared = prepared(arguments, experiment, mode)
                 .with_context(|| format!("experiment `{}` of {}", experiment.name, arguments.file.display()))?;
             all_prepared.insert(&experiment.name, prepared);
         }
@@ -158,12 +161,7 @@ struct Prepared {
 }
 
 /// What a mode asks of an experiment, as `run` is asked it.
-fn prepared(
-    arguments: &ClaimsArguments,
-    folder: &Path,
-    experiment: &Experiment,
-    mode: Mode,
-) -> anyhow::Result<Prepared> {
+fn prepared(arguments: &ClaimsArguments, experiment: &Experiment, mode: Mode) -> anyhow::Result<Prepared> {
     let name = format!("name=\"claims-{}-{}\"", mode.name(), experiment.name);
     let sets = experiment.sets(mode).into_iter().flatten().cloned().chain([name]).collect();
     let arguments = RunArguments {
@@ -172,7 +170,7 @@ fn prepared(
         sets,
         device: arguments.device,
         jobs: arguments.jobs,
-        ..RunArguments::of(folder.join(&experiment.config))
+        ..RunArguments::of(experiment.config.clone())
     };
     let (config, tasks) = run::prepare_one(&arguments)?;
     anyhow::ensure!(

@@ -42,7 +42,7 @@ impl Selection {
 
     /// A column that no score can have, if one is named.
     pub(crate) fn unknown_column(&self) -> Option<String> {
-        leaves(&self.0, "").into_iter().find(|field| !COLUMNS.contains(&field.as_str()) && !is_swept(field))
+        leaves(&self.0, "").into_iter().find(|field| !is_column(field))
     }
 
     /// Whether a column is named.
@@ -58,6 +58,11 @@ impl Selection {
         };
         leaves(&self.0, "").iter().map(named).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Whether this is a column that a score may have.
+pub(crate) fn is_column(name: &str) -> bool {
+    COLUMNS.contains(&name) || is_swept(name)
 }
 
 /// Whether this is the path of a field of a stage, which a config may sweep.

@@ -1,18 +1,15 @@
-//! A file of claims: experiments, and what is claimed about their scores.
+//! A file of claims with those that it includes: experiments, and what is claimed about their scores.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
-use toml::Table;
-use veilgraph_evaluate::metric::{Better, Metric};
+use toml::Spanned;
 
-use super::tolerance::{Tolerance, ToleranceText};
+use super::claim::{Claim, ClaimTable, claims_of};
 use crate::cli::ClaimsArguments;
-use crate::commands::table::named;
 use crate::config::ConfigError;
-use crate::config::selection::{Selection, columns, is_swept};
 use crate::nearest::nearest;
 
 /// How much is run before a verdict.
@@ -37,12 +34,19 @@ impl Mode {
     }
 }
 
-/// The claims of a file.
+/// All experiments and claims of a file and of those that it includes.
 pub(super) struct ClaimsFile {
-    /// Configs are named relative to it.
-    pub folder: PathBuf,
     pub experiments: Vec<Experiment>,
-    claims: Vec<Claim>,
+    claims: Vec<Placed>,
+}
+
+/// A claim and where it stands.
+struct Placed {
+    claim: Claim,
+    /// File and line.
+    place: String,
+    /// Name of the file, without folders and ending.
+    group: String,
 }
 
 /// An experiment that claims rest on, and what is laid over its config in each mode. A mode that is not there leaves the
@@ -51,6 +55,7 @@ pub(super) struct ClaimsFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct Experiment {
     pub name: String,
+    /// Relative to the file that names it; once that is read, to the folder where the program runs.
     pub config: PathBuf,
     /// Whether real graphs are needed.
     #[serde(default)]
@@ -63,113 +68,148 @@ pub(super) struct Experiment {
     full: Option<Vec<String>>,
 }
 
-/// A claim.
-pub(super) struct Claim {
-    pub id: String,
-    pub says: String,
-    pub source: String,
-    pub experiment: String,
-    pub score: &'static Metric,
-    pub cells: Selection,
-    /// A swept field over whose values scores are averaged first.
-    pub mean_over: Option<String>,
-    pub asks: Asks,
-}
-
-/// What is claimed of the score.
-pub(super) enum Asks {
-    /// A value within a tolerance, both in the unit of tables; the tolerance by mode.
-    Near { expected: f64, tolerance: Tolerance },
-    /// No less, in the unit of tables.
-    AtLeast(f64),
-    /// No more.
-    AtMost(f64),
-    /// Better than the best of other cells, by at least so much.
-    BetterThan { others: Selection, by: f64 },
-    /// Not better than the best of other cells by more than so much.
-    NoBetterThan { others: Selection, by: f64 },
-}
-
-/// One value, or one for each value of the column `over`.
-#[derive(Clone, Deserialize)]
-#[serde(untagged)]
-enum Expected {
-    One(f64),
-    Over(Table),
-}
-
+/// One file as it stands on the disk.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
+    include: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
     experiment: Vec<Experiment>,
+    #[serde(default)]
     claim: Vec<ClaimTable>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClaimTable {
-    id: String,
-    says: String,
-    source: String,
-    experiment: String,
-    score: String,
-    #[serde(default, rename = "where")]
-    cells: Selection,
-    over: Option<String>,
-    mean_over: Option<String>,
-    expected: Option<Expected>,
-    tolerance: Option<ToleranceText>,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-    better_than: Option<Selection>,
-    by: Option<f64>,
-    no_better_than: Option<Selection>,
+/// One file that was read.
+struct Part {
+    path: PathBuf,
+    /// The same without links, which tells whether two paths mean one file.
+    canonical: PathBuf,
+    content: String,
+    experiments: Vec<Experiment>,
+    claims: Vec<ClaimTable>,
 }
 
 impl ClaimsFile {
-    /// Reads a file.
+    /// Reads a file and those that it includes.
     ///
     /// # Errors
-    /// A file that is no TOML, or has an unknown field, score or experiment, or two claims of one id.
+    /// A file that is no TOML, holds nothing, is included twice, or has an unknown field, score or experiment; two claims
+    /// of one id, or two experiments of one name.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
-        let place = path.display();
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("{place}: cannot read the claims; check the path"))?;
-        let text: Text =
-            toml::from_str(&text).map_err(|error| ConfigError(format!("{place}: {}", error.to_string().trim_end())))?;
-        let mut claims: Vec<Claim> = Vec::new();
-        for table in text.claim {
-            let id = table.id.clone();
-            let wrong = |ConfigError(problem): ConfigError| ConfigError(format!("{place}: claim `{id}`: {problem}"));
-            claims.extend(claims_of(table, &text.experiment).map_err(wrong)?);
-        }
-        let mut names = BTreeSet::new();
-        if let Some(twice) = text.experiment.iter().find(|experiment| !names.insert(experiment.name.as_str())) {
-            return Err(ConfigError(format!("{place}: two experiments are named `{}`", twice.name)).into());
-        }
-        let mut known = BTreeSet::new();
-        if let Some(twice) = claims.iter().find(|claim| !known.insert(claim.id.as_str())) {
-            return Err(ConfigError(format!("{place}: two claims have the id `{}`", twice.id)).into());
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
-        Ok(Self { folder, experiments: text.experiment, claims })
-    }
-
-    /// The claims of these ids; all where none is named. An id stands for all that begin with it and a dot, too.
-    pub(super) fn wanted(&self, ids: &[String]) -> Result<Vec<&Claim>, ConfigError> {
-        let is_meant = |claim: &Claim, id: &str| {
-            claim.id == *id || claim.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
-        };
-        for id in ids {
-            if !self.claims.iter().any(|claim| is_meant(claim, id)) {
-                let known: Vec<&str> = self.claims.iter().map(|claim| claim.id.as_str()).collect();
-                let hint = nearest(id, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-                return Err(ConfigError(format!("--only {id}: there is no such claim{hint}")));
+        let mut parts = Vec::new();
+        read_into(&mut parts, path)?;
+        let mut experiments: Vec<Experiment> = Vec::new();
+        let mut named: BTreeMap<String, PathBuf> = BTreeMap::new();
+        for part in &mut parts {
+            for experiment in part.experiments.drain(..) {
+                if let Some(other) = named.insert(experiment.name.clone(), part.path.clone()) {
+                    let (place, other, name) = (part.path.display(), other.display(), &experiment.name);
+                    let problem = format!("{place}: two experiments are named `{name}`; the other stands in {other}");
+                    return Err(ConfigError(problem).into());
+                }
+                experiments.push(experiment);
             }
         }
-        let is_wanted = |claim: &&Claim| ids.is_empty() || ids.iter().any(|id| is_meant(claim, id));
-        Ok(self.claims.iter().filter(is_wanted).collect())
+        let mut claims: Vec<Placed> = Vec::new();
+        for part in parts {
+            let group = part.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            for table in &part.claims {
+                let place = part.place(&table.id);
+                let wrong = |ConfigError(problem): ConfigError| {
+                    ConfigError(format!("{place}: claim `{}`: {problem}", table.id.get_ref()))
+                };
+                for claim in claims_of(table, &experiments).map_err(wrong)? {
+                    claims.push(Placed { claim, place: place.clone(), group: group.clone() });
+                }
+            }
+        }
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        for Placed { claim, place, .. } in &claims {
+            if let Some(other) = known.insert(&claim.id, place) {
+                let problem = format!("{place}: two claims have the id `{}`; the other stands at {other}", claim.id);
+                return Err(ConfigError(problem).into());
+            }
+        }
+        if claims.is_empty() {
+            let place = path.display();
+            return Err(ConfigError(format!("{place}: it holds no [[claim]], and nor does what it includes")).into());
+        }
+        Ok(Self { experiments, claims })
     }
+
+    /// The claims of these names; all where none is named. A name is an id, or what ids begin with before a dot, or that
+    /// of an included file without its ending.
+    pub(super) fn wanted(&self, names: &[String]) -> Result<Vec<&Claim>, ConfigError> {
+        let is_meant = |placed: &Placed, name: &str| {
+            let rest = placed.claim.id.strip_prefix(name);
+            placed.group == name || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        for name in names {
+            if !self.claims.iter().any(|placed| is_meant(placed, name)) {
+                let groups: BTreeSet<&str> = self.claims.iter().map(|placed| placed.group.as_str()).collect();
+                let known: Vec<&str> =
+                    self.claims.iter().map(|placed| placed.claim.id.as_str()).chain(groups.iter().copied()).collect();
+                let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+                let groups = groups.into_iter().collect::<Vec<_>>().join(", ");
+                return Err(ConfigError(format!(
+                    "--only {name}: there is no such claim and no such file of claims{hint} (files: {groups})"
+                )));
+            }
+        }
+        let is_wanted = |placed: &&Placed| names.is_empty() || names.iter().any(|name| is_meant(placed, name));
+        Ok(self.claims.iter().filter(is_wanted).map(|placed| &placed.claim).collect())
+    }
+}
+
+impl Part {
+    /// File and line of a text in it.
+    fn place(&self, text: &Spanned<String>) -> String {
+        let before = &self.content.as_bytes()[..text.span().start.min(self.content.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("{}:{line}", self.path.display())
+    }
+}
+
+/// Reads a file and, after it, those that it includes.
+fn read_into(parts: &mut Vec<Part>, path: &Path) -> anyhow::Result<()> {
+    let place = path.display();
+    let content =
+        std::fs::read_to_string(path).with_context(|| format!("{place}: cannot read the claims; check the path"))?;
+    let text: Text =
+        toml::from_str(&content).map_err(|error| ConfigError(format!("{place}: {}", error.to_string().trim_end())))?;
+    if text.include.as_ref().is_some_and(Vec::is_empty) {
+        return Err(ConfigError(format!("{place}: `include` names no file; name one, or remove the line")).into());
+    }
+    if text.include.is_none() && text.experiment.is_empty() && text.claim.is_empty() {
+        let problem =
+            "it holds no [[claim]], no [[experiment]] and no `include`; write one, or do not include the file";
+        return Err(ConfigError(format!("{place}: {problem}")).into());
+    }
+    let canonical = path.canonicalize().with_context(|| format!("{place}: cannot read the claims"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let at_home = |experiment: Experiment| Experiment { config: folder.join(&experiment.config), ..experiment };
+    let experiments = text.experiment.into_iter().map(at_home).collect();
+    let part = Part { path: path.to_owned(), canonical, content, experiments, claims: text.claim };
+    let includes: Vec<(String, PathBuf)> =
+        text.include.iter().flatten().map(|name| (part.place(name), folder.join(name.get_ref()))).collect();
+    parts.push(part);
+    for (place, file) in includes {
+        let canonical = file.canonicalize().map_err(|error| {
+            let file = file.display();
+            ConfigError(format!(
+                "{place}: cannot include {file} ({error}); a path is relative to the file that names it"
+            ))
+        })?;
+        if parts.iter().any(|part| part.canonical == canonical) {
+            let file = file.display();
+            let problem = format!(
+                "{place}: {file} is read already; a file is included once, and not by itself or by what it includes"
+            );
+            return Err(ConfigError(problem).into());
+        }
+        read_into(parts, &file)?;
+    }
+    Ok(())
 }
 
 impl Experiment {
@@ -192,103 +232,4 @@ impl Experiment {
         }
         (self.needs_published && arguments.published.is_none()).then(|| "needs --published".to_owned())
     }
-}
-
-/// The claims of a table: one for each value of the column `over`, or one.
-fn claims_of(mut table: ClaimTable, experiments: &[Experiment]) -> Result<Vec<Claim>, ConfigError> {
-    if !experiments.iter().any(|experiment| experiment.name == table.experiment) {
-        let known: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
-        let problem = format!("there is no experiment `{}`; there are {}", table.experiment, known.join(", "));
-        return Err(ConfigError(problem));
-    }
-    let score = named(&table.score)?;
-    check(&table, score)?;
-    let pair = "`over` names a column, and `expected` is then a table of its values; name both or neither";
-    let claim = |table: &ClaimTable, id: String, says: String, cells: Selection, asks: Asks| {
-        let (source, experiment, mean_over) = (table.source.clone(), table.experiment.clone(), table.mean_over.clone());
-        Claim { id, says, source, experiment, score, cells, mean_over, asks }
-    };
-    match (table.over.take(), table.expected.take()) {
-        (Some(column), Some(Expected::Over(values))) => {
-            let tolerance = tolerance(&table)?;
-            let mut claims = Vec::new();
-            for (value, expected) in &values {
-                let number = expected.as_float().or_else(|| expected.as_integer().map(|whole| whole as f64));
-                let expected =
-                    number.ok_or_else(|| ConfigError(format!("expected.{value} = {expected} is no number")))?;
-                let (id, says) = (format!("{}.{value}", table.id), format!("{}, {column} {value}", table.says));
-                let cells = table.cells.with(&column, value);
-                claims.push(claim(&table, id, says, cells, Asks::Near { expected, tolerance }));
-            }
-            Ok(claims)
-        }
-        (None, Some(Expected::One(expected))) => {
-            let asks = Asks::Near { expected, tolerance: tolerance(&table)? };
-            Ok(vec![claim(&table, table.id.clone(), table.says.clone(), table.cells.clone(), asks)])
-        }
-        (None, None) => {
-            let asks = asked(&mut table)?;
-            Ok(vec![claim(&table, table.id.clone(), table.says.clone(), table.cells.clone(), asks)])
-        }
-        _ => Err(ConfigError(pair.to_owned())),
-    }
-}
-
-/// Refuses what would be passed over, or would hold whatever is scored.
-fn check(table: &ClaimTable, score: &Metric) -> Result<(), ConfigError> {
-    let selections = [Some(&table.cells), table.better_than.as_ref(), table.no_better_than.as_ref()];
-    if let Some(column) = selections.into_iter().flatten().find_map(Selection::unknown_column) {
-        return Err(ConfigError(format!(
-            "there is no column `{column}`; there are {}, and paths of swept fields",
-            columns()
-        )));
-    }
-    if let Some(field) = &table.mean_over
-        && (!is_swept(field)
-            || table.over.as_ref() == Some(field)
-            || selections.into_iter().flatten().any(|cells| cells.names(field)))
-    {
-        let problem = format!("mean_over `{field}` has to be the path of a swept field, and nothing else may name it");
-        return Err(ConfigError(problem));
-    }
-    let is_gain = table.better_than.is_some() || table.no_better_than.is_some();
-    if is_gain && score.better == Better::Neither {
-        return Err(ConfigError(format!("neither direction of `{}` is better, so there is no gain in it", score.name)));
-    }
-    if table.by.is_some() && !is_gain {
-        return Err(ConfigError("`by` stands with `better_than` or `no_better_than`".to_owned()));
-    }
-    if table.tolerance.is_some() && table.expected.is_none() {
-        return Err(ConfigError("`tolerance` stands with `expected`".to_owned()));
-    }
-    let numbers = [table.at_least, table.at_most, table.by];
-    if numbers.iter().flatten().any(|number| !number.is_finite()) {
-        return Err(ConfigError("a bound has to be a finite number".to_owned()));
-    }
-    Ok(())
-}
-
-/// What is asked where no value is expected.
-fn asked(table: &mut ClaimTable) -> Result<Asks, ConfigError> {
-    let by = table.by.take();
-    match (table.at_least, table.at_most, table.better_than.take(), table.no_better_than.take()) {
-        (Some(number), None, None, None) => Ok(Asks::AtLeast(number)),
-        (None, Some(number), None, None) => Ok(Asks::AtMost(number)),
-        (None, None, Some(others), None) => Ok(Asks::BetterThan { others, by: by.unwrap_or(0.0) }),
-        (None, None, None, Some(others)) => Ok(Asks::NoBetterThan { others, by: by.unwrap_or(0.0) }),
-        _ => Err(ConfigError(format!(
-            "name one of `expected` with `tolerance`, `at_least`, `at_most`, `better_than` (with `by`) and `no_better_than`; \
-             `where` and the others name columns: {}, or swept fields",
-            columns()
-        ))),
-    }
-}
-
-fn tolerance(table: &ClaimTable) -> Result<Tolerance, ConfigError> {
-    let number = table.tolerance.ok_or_else(|| ConfigError("`expected` needs a `tolerance`".to_owned()))?;
-    let others = [table.at_least, table.at_most, table.by];
-    if others.iter().any(Option::is_some) || table.better_than.is_some() || table.no_better_than.is_some() {
-        return Err(ConfigError("`expected` stands with `tolerance` alone".to_owned()));
-    }
-    Tolerance::checked(number)
 }

@@ -4,7 +4,8 @@ use serde::Serialize;
 use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, Summary};
 
-use super::file::{Asks, Claim, Mode};
+use super::claim::{Asks, Claim};
+use super::file::Mode;
 use crate::commands::comparison::{are_about_the_same_data, best};
 use crate::commands::pooled::pooled;
 use crate::commands::protected::{protects_links_alone, state_the_same};
@@ -124,7 +125,8 @@ fn is_beside(a: &Row, b: &Row) -> bool {
 
 fn scored(row: &Row, metric: &Metric) -> Option<(Summary, String)> {
     let summary = row.summary(metric.name)?;
-    let text = format!("{}, {}", with_interval(&summary, metric), in_trials(summary.trials));
+    let no_interval = if summary.trials == 1 { " and no interval" } else { "" };
+    let text = format!("{}, {}{no_interval}", with_interval(&summary, metric), in_trials(summary.trials));
     Some((summary, text))
 }
 
