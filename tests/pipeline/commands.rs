@@ -105,11 +105,23 @@ fn every_run_of_a_config_has_its_place_in_a_history() {
     assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
     // A damaged file is a memory less, and hinders nobody.
     let history = lab.path("artifacts/simulation/runs/tiny/history");
-    let file = std::fs::read_dir(history).expect("a history").flatten().next().expect("a run").path();
-    std::fs::write(file, "{").expect("written");
-    lab.json(&[]);
-    let answer = lab.call(&["gc", "--dry-run"]);
+    let files = || {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&history).expect("a history").map(|file| file.expect("a run").path()).collect();
+        files.sort();
+        files
+    };
+    fs::write(&files()[0], "{").expect("written");
+    let run = lab.call(&["run", "config.toml"]);
+    assert!(run.status == 0 && !run.err.contains("damaged"), "a run reads the newest file alone: {}", run.err);
+    assert_eq!(files().len(), 3, "it differs from the run before, and is kept");
+    let answer = lab.call(&["ls", "--runs"]);
     assert!(answer.status == 0 && answer.err.contains("damaged"), "{}", answer.err);
+    assert!(answer.out.contains("tiny@2") && !answer.out.contains("tiny@3"), "{}", answer.out);
+    // Where the newest is damaged, the one before it counts as the last.
+    fs::write(&files()[2], "{").expect("written");
+    let gc = lab.call(&["gc", "--dry-run"]);
+    assert!(gc.status == 0 && gc.err.contains("damaged"), "{}", gc.err);
 }
 
 /// A run of its first stages does not free what the whole experiment used.

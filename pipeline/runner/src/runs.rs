@@ -4,7 +4,7 @@
 mod history;
 mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,9 @@ use anyhow::Context;
 use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 
 use crate::config::Config;
+use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
-pub(crate) use history::{last_records, past_runs};
+pub(crate) use history::{last_records, runs_of};
 pub(crate) use record::RunRecord;
 
 /// Files that this program writes beside the links.
@@ -52,6 +53,15 @@ pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> b
 /// Whether a folder of readable names is that of a config which has run, and not what a user left there.
 pub(crate) fn has_run(place: &Path) -> bool {
     OURS.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
+}
+
+/// The error about an experiment that has not run in this store; it names the one that was probably meant.
+pub(crate) fn unknown(store: &Store, name: &str) -> anyhow::Error {
+    let ran = folders(store).into_iter().filter(|place| has_run(place) && !is_half_written(place));
+    let known: BTreeSet<String> = ran.map(|place| name_of(&place)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    anyhow::anyhow!("no experiment `{name}` has run in {}{hint}", store.root().display())
 }
 
 /// Whether a killed run left this folder of names before it was done.
@@ -119,8 +129,9 @@ pub(crate) fn publish(
         let draft = place.with_file_name(format!(".{}-{}", config.name, std::process::id()));
         let before = RunRecord::read(&place)?;
         prepare(&place, &draft, part).with_context(wrong)?;
-        // A copy of the server's part tells no run apart.
-        let history = part.is_private().then(|| config.text());
+        // A server's own store keeps the runs of the server. The part that an owner may copy keeps none: it would tell the
+        // server when the owner ran what, with the paths of the owner's files.
+        let history = (part.is_private() || store.kind() == Kind::ServerAlone).then(|| config.text());
         names.write(before, history, store, part, &place, &draft).with_context(wrong)?;
         if part == Part::Auditor
             && let Some(add) = add.take()

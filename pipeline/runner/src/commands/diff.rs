@@ -1,6 +1,6 @@
 //! `diff`: how two runs differ, in settings, code, data and scores.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::ensure;
@@ -12,7 +12,6 @@ use veilgraph_store::{MemoryLimit, Store};
 
 use super::summary::with_interval;
 use crate::config::Config;
-use crate::nearest::nearest;
 use crate::output;
 use crate::runs::{self, RunRecord};
 use crate::task::STAGES;
@@ -96,16 +95,24 @@ impl std::fmt::Display for Named {
 
 /// What a run used.
 fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
-    let (places, name) = (runs::folders(store), run.name.as_str());
+    let name = run.name.as_str();
+    let mut places = runs::folders(store);
+    places.retain(|place| runs::name_of(place) == name);
+    let records: Vec<RunRecord> = match run.number {
+        Some(number) => {
+            let past = runs::runs_of(store, name);
+            let n_runs = past.len();
+            let found = past.into_iter().nth(number.wrapping_sub(1));
+            ensure!(
+                found.is_some() || !places.iter().any(|place| runs::has_run(place)),
+                "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`)"
+            );
+            found.into_iter().map(|run| run.record).collect()
+        }
+        None => places.iter().map(|place| RunRecord::read(place)).collect::<anyhow::Result<_>>()?,
+    };
     let mut entries = Entries::new();
-    let mut n_runs = 0;
-    for place in places.iter().filter(|place| runs::name_of(place) == name) {
-        let past = runs::past_runs(place);
-        n_runs = n_runs.max(past.len());
-        let record = match run.number {
-            Some(number) => past.into_iter().nth(number.wrapping_sub(1)).map(|run| run.record).unwrap_or_default(),
-            None => RunRecord::read(place)?,
-        };
+    for record in &records {
         for entry in record.named() {
             // The record also holds what earlier runs used; the last one has names.
             if run.number.is_none() && !runs::is_named(store, name, entry.stage, entry.label) {
@@ -115,16 +122,9 @@ fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
             entries.insert(key, entry.key.to_owned());
         }
     }
-    let is_known = places.iter().any(|place| runs::name_of(place) == name && runs::has_run(place));
-    ensure!(
-        run.number.is_none() || !entries.is_empty() || !is_known,
-        "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`; a server's store keeps none)"
-    );
-    let ran = places.iter().filter(|place| runs::has_run(place));
-    let known: BTreeSet<String> = ran.map(|place| runs::name_of(place)).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-    ensure!(!entries.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
+    if entries.is_empty() {
+        return Err(runs::unknown(store, name));
+    }
     Ok(entries)
 }
 

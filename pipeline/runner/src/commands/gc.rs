@@ -10,7 +10,6 @@ use veilgraph_store::{Entry, Kind, Part, Store};
 
 use super::verify::refuse_foreign;
 use crate::engine::DEPLOYED;
-use crate::nearest::nearest;
 use crate::order;
 use crate::output;
 use crate::runs::{self, RunRecord};
@@ -109,7 +108,7 @@ fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, St
             continue;
         }
         // A run of a part of an experiment does not free what the whole of it used.
-        let last = runs::last_records(&place, rule.keep_last as usize).into_iter().chain([RunRecord::read(&place)?]);
+        let last = runs::last_records(&place, rule.keep_last as usize).chain([RunRecord::read(&place)?]);
         for record in last {
             used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
         }
@@ -124,18 +123,15 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
         "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
         store.root().display()
     );
-    let (places, others): (Vec<PathBuf>, Vec<PathBuf>) = runs::folders(store)
-        .into_iter()
-        .filter(|place| runs::has_run(place))
-        .partition(|place| runs::name_of(place) == name);
+    let mut places = runs::folders(store);
+    places.retain(|place| runs::has_run(place) && runs::name_of(place) == name);
     ensure!(
         !places.iter().any(|place| place.starts_with(store.part(Part::Server))),
         "`{name}` is a deployment, whose server finds what was handed over to it by that name, so nothing was removed"
     );
-    let known: Vec<String> = others.iter().map(|place| runs::name_of(place)).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-    ensure!(!places.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
+    if places.is_empty() {
+        return Err(runs::unknown(store, name));
+    }
     for place in &places {
         if !is_dry {
             runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
