@@ -2,6 +2,7 @@
 //! the store names its own files alone, so that a copy of a part that follows links holds nothing of another.
 
 mod history;
+mod ours;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +19,6 @@ use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
 pub(crate) use history::{last_records, runs_of};
 pub(crate) use record::RunRecord;
-
-/// Files that this program writes beside the links.
-const OURS: [&str; 4] = ["run.json", "log.jsonl", "scores.parquet", "scores.csv"];
 
 /// Folder of the readable names of the config `name` in a part.
 pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
@@ -52,7 +50,7 @@ pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> b
 
 /// Whether a folder of readable names is that of a config which has run, and not what a user left there.
 pub(crate) fn has_run(place: &Path) -> bool {
-    OURS.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
+    ours::FILES.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
 }
 
 /// The error about an experiment that has not run in this store; it names the one that was probably meant.
@@ -71,11 +69,7 @@ pub(crate) fn is_half_written(place: &Path) -> bool {
 
 /// Removes a folder of readable names, and leaves what this program did not put there.
 pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
-    veilgraph_store::remove_ours(place, &is_ours)
-}
-
-fn is_ours(inside: &Path) -> bool {
-    OURS.iter().any(|name| inside == Path::new(name)) || history::is_ours(inside)
+    veilgraph_store::remove_ours(place, &|inside: &Path| ours::is_ours(place, inside))
 }
 
 /// The names of one part while they are gathered.
@@ -139,7 +133,7 @@ pub(crate) fn publish(
             add(&draft).with_context(wrong)?;
             keep_scores(&place, &draft).with_context(wrong)?;
         }
-        replace_folder(&draft, &place, &is_ours).with_context(wrong)?;
+        replace_folder(&draft, &place, &|inside: &Path| ours::is_ours(&place, inside)).with_context(wrong)?;
     }
     Ok(())
 }
