@@ -320,3 +320,29 @@ fn fetch_downloads_and_then_finds_the_files() {
     let run = lab.call(&["run", "c.toml", "--data-dir", "data", "--until", "ingest"]);
     assert_eq!(run.status, 0, "{}", run.err);
 }
+
+/// The scripts alone: tests/dask/ submits them to a stand-in for Slurm.
+#[test]
+fn scripts_for_slurm_ask_for_the_memory_of_their_jobs() {
+    let script = |name: &str, more: &[&str]| {
+        let lab = Lab::tiny();
+        let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "arrays"];
+        let answer = lab.call(&[&words[..], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        fs::read_to_string(lab.path("arrays").join(name)).expect("a script")
+    };
+    for name in ["array.sh", "continue.sh"] {
+        assert!(!script(name, &[]).contains("--mem="), "{name}: what the cluster gives");
+        // 1 GiB and one byte more.
+        assert!(script(name, &["--array-memory", "1073741825"]).contains("\n#SBATCH --mem=1025M\n"), "{name}");
+        assert!(script(name, &["--memory-limit", "2GiB"]).contains("\n#SBATCH --mem=2048M\n"), "{name}");
+    }
+    let both = script("array.sh", &["--memory-limit", "1GiB", "--array-memory", "4GiB"]);
+    assert!(both.contains("#SBATCH --mem=4096M\n") && both.contains("--memory-limit 1073741824 "), "{both}");
+    let one = script("array.sh", &["--array-memory", "1GiB"]);
+    assert!(one.contains("--memory-limit 1073741824 "), "an artifact has to fit into its job: {one}");
+    let lab = Lab::tiny();
+    let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "arrays"];
+    let wrong = lab.call(&[&words[..], &["--memory-limit", "4GiB", "--array-memory", "1GiB"]].concat());
+    assert!(wrong.status == 1 && wrong.err.contains("raise --array-memory or lower --memory-limit"), "{}", wrong.err);
+}
