@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail, ensure};
 use bytesize::ByteSize;
+use serde::Serialize;
+use serde_json::{Value, json};
 use veilgraph_store::{Entry, Kind, Part, Store};
 
 use super::verify::refuse_foreign;
@@ -20,6 +22,8 @@ use crate::task::STAGES;
 pub(crate) struct GarbageRule<'a> {
     /// Whether it only says what it would remove.
     pub dry_run: bool,
+    /// Whether it says so as one JSON object.
+    pub as_json: bool,
     /// Whether the entries that runs use go as well, however young.
     pub all: bool,
     /// The age in days from which an unused entry may go.
@@ -36,6 +40,10 @@ pub(crate) struct GarbageRule<'a> {
 /// Releases of deployments always stay.
 pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Result<()> {
     if !store.root().exists() {
+        if rule.as_json {
+            let none = Sum::default();
+            return print_json(rule, &[], [&none, &none, &none]);
+        }
         output::line("0 entries; there is no store yet");
         return Ok(());
     }
@@ -46,6 +54,10 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     };
     if let Some(name) = rule.forget {
         forget(store, name, rule.dry_run)?;
+        if !rule.as_json {
+            let verb = if rule.dry_run { "would forget" } else { "forgot" };
+            output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
+        }
     }
     let used = if rule.all { BTreeSet::new() } else { used(store, rule)? };
     let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
@@ -60,6 +72,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     unused.sort_by_key(age);
     let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
+    let mut rows = Vec::new();
     for entry in unused {
         if age(&entry) < least_age {
             young.add(&entry);
@@ -71,9 +84,13 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             kept.add(&entry);
             continue;
         }
-        let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
-        let size = ByteSize(size(&entry));
-        output::line(&format!("{} {stage} {key} ({size})", if rule.dry_run { "would remove" } else { "removed" }));
+        let (stage, key, bytes) = (&entry.manifest.recipe.stage, &entry.manifest.key, size(&entry));
+        if rule.as_json {
+            rows.push(json!({"stage": stage, "key": key, "bytes": bytes}));
+        } else {
+            let verb = if rule.dry_run { "would remove" } else { "removed" };
+            output::line(&format!("{verb} {stage} {key} ({})", ByteSize(bytes)));
+        }
         removed.add(&entry);
         if !rule.dry_run {
             store.remove(stage, key)?;
@@ -81,6 +98,9 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     if !rule.dry_run {
         remove_what_runs_left(store, rule.all, least_age)?;
+    }
+    if rule.as_json {
+        return print_json(rule, &rows, [&removed, &kept, &young]);
     }
     let which = if rule.all { "" } else { "unused " };
     output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
@@ -95,6 +115,16 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             young.of("unused ")
         ));
     }
+    Ok(())
+}
+
+/// What was removed, or would be, and how much stays of what no run uses.
+fn print_json(rule: GarbageRule, entries: &[Value], [removed, kept, young]: [&Sum; 3]) -> anyhow::Result<()> {
+    let document = json!({
+        "dry_run": rule.dry_run, "forgotten": rule.forget, "removed": removed, "removed_entries": entries,
+        "kept_by_size": kept, "kept_by_age": young,
+    });
+    output::line(&serde_json::to_string_pretty(&document)?);
     Ok(())
 }
 
@@ -137,8 +167,6 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
             runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
         }
     }
-    let verb = if is_dry { "would forget" } else { "forgot" };
-    output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
     Ok(())
 }
 
@@ -154,7 +182,7 @@ fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyho
 }
 
 /// A number of entries and their bytes.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Sum {
     entries: usize,
     bytes: u64,
