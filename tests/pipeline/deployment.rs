@@ -354,6 +354,15 @@ fn the_server_goes_on_in_what_was_handed_over() {
     let exported = lab.call(&["export", "config.toml", "--to", "handed", "--yes"]);
     assert_eq!(exported.status, 0, "{}", exported.err);
     assert!(lab.call(&["ls", "--runs"]).out.contains("ring@1"), "the owner has a history");
+    // Whoever asks how a release is made again must not be told to draw it.
+    for (folder, words) in
+        [("owner/privatize", "No run draws this release again"), ("server/privatize", "the owner handed it over")]
+    {
+        let mut entries = fs::read_dir(lab.path("artifacts").join(folder)).expect("there");
+        let key = entries.next().expect("one").expect("readable").file_name().to_string_lossy().into_owned();
+        let told = lab.call(&["show", &key]).out;
+        assert!(told.contains(words) && !told.contains("veilgraph run"), "{folder}: {told}");
+    }
     assert!(!lab.path("artifacts/server/runs/ring/history").exists(), "and it is not in the part that may be copied");
     for from in ["artifacts/server", "handed"] {
         let server = Lab::with("config.toml", RING);

@@ -143,7 +143,7 @@ pub(crate) enum Command {
     },
     /// Print a config as it is resolved: the files that it extends, itself, and `--set`.
     Config {
-        /// The config.
+        /// The config, or a run of the history, such as `demo@2` (`veilgraph ls --runs`).
         config: PathBuf,
         /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
         #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]

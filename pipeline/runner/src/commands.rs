@@ -71,7 +71,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
             gc::collect_garbage(&store, rule)
         }
         Command::Diff { before, after, json } => diff::diff(&store, &before, &after, json),
-        Command::Config { config, sets } => config::print(&config, &sets),
+        Command::Config { config, sets } => config::print(&store, &config, &sets),
         Command::Init(arguments) => init::init(&arguments),
         Command::Watch { once, json } => watch::watch(&store, once, json),
         Command::Ledger { json } => ledger::print(&store, json),

@@ -17,7 +17,7 @@ use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
-pub(crate) use history::{last_records, runs_of};
+pub(crate) use history::{last_records, run_called, runs_of};
 pub(crate) use record::RunRecord;
 
 /// Folder of the readable names of the config `name` in a part.
@@ -95,7 +95,7 @@ pub(crate) fn publish(
         if let Status::Ran { why, took, host } = &done.status {
             let line = serde_json::json!({
                 "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(),
-                "why": why, "host": host,
+                "why": why, "host": host, "key": done.entry.as_ref().map(|entry| &entry.manifest.key),
             });
             // How long private data took says something about them.
             let part = match task.side {

@@ -54,6 +54,13 @@ pub(crate) fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
     runs
 }
 
+/// The run that is called `NAME@NUMBER`, if the store keeps it; `NAME@1` is the last one.
+pub(crate) fn run_called(store: &Store, called: &str) -> Option<PastRun> {
+    let (name, number) = called.rsplit_once('@')?;
+    let before = number.parse::<usize>().ok()?.checked_sub(1)?;
+    runs_of(store, name).into_iter().nth(before)
+}
+
 /// The runs that a folder of readable names keeps, the last one first. A file is read when its run is asked for.
 fn past_runs(place: &Path) -> impl Iterator<Item = PastRun> + use<> {
     files(place).into_iter().filter_map(|path| read(&path))
