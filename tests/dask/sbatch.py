@@ -12,8 +12,10 @@ options, script, arguments = sys.argv[1:place], Path(sys.argv[place]), sys.argv[
 failed = Path(f"{log}.failed")
 if any(option.startswith("--dependency=afterok") for option in options) and failed.exists():
     sys.exit(0)
+# Slurm reads options in the script too.
+directives = re.findall(r"^#SBATCH (\S+)$", script.read_text(), re.MULTILINE)
 with log.open("a") as file:
-    file.write(" ".join([*options, script.name]) + "\n")
+    file.write(" ".join([*directives, *options, script.name]) + "\n")
 array = re.search(r"^#SBATCH --array=1-(\d+)$", script.read_text(), re.MULTILINE)
 for number in range(1, int(array.group(1)) + 1) if array else [None]:
     env = os.environ | ({"SLURM_ARRAY_TASK_ID": str(number)} if number else {})

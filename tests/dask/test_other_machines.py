@@ -313,7 +313,7 @@ def test_the_server_of_a_deployment_sends_its_tasks_away_and_its_owner_does_not(
 
 def test_slurm_arrays_go_in_waves_to_the_same_end(tmp_path: Path, local: dict[str, str]) -> None:
     env = fake_slurm(tmp_path / "slurm")
-    words = ["--executor", "slurm-array", "--array-folder", tmp_path / "arrays", "--array-size", "7"]
+    words = ["--executor", "slurm-array", "--array-folder", tmp_path / "arrays", "--array-size", "7", "--array-memory", "3GiB"]
     told = run(tmp_path / "store", *words, env=env)
     assert f"{NETWORKS} tasks wait for Slurm" in told.stdout
     assert "scores" in told.stdout
@@ -321,6 +321,8 @@ def test_slurm_arrays_go_in_waves_to_the_same_end(tmp_path: Path, local: dict[st
     jobs = (tmp_path / "slurm/jobs.log").read_text()
     assert jobs.count("array.sh") == 4, "pairing, posterior, construction and training are waves"
     assert jobs.count("--partition=short") == 8, "options reach every array and every job after one"
+    assert jobs.count("--mem=3072M") == 8, "and so does the memory, in every wave"
+    assert "--memory-limit 3221225472" in (tmp_path / "arrays/array.sh").read_text(), "an artifact has to fit into its job"
     assert not (tmp_path / "arrays/wave").exists(), "nothing is left to submit"
     assert "accuracy" in (tmp_path / "slurm/jobs.log.out").read_text()
     assert digests(tmp_path / "store") == local

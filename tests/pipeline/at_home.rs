@@ -193,6 +193,37 @@ fn configs_build_on_each_other() {
     }
 }
 
+/// An error about a field of an extended file named the outer file, without a line.
+#[test]
+fn errors_in_extended_files_name_both_files_and_their_lines() {
+    let lab = Lab::with("config.toml", "trials = 2\nextends = [\"good.toml\", \"middle.toml\"]\n[train]\nepochs = 3\n");
+    lab.write("good.toml", TINY);
+    lab.write("middle.toml", "# One more.\n\nextends = \"inner.toml\"\n");
+    for (inner, place) in [
+        ("[train]\nepoch = 3\n", "inner.toml:2: train.epoch: unknown field `epoch`"),
+        ("\n[train\n", "inner.toml:2: "),
+        ("[privatize.links]\n\nepsilon = -1\n", "inner.toml:3: privatize.links.epsilon"),
+        ("extends = \"absent.toml\"\n", "inner.toml:1: extends: absent.toml: cannot read the config"),
+        ("[trian]\n", "inner.toml:1: trian: unknown field"),
+    ] {
+        lab.write("inner.toml", inner);
+        let answer = lab.call(&["plan", "config.toml"]);
+        assert_eq!(answer.status, 2, "{inner}: {}", answer.err);
+        for words in [place, "\n  this file is extended by middle.toml:3", "\n  this file is extended by config.toml:2"]
+        {
+            assert!(answer.err.contains(words), "{inner}: `{words}` is not in {}", answer.err);
+        }
+    }
+    // What a file says itself is its own mistake, whatever the files say that it extends.
+    lab.write("inner.toml", "[train]\nepochs = 0\n");
+    lab.write("config.toml", "extends = [\"good.toml\", \"middle.toml\"]\n\n[train]\nepochs = 0\n");
+    let answer = lab.call(&["plan", "config.toml"]);
+    assert!(answer.status == 2 && answer.err.contains("config.toml:3: train: epochs"), "{}", answer.err);
+    assert!(!answer.err.contains("is extended by"), "{}", answer.err);
+    let answer = lab.call(&["plan", "config.toml", "--set", "train.epochs=-1"]);
+    assert!(answer.status == 2 && answer.err.contains("--set train.epochs: "), "{}", answer.err);
+}
+
 #[test]
 fn diff_says_what_changed_and_what_it_was_worth() {
     let lab = Lab::tiny();

@@ -105,11 +105,23 @@ fn every_run_of_a_config_has_its_place_in_a_history() {
     assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
     // A damaged file is a memory less, and hinders nobody.
     let history = lab.path("artifacts/simulation/runs/tiny/history");
-    let file = std::fs::read_dir(history).expect("a history").flatten().next().expect("a run").path();
-    std::fs::write(file, "{").expect("written");
-    lab.json(&[]);
-    let answer = lab.call(&["gc", "--dry-run"]);
+    let files = || {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&history).expect("a history").map(|file| file.expect("a run").path()).collect();
+        files.sort();
+        files
+    };
+    fs::write(&files()[0], "{").expect("written");
+    let run = lab.call(&["run", "config.toml"]);
+    assert!(run.status == 0 && !run.err.contains("damaged"), "a run reads the newest file alone: {}", run.err);
+    assert_eq!(files().len(), 3, "it differs from the run before, and is kept");
+    let answer = lab.call(&["ls", "--runs"]);
     assert!(answer.status == 0 && answer.err.contains("damaged"), "{}", answer.err);
+    assert!(answer.out.contains("tiny@2") && !answer.out.contains("tiny@3"), "{}", answer.out);
+    // Where the newest is damaged, the one before it counts as the last.
+    fs::write(&files()[2], "{").expect("written");
+    let gc = lab.call(&["gc", "--dry-run"]);
+    assert!(gc.status == 0 && gc.err.contains("damaged"), "{}", gc.err);
 }
 
 /// A run of its first stages does not free what the whole experiment used.
@@ -307,4 +319,30 @@ fn fetch_downloads_and_then_finds_the_files() {
     lab.write("c.toml", "[ingest]\ndataset = \"cora\"\n[privatize.links]\nepsilon = 4\n");
     let run = lab.call(&["run", "c.toml", "--data-dir", "data", "--until", "ingest"]);
     assert_eq!(run.status, 0, "{}", run.err);
+}
+
+/// The scripts alone: tests/dask/ submits them to a stand-in for Slurm.
+#[test]
+fn scripts_for_slurm_ask_for_the_memory_of_their_jobs() {
+    let script = |name: &str, more: &[&str]| {
+        let lab = Lab::tiny();
+        let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "arrays"];
+        let answer = lab.call(&[&words[..], more].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        fs::read_to_string(lab.path("arrays").join(name)).expect("a script")
+    };
+    for name in ["array.sh", "continue.sh"] {
+        assert!(!script(name, &[]).contains("--mem="), "{name}: what the cluster gives");
+        // 1 GiB and one byte more.
+        assert!(script(name, &["--array-memory", "1073741825"]).contains("\n#SBATCH --mem=1025M\n"), "{name}");
+        assert!(script(name, &["--memory-limit", "2GiB"]).contains("\n#SBATCH --mem=2048M\n"), "{name}");
+    }
+    let both = script("array.sh", &["--memory-limit", "1GiB", "--array-memory", "4GiB"]);
+    assert!(both.contains("#SBATCH --mem=4096M\n") && both.contains("--memory-limit 1073741824 "), "{both}");
+    let one = script("array.sh", &["--array-memory", "1GiB"]);
+    assert!(one.contains("--memory-limit 1073741824 "), "an artifact has to fit into its job: {one}");
+    let lab = Lab::tiny();
+    let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "arrays"];
+    let wrong = lab.call(&[&words[..], &["--memory-limit", "4GiB", "--array-memory", "1GiB"]].concat());
+    assert!(wrong.status == 1 && wrong.err.contains("raise --array-memory or lower --memory-limit"), "{}", wrong.err);
 }

@@ -356,6 +356,17 @@ fn the_server_goes_on_in_what_was_handed_over() {
     assert!(!lab.path("handed").exists());
     let exported = lab.call(&["export", "config.toml", "--to", "handed", "--yes"]);
     assert_eq!(exported.status, 0, "{}", exported.err);
+    assert!(lab.call(&["ls", "--runs"]).out.contains("ring@1"), "the owner has a history");
+    // Whoever asks how a release is made again must not be told to draw it.
+    for (folder, words) in
+        [("owner/privatize", "No run draws this release again"), ("server/privatize", "the owner handed it over")]
+    {
+        let mut entries = fs::read_dir(lab.path("artifacts").join(folder)).expect("there");
+        let key = entries.next().expect("one").expect("readable").file_name().to_string_lossy().into_owned();
+        let told = lab.call(&["show", &key]).out;
+        assert!(told.contains(words) && !told.contains("veilgraph run"), "{folder}: {told}");
+    }
+    assert!(!lab.path("artifacts/server/runs/ring/history").exists(), "and it is not in the part that may be copied");
     for from in ["artifacts/server", "handed"] {
         let server = Lab::with("config.toml", RING);
         copy_folder(&lab.path(from), &server.path("artifacts"));
@@ -364,6 +375,12 @@ fn the_server_goes_on_in_what_was_handed_over() {
         let document = server.json(&["--side", "server", "--until", "train"]);
         assert_eq!(keys(&document), keys(&whole), "{from}");
         assert!(!keys(&document).is_empty());
+        // The server's own runs have a history, and those of the owner are not in it.
+        server.json(&["--side", "server", "--until", "train", "--set", "train.hidden=8"]);
+        let runs = server.call(&["ls", "--runs"]).out;
+        assert!(runs.contains("ring@2") && !runs.contains("ring@3"), "{from}: {runs}");
+        let changed = server.call(&["diff", "ring@2", "ring@1"]).out;
+        assert!(changed.contains("hidden changed 16 -> 8"), "{from}: {changed}");
         let seeded = RING.replace("randomness = \"os\"\n", "");
         server.write("seeded.toml", seeded);
         let wrong = server.call(&["run", "seeded.toml", "--side", "server", "--until", "train"]);

@@ -28,6 +28,7 @@ mod removal;
 mod reports;
 mod robustness;
 mod row_blocks;
+mod schemas;
 mod scores;
 mod spending;
 mod support;

@@ -104,6 +104,67 @@ fn cleaning_leaves_what_a_user_put_into_the_store() {
     }
 }
 
+/// Links of a user were taken for readable names, and what lay in the folder of an entry went with the entry.
+#[test]
+fn links_and_files_of_a_user_outlive_runs_and_cleaning() {
+    use std::os::unix::fs::symlink;
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let runs = lab.path("artifacts/simulation/runs/tiny");
+    let model = fs::canonicalize(runs.join("train/trial-0/model.parquet")).expect("a model");
+    let entry = model.parent().expect("the folder of an entry");
+    let key = "0123456789abcdef0123456789abcdef";
+    let (draft, checkpoints) = (format!("tmp/estimate-{key}"), format!("simulation/checkpoints/train-{key}"));
+    let files = [
+        entry.join("notes.txt"),
+        lab.path("artifacts").join(&draft).join("notes.txt"),
+        lab.path("artifacts/orders").join(format!("{key}.txt")),
+    ];
+    let links = [
+        (runs.join("best"), "train/trial-0"),
+        (runs.join("train/trial-0/best.parquet"), "model.parquet"),
+        (runs.join("thesis"), "/nowhere/thesis.txt"),
+        (entry.join("copy.parquet"), "model.parquet"),
+        (lab.path("artifacts").join(&draft).join("simulation/state.parquet"), "/nowhere/state.parquet"),
+        (lab.path("artifacts").join(&checkpoints).join("state"), "/nowhere/state"),
+    ];
+    for file in &files {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, "mine").expect("written");
+    }
+    for (link, target) in &links {
+        fs::create_dir_all(link.parent().expect("a folder")).expect("made");
+        symlink(target, link).expect("a link");
+    }
+    let are_there = |after: &str| {
+        for file in &files {
+            assert_eq!(fs::read_to_string(file).unwrap_or_default(), "mine", "{after}: {}", file.display());
+        }
+        for (link, target) in &links {
+            let found = fs::read_link(link).unwrap_or_default();
+            assert_eq!(found, std::path::Path::new(target), "{after}: {}", link.display());
+        }
+    };
+    lab.json(&["--set", "train.epochs=3"]);
+    are_there("another run");
+    for arguments in [vec!["gc", "--older-than", "0"], vec!["gc", "--forget", "tiny"], vec!["gc", "--all"]] {
+        let answer = lab.call(&arguments);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        are_there(&arguments.join(" "));
+    }
+    assert!(!model.exists() && !runs.join("train/trial-0/model.parquet").is_symlink(), "what is ours is gone");
+    assert!(lab.ran(&[]).contains(&"train".to_owned()));
+    assert!(model.is_file(), "the entry is published beside what lies in its folder");
+    are_there("the same run again");
+    // The program needs a folder where the user has a link.
+    lab.write("victim/mine.txt", "mine");
+    fs::remove_dir_all(runs.join("train")).expect("removed");
+    symlink(lab.path("victim"), runs.join("train")).expect("a link");
+    says(&lab.call(&["run", "config.toml"]), "is in the way");
+    assert_eq!(fs::read_dir(lab.path("victim")).expect("readable").count(), 1, "nothing was written there");
+    assert!(runs.join("train").is_symlink());
+}
+
 #[test]
 fn a_folder_that_is_no_store_is_left_alone() {
     let lab = Lab::tiny();

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use serde::Serialize;
+
 /// What differs from one build to the next although no line of this crate does.
 pub struct Build {
     /// The commit of the working copy and whether it had changes; `unknown` outside git.
@@ -11,6 +13,7 @@ pub struct Build {
 }
 
 /// The code of the stage functions of one crate.
+#[derive(Serialize)]
 pub struct CodeOfCrate {
     /// The name of the crate.
     pub name: &'static str,

@@ -93,6 +93,9 @@ pub(crate) enum Command {
         /// Remove entries that differ; the next run makes them anew.
         #[arg(long)]
         remove: bool,
+        /// Print one JSON object (docs/schemas/verify.json).
+        #[arg(long)]
+        json: bool,
     },
     /// Remove old entries that no experiment used in its last runs. Releases of deployments and the ledger always stay.
     Gc {
@@ -115,6 +118,9 @@ pub(crate) enum Command {
         /// Forget an experiment: its names, scores and history go, and its entries are used no more.
         #[arg(long, value_name = "NAME", conflicts_with = "all")]
         forget: Option<String>,
+        /// Print one JSON object (docs/schemas/gc.json).
+        #[arg(long)]
+        json: bool,
     },
     /// Say how the last run of one experiment differs from that of another: settings, code, data, scores.
     Diff {
@@ -122,6 +128,9 @@ pub(crate) enum Command {
         before: String,
         /// The experiment that is compared with it.
         after: String,
+        /// Print one JSON object (docs/schemas/diff.json).
+        #[arg(long)]
+        json: bool,
     },
     /// Say how far the runs of a store are, from another terminal, until none is left.
     Watch {
@@ -134,7 +143,7 @@ pub(crate) enum Command {
     },
     /// Print a config as it is resolved: the files that it extends, itself, and `--set`.
     Config {
-        /// The config.
+        /// The config, or a run of the history, such as `demo@2` (`veilgraph ls --runs`).
         config: PathBuf,
         /// Lay a value over the config, e.g. `--set privatize.links.epsilon=2`.
         #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
@@ -239,6 +248,9 @@ pub(crate) enum Command {
         /// Folder of the datasets.
         #[arg(long, env = "DATA_DIR")]
         data_dir: Option<PathBuf>,
+        /// Print one JSON object (docs/schemas/doctor.json).
+        #[arg(long)]
+        json: bool,
     },
     /// Print a completion script.
     Completions {

@@ -64,13 +64,14 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Show(arguments) => show::show(&store, &arguments),
         Command::Ls { names, runs: true, json } => ls::list_runs(&store, &names, json),
         Command::Ls { names, runs: false, json } => ls::list(&store, &names, json),
-        Command::Verify { remove } => verify::verify(&store, remove),
-        Command::Gc { dry_run, all, older_than, keep_last, keep_size, forget } => {
+        Command::Verify { remove, json } => verify::verify(&store, remove, json),
+        Command::Gc { dry_run, all, older_than, keep_last, keep_size, forget, json: as_json } => {
             let forget = forget.as_deref();
-            gc::collect_garbage(&store, gc::GarbageRule { dry_run, all, older_than, keep_last, keep_size, forget })
+            let rule = gc::GarbageRule { dry_run, as_json, all, older_than, keep_last, keep_size, forget };
+            gc::collect_garbage(&store, rule)
         }
-        Command::Diff { before, after } => diff::diff(&store, &before, &after),
-        Command::Config { config, sets } => config::print(&config, &sets),
+        Command::Diff { before, after, json } => diff::diff(&store, &before, &after, json),
+        Command::Config { config, sets } => config::print(&store, &config, &sets),
         Command::Init(arguments) => init::init(&arguments),
         Command::Watch { once, json } => watch::watch(&store, once, json),
         Command::Ledger { json } => ledger::print(&store, json),
@@ -90,7 +91,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
             };
             fetch::fetch(&dataset, &data_dir, origin)
         }
-        Command::Doctor { data_dir } => doctor::check(&store, data_dir.as_deref()),
+        Command::Doctor { data_dir, json } => doctor::check(&store, data_dir.as_deref(), json),
         Command::Completions { shell } => {
             // The generator panics where nobody reads any more (`| head`).
             let mut script = Vec::new();

@@ -96,8 +96,16 @@ impl OtherMachines {
             ExecutorChoice::SlurmArray => {
                 let folder = arguments.array_folder.as_deref();
                 let folder = folder.context("--executor slurm-array needs --array-folder FOLDER")?;
-                let command = WorkerCommand::of(store, arguments, memory_limit)?;
-                Some(Box::new(SlurmArray::new(folder, arguments.array_size, command)?))
+                let memory = arguments.array_memory.or(memory_limit);
+                if let (Some(job), Some(artifact)) = (memory, memory_limit) {
+                    anyhow::ensure!(
+                        artifact <= job,
+                        "--memory-limit lets one artifact take {artifact}, and --array-memory gives a whole job {job}; raise \
+                         --array-memory or lower --memory-limit"
+                    );
+                }
+                let command = WorkerCommand::of(store, arguments, memory_limit.or(memory))?;
+                Some(Box::new(SlurmArray::new(folder, arguments.array_size, memory, command)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);

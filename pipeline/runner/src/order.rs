@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use veilgraph_cache::Cache;
-use veilgraph_store::{Recipe, Store, create_private_folder, write_private_file};
+use veilgraph_store::{Recipe, Store, create_private_folder, is_key, write_private_file};
 
 use crate::build;
 use crate::config::sweep::canonical;
@@ -202,8 +202,10 @@ pub(crate) fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<(
     let folder = folder(store);
     for item in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let path = item.path();
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_ours = name.len() == 32 && name.chars().all(|letter| letter.is_ascii_hexdigit());
+        // An order, or what a killed process left of one; a link is somebody else's.
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let is_order = ending == "json" || ending.starts_with("draft-");
+        let is_ours = is_order && is_key(&path.with_extension("")) && item.file_type().is_ok_and(|kind| kind.is_file());
         let written = item.metadata().and_then(|metadata| metadata.modified());
         let age = written.ok().and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default();
         if is_ours && age >= least_age {

@@ -2,9 +2,10 @@
 //! the store names its own files alone, so that a copy of a part that follows links holds nothing of another.
 
 mod history;
+mod ours;
 mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,10 @@ use anyhow::Context;
 use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 
 use crate::config::Config;
+use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
-pub(crate) use history::{last_records, past_runs};
+pub(crate) use history::{last_records, run_called, runs_of};
 pub(crate) use record::RunRecord;
-
-/// Files that this program writes beside the links.
-const OURS: [&str; 4] = ["run.json", "log.jsonl", "scores.parquet", "scores.csv"];
 
 /// Folder of the readable names of the config `name` in a part.
 pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
@@ -51,7 +50,16 @@ pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> b
 
 /// Whether a folder of readable names is that of a config which has run, and not what a user left there.
 pub(crate) fn has_run(place: &Path) -> bool {
-    OURS.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
+    ours::FILES.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
+}
+
+/// The error about an experiment that has not run in this store; it names the one that was probably meant.
+pub(crate) fn unknown(store: &Store, name: &str) -> anyhow::Error {
+    let ran = folders(store).into_iter().filter(|place| has_run(place) && !is_half_written(place));
+    let known: BTreeSet<String> = ran.map(|place| name_of(&place)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    anyhow::anyhow!("no experiment `{name}` has run in {}{hint}", store.root().display())
 }
 
 /// Whether a killed run left this folder of names before it was done.
@@ -61,11 +69,7 @@ pub(crate) fn is_half_written(place: &Path) -> bool {
 
 /// Removes a folder of readable names, and leaves what this program did not put there.
 pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
-    veilgraph_store::remove_ours(place, &is_ours)
-}
-
-fn is_ours(inside: &Path) -> bool {
-    OURS.iter().any(|name| inside == Path::new(name)) || history::is_ours(inside)
+    veilgraph_store::remove_ours(place, &|inside: &Path| ours::is_ours(place, inside))
 }
 
 /// The names of one part while they are gathered.
@@ -91,7 +95,7 @@ pub(crate) fn publish(
         if let Status::Ran { why, took, host } = &done.status {
             let line = serde_json::json!({
                 "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(),
-                "why": why, "host": host,
+                "why": why, "host": host, "key": done.entry.as_ref().map(|entry| &entry.manifest.key),
             });
             // How long private data took says something about them.
             let part = match task.side {
@@ -119,8 +123,9 @@ pub(crate) fn publish(
         let draft = place.with_file_name(format!(".{}-{}", config.name, std::process::id()));
         let before = RunRecord::read(&place)?;
         prepare(&place, &draft, part).with_context(wrong)?;
-        // A copy of the server's part tells no run apart.
-        let history = part.is_private().then(|| config.text());
+        // A server's own store keeps the runs of the server. The part that an owner may copy keeps none: it would tell the
+        // server when the owner ran what, with the paths of the owner's files.
+        let history = (part.is_private() || store.kind() == Kind::ServerAlone).then(|| config.text());
         names.write(before, history, store, part, &place, &draft).with_context(wrong)?;
         if part == Part::Auditor
             && let Some(add) = add.take()
@@ -128,7 +133,7 @@ pub(crate) fn publish(
             add(&draft).with_context(wrong)?;
             keep_scores(&place, &draft).with_context(wrong)?;
         }
-        replace_folder(&draft, &place, &is_ours).with_context(wrong)?;
+        replace_folder(&draft, &place, &|inside: &Path| ours::is_ours(&place, inside)).with_context(wrong)?;
     }
     Ok(())
 }

@@ -161,7 +161,6 @@ pub(crate) fn place_folder(store: &Store, from: &Path, part: Part, stage: &str, 
     }
     let to = store.place(part, stage, key);
     files::create_folder(to.parent().unwrap_or(&whole), part.is_private())?;
-    files::remove_folder(&to)?;
     files::publish_folder(from, &to)
 }
 

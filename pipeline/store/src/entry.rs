@@ -150,13 +150,24 @@ impl Store {
         Draft::begin(self.clone(), recipe, folder, lock)
     }
 
-    /// Removes an entry, its manifest first.
+    /// Removes an entry, its manifest first. What somebody else put into its folders stays there.
     ///
     /// # Errors
     /// When the file system refuses.
     pub fn remove(&self, stage: &str, key: &str) -> Result<(), StoreError> {
-        // The folder with the manifest first: what is left without one is no entry.
-        self.homes().iter().try_for_each(|home| files::remove_folder(&home.join(stage).join(key)))
+        let manifest = self.find(stage, key).ok().flatten().map(|entry| entry.manifest);
+        let names: Option<BTreeSet<PathBuf>> =
+            manifest.map(|manifest| manifest.outputs.into_values().map(|output| output.file.into()).collect());
+        // Nobody can read what a damaged manifest names: then its files are known by their endings.
+        let is_ours = |inside: &Path| match &names {
+            Some(names) => names.contains(inside) || inside == Path::new(MANIFEST),
+            None => is_name_of_entry(inside),
+        };
+        let folders: Vec<PathBuf> = self.homes().iter().map(|home| home.join(stage).join(key)).collect();
+        // What is left without a manifest is no entry.
+        let is_manifest = |inside: &Path| inside == Path::new(MANIFEST);
+        folders.iter().try_for_each(|folder| files::remove_ours_if_there(folder, &is_manifest))?;
+        folders.iter().try_for_each(|folder| files::remove_ours_if_there(folder, &is_ours))
     }
 }
 
@@ -217,6 +228,14 @@ impl Entry {
         file.rewind().map_err(|error| StoreError::io("read", &path, error))?;
         Ok(file)
     }
+}
+
+/// Whether a path inside the folder of an entry is that of a manifest, a table, or a file beside a table.
+pub(crate) fn is_name_of_entry(inside: &Path) -> bool {
+    let is_alone = inside.parent() == Some(Path::new(""));
+    let ending = inside.extension().and_then(|ending| ending.to_str());
+    is_alone
+        && (inside == Path::new(MANIFEST) || ending.is_some_and(|ending| ["parquet", "safetensors"].contains(&ending)))
 }
 
 /// Names in a folder, sorted; none if it does not exist.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -105,11 +105,11 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8], private: bool) -> Result<()
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Moves a folder into place and waits until both folders know it.
+/// Moves a folder into place and waits until both folders know it. Files that stand there under other names stay.
 pub(crate) fn publish_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
     let parent = to.parent().unwrap_or(Path::new("."));
     sync_folder(from)?;
-    fs::rename(from, to).map_err(|error| StoreError::io("publish", to, error))?;
+    replace_folder(from, to, &|_| false).map_err(|error| StoreError::io("publish", to, error))?;
     sync_folder(parent)
 }
 
@@ -156,11 +156,13 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Puts the folder `draft` in the place of `place`. `is_ours` tells which files (by their path inside the folder) this
-/// program made: these and links are replaced. Whatever else a user put there is carried over.
+/// Puts the folder `draft` in the place of `place`. `is_ours` tells which files and links (by their path inside the folder)
+/// this program made: these are replaced, and so is whatever has the name of a file of `draft`. Everything else that a user
+/// put there is carried over, links as links.
 ///
 /// # Errors
-/// When the file system refuses, or `place` is a link; then what was at `place` is still there.
+/// When the file system refuses, when `place` is a link, or when something of the user's stands where `draft` has a folder;
+/// then what was at `place` is still there.
 pub fn replace_folder(draft: &Path, place: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     if place.is_symlink() {
         return Err(io::Error::other(format!("{} is a link, and what it leads to is not ours", place.display())));
@@ -181,8 +183,8 @@ pub fn replace_folder(draft: &Path, place: &Path, is_ours: &dyn Fn(&Path) -> boo
     remove_ours(&aside, &|_| true)
 }
 
-/// Removes the links and the files of `folder` for which `is_ours` holds (by their path inside the folder), and then
-/// folders that are empty.
+/// Removes the files and links of `folder` for which `is_ours` holds (by their path inside the folder), and then folders
+/// that are empty. No link is followed.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -190,12 +192,20 @@ pub fn remove_ours(folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result
     remove_inside(folder, folder, is_ours)
 }
 
+/// Removes what is ours of a folder, if it is there and no link.
+pub(crate) fn remove_ours_if_there(folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -> Result<(), StoreError> {
+    if folder.is_symlink() || !folder.is_dir() {
+        return Ok(());
+    }
+    remove_ours(folder, is_ours).map_err(|error| StoreError::io("remove", folder, error))
+}
+
 fn remove_inside(whole: &Path, folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     for item in fs::read_dir(folder)? {
         let path = item?.path();
         if path.is_dir() && !path.is_symlink() {
             remove_inside(whole, &path, is_ours)?;
-        } else if path.is_symlink() || is_ours(path.strip_prefix(whole).unwrap_or(&path)) {
+        } else if is_ours(path.strip_prefix(whole).unwrap_or(&path)) {
             fs::remove_file(&path)?;
         }
     }
@@ -205,21 +215,32 @@ fn remove_inside(whole: &Path, folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -
     }
 }
 
-/// Gives `draft` a second name for every file below `folder` that is not ours, at the same place inside.
+/// Gives `draft` a second name for every file below `folder` that is not ours, and a copy of every such link, at the same
+/// place inside.
 fn carry_over(whole: &Path, folder: &Path, draft: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     for item in fs::read_dir(folder)? {
         let path = item?.path();
         let inside = path.strip_prefix(whole).unwrap_or(&path);
         let to = draft.join(inside);
-        if path.is_symlink() || to.is_file() || (path.is_file() && is_ours(inside)) {
-            continue;
+        let is_folder = |path: &Path| path.is_dir() && !path.is_symlink();
+        let is_free = to.symlink_metadata().is_err();
+        match (is_folder(&path), is_folder(&to)) {
+            (true, is_there) if is_there || is_free => carry_over(whole, &path, draft, is_ours)?,
+            (false, _) if is_ours(inside) => {}
+            (false, false) if is_free => {
+                fs::create_dir_all(to.parent().unwrap_or(draft))?;
+                match fs::read_link(&path) {
+                    Ok(target) => symlink(target, &to)?,
+                    Err(_) => fs::hard_link(&path, &to)?,
+                }
+            }
+            // The draft has a file of this name.
+            (false, false) => {}
+            _ => {
+                let path = path.display();
+                return Err(io::Error::other(format!("{path} is in the way and not ours; move it elsewhere")));
+            }
         }
-        if path.is_dir() {
-            carry_over(whole, &path, draft, is_ours)?;
-            continue;
-        }
-        fs::create_dir_all(to.parent().unwrap_or(draft))?;
-        fs::hard_link(&path, &to)?;
     }
     Ok(())
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::entry::{MANIFEST, Store, names};
+use crate::entry::{MANIFEST, Store, is_name_of_entry, names};
 use crate::error::StoreError;
 use crate::files;
 use crate::places::{Part, is_key};
 
 impl Store {
     /// Removes drafts and checkpoints that killed processes left and that were last written at least so long ago. Only
-    /// folders that are named like a task are touched.
+    /// folders that are named like a task are touched, and links and other files in them stay.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -23,8 +23,9 @@ impl Store {
                 let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
                 // A release that was drawn and not yet published is found there by the next run.
                 let is_release = all.join(&name).join(Part::Owner.name()).join(MANIFEST).is_file();
-                if is_of_task && !is_release && all.join(&name).is_dir() && age(&all.join(&name)) >= least_age {
-                    files::remove_folder(&all.join(&name))?;
+                let folder = all.join(&name);
+                if is_of_task && !is_release && folder.is_dir() && age(&folder) >= least_age {
+                    files::remove_ours_if_there(&folder, &|inside: &Path| is_leftover(&folder, inside))?;
                 }
             }
             // A folder that holds something else stays.
@@ -32,6 +33,14 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Whether a draft or the checkpoints of a task have such a file: `<part>/<file>`, or a file by itself.
+fn is_leftover(folder: &Path, inside: &Path) -> bool {
+    let is_file = folder.join(inside).symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+    let is_of_draft = |part: &Part| inside.strip_prefix(part.name()).is_ok_and(is_name_of_entry);
+    let is_checkpoint = folder.parent().is_some_and(|all| all.ends_with("checkpoints")) && inside.iter().count() == 1;
+    is_file && (is_checkpoint || Part::ALL.iter().any(is_of_draft))
 }
 
 /// The time since something was written into a folder.

@@ -100,8 +100,9 @@ impl Store {
     }
 }
 
-/// Whether a folder is named like the key of an entry.
-pub(crate) fn is_key(path: &Path) -> bool {
+/// Whether a folder is named like the key of an entry: 32 hexadecimal digits.
+#[must_use]
+pub fn is_key(path: &Path) -> bool {
     let is_hex = |name: &str| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     path.file_name().and_then(|name| name.to_str()).is_some_and(is_hex)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use veilgraph_cache::Cache;
 
@@ -64,6 +65,10 @@ pub(crate) struct OtherMachinesArguments {
     /// Most jobs in one array: a job runs several tasks, one after the other, where there are more.
     #[arg(long, value_name = "JOBS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub array_size: u32,
+    /// Memory of each job of the array, e.g. 16GiB (default: that of --memory-limit, else what the cluster gives). Where no
+    /// --memory-limit is given, this is also the most that one artifact may take.
+    #[arg(long, value_name = "SIZE")]
+    pub array_memory: Option<ByteSize>,
     /// Where entries are that other machines made.
     #[command(flatten)]
     pub cache: CacheArguments,

@@ -1,71 +1,95 @@
 //! `diff`: how two runs differ, in settings, code, data and scores.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod scores;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::ensure;
-use comfy_table::{Table, presets};
-use veilgraph_evaluate::Metrics;
-use veilgraph_evaluate::metric;
-use veilgraph_statistics::{Difference, Summary};
-use veilgraph_store::{MemoryLimit, Store};
+use serde::Serialize;
+use serde_json::json;
+use veilgraph_store::Store;
 
-use super::summary::with_interval;
 use crate::config::Config;
-use crate::nearest::nearest;
 use crate::output;
 use crate::runs::{self, RunRecord};
-use crate::task::STAGES;
+use crate::task::position;
 use crate::why;
+use scores::Compared;
 
 /// The entries of a run: stage, function and label, and key.
 type Entries = BTreeMap<(String, String, String), String>;
 
-/// Scores by run, score and trial.
-type Scores = BTreeMap<(String, String), BTreeMap<u32, f64>>;
+/// Stage runs of one stage.
+#[derive(Serialize)]
+struct StageRuns {
+    stage: String,
+    /// What they are called.
+    runs: Vec<String>,
+    /// Why they are not the same; left out where only one of the two runs has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<String>,
+}
 
 /// Prints how a run of `after` differs from one of `before`. Each is the name of an experiment, or its config, with the
 /// number of the run behind `@`, or without where the last run is meant.
-pub(crate) fn diff(store: &Store, before: &str, after: &str) -> anyhow::Result<()> {
+pub(crate) fn diff(store: &Store, before: &str, after: &str, as_json: bool) -> anyhow::Result<()> {
     let (before, after) = (Named::of(before)?, Named::of(after)?);
     let (ours, theirs) = (entries(store, &after)?, entries(store, &before)?);
     let (before, after) = (before.to_string(), after.to_string());
-    let (mut same, mut changed) = (0, BTreeMap::<(String, Vec<String>), Vec<&str>>::new());
-    for (name @ (stage, _, label), key) in &ours {
-        match theirs.get(name) {
-            Some(earlier) if earlier == key => same += 1,
-            Some(earlier) => {
-                let reasons = reasons(store, stage, earlier, key)?;
-                if reasons.is_empty() {
-                    same += 1;
-                    continue;
-                }
-                changed.entry((stage.clone(), reasons)).or_default().push(label);
-            }
-            None => {}
+    let (same, changed) = compare(store, &theirs, &ours)?;
+    let (only_before, only_after) = (only(&theirs, &ours), only(&ours, &theirs));
+    let scores = Compared::of(store, &theirs, &ours)?;
+    if as_json {
+        let document = json!({
+            "before": before, "after": after, "same_stage_runs": same, "changed": changed, "only_before": only_before,
+            "only_after": only_after, "same_scores": scores.same, "scores": scores.json(),
+        });
+        output::line(&serde_json::to_string_pretty(&document)?);
+        return Ok(());
+    }
+    for StageRuns { stage, runs, reasons } in &changed {
+        output::line(&format!("{stage:<10} {:<40} {}", several(runs), reasons.join(", ")));
+    }
+    for (name, only) in [(&before, &only_before), (&after, &only_after)] {
+        for StageRuns { stage, runs, .. } in only {
+            output::line(&format!("{stage:<10} {:<40} only in {name}", several(runs)));
         }
     }
-    for at in STAGES {
-        for ((stage, reasons), labels) in changed.iter().filter(|((stage, _), _)| stage == at) {
-            output::line(&format!("{stage:<10} {:<40} {}", several(labels), reasons.join(", ")));
-        }
-    }
-    let only = |all: &Entries, others: &Entries, name: &str| {
-        let mut labels: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (stage, function, label) in all.keys() {
-            if !others.contains_key(&(stage.clone(), function.clone(), label.clone())) {
-                labels.entry(stage).or_default().push(label);
-            }
-        }
-        for (stage, labels) in labels {
-            output::line(&format!("{stage:<10} {:<40} only in {name}", several(&labels)));
-        }
-    };
-    only(&theirs, &ours, &before);
-    only(&ours, &theirs, &after);
     output::line(&format!("{same} stage runs are the same"));
-    print_scores(&scores(store, &theirs)?, &scores(store, &ours)?, &before, &after);
+    if let Some(table) = scores.table(&before, &after) {
+        output::line(&table.to_string());
+    }
+    output::line(&format!("{} scores are the same", scores.same));
     Ok(())
+}
+
+/// How many stage runs are the same, and those that are not, in the order of the stages, together where they have the same
+/// reasons.
+fn compare(store: &Store, before: &Entries, after: &Entries) -> anyhow::Result<(usize, Vec<StageRuns>)> {
+    let (mut same, mut changed) = (0, BTreeMap::<(usize, String, Vec<String>), Vec<String>>::new());
+    for (name @ (stage, _, label), key) in after {
+        let Some(earlier) = before.get(name) else { continue };
+        let reasons = if earlier == key { Vec::new() } else { reasons(store, stage, earlier, key)? };
+        if reasons.is_empty() {
+            same += 1;
+            continue;
+        }
+        changed.entry((position(stage), stage.clone(), reasons)).or_default().push(label.clone());
+    }
+    let changed = changed.into_iter().map(|((_, stage, reasons), runs)| StageRuns { stage, runs, reasons });
+    Ok((same, changed.collect()))
+}
+
+/// The stage runs of one run that the other one does not have.
+fn only(all: &Entries, others: &Entries) -> Vec<StageRuns> {
+    let mut labels: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (stage, _, label) in all.keys().filter(|name| !others.contains_key(*name)) {
+        labels.entry(stage).or_default().push(label.clone());
+    }
+    let of_stage =
+        |(stage, runs): (&str, Vec<String>)| StageRuns { stage: stage.to_owned(), runs, reasons: Vec::new() };
+    labels.into_iter().map(of_stage).collect()
 }
 
 /// A run by its experiment and its number: 1 is the last.
@@ -96,16 +120,24 @@ impl std::fmt::Display for Named {
 
 /// What a run used.
 fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
-    let (places, name) = (runs::folders(store), run.name.as_str());
+    let name = run.name.as_str();
+    let mut places = runs::folders(store);
+    places.retain(|place| runs::name_of(place) == name);
+    let records: Vec<RunRecord> = match run.number {
+        Some(number) => {
+            let past = runs::runs_of(store, name);
+            let n_runs = past.len();
+            let found = past.into_iter().nth(number.wrapping_sub(1));
+            ensure!(
+                found.is_some() || !places.iter().any(|place| runs::has_run(place)),
+                "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`)"
+            );
+            found.into_iter().map(|run| run.record).collect()
+        }
+        None => places.iter().map(|place| RunRecord::read(place)).collect::<anyhow::Result<_>>()?,
+    };
     let mut entries = Entries::new();
-    let mut n_runs = 0;
-    for place in places.iter().filter(|place| runs::name_of(place) == name) {
-        let past = runs::past_runs(place);
-        n_runs = n_runs.max(past.len());
-        let record = match run.number {
-            Some(number) => past.into_iter().nth(number.wrapping_sub(1)).map(|run| run.record).unwrap_or_default(),
-            None => RunRecord::read(place)?,
-        };
+    for record in &records {
         for entry in record.named() {
             // The record also holds what earlier runs used; the last one has names.
             if run.number.is_none() && !runs::is_named(store, name, entry.stage, entry.label) {
@@ -115,16 +147,9 @@ fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
             entries.insert(key, entry.key.to_owned());
         }
     }
-    let is_known = places.iter().any(|place| runs::name_of(place) == name && runs::has_run(place));
-    ensure!(
-        run.number.is_none() || !entries.is_empty() || !is_known,
-        "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`; a server's store keeps none)"
-    );
-    let ran = places.iter().filter(|place| runs::has_run(place));
-    let known: BTreeSet<String> = ran.map(|place| runs::name_of(place)).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-    ensure!(!entries.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
+    if entries.is_empty() {
+        return Err(runs::unknown(store, name));
+    }
     Ok(entries)
 }
 
@@ -142,61 +167,10 @@ fn reasons(store: &Store, stage: &str, before: &str, now: &str) -> anyhow::Resul
 }
 
 /// The first of some labels, and how many others there are.
-fn several(labels: &[&str]) -> String {
+fn several(labels: &[String]) -> String {
     match labels {
         [] => String::new(),
-        [label] => (*label).to_owned(),
+        [label] => label.clone(),
         [label, others @ ..] => format!("{label} and {} more", others.len()),
     }
-}
-
-/// The scores of a run. A label tells runs apart by what is swept, so that a setting that is not swept may differ.
-fn scores(store: &Store, entries: &Entries) -> anyhow::Result<Scores> {
-    let mut scores = Scores::new();
-    for ((stage, _, label), key) in entries.iter().filter(|((stage, ..), _)| stage == "evaluate") {
-        let Some(entry) = store.find(stage, key)? else { continue };
-        if !entry.manifest.outputs.contains_key("metrics") || !entry.is_complete() {
-            continue;
-        }
-        let metrics: Metrics = entry.read("metrics", MemoryLimit(u64::MAX))?;
-        let label: Vec<&str> = label.split(',').filter(|part| !part.starts_with("trial-")).collect();
-        for score in metrics.rows {
-            let name = (label.join(","), score.metric);
-            scores.entry(name).or_default().insert(score.trial, score.value);
-        }
-    }
-    Ok(scores)
-}
-
-/// Prints the scores that both runs have, with the differences over the trials that both have.
-fn print_scores(before: &Scores, after: &Scores, before_name: &str, after_name: &str) {
-    let mut table = Table::new();
-    let heading = format!("{after_name} − {before_name} (95 %)");
-    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "score", before_name, after_name, &heading]);
-    let (mut n_rows, mut same) = (0, 0);
-    for ((label, metric), ours) in after {
-        let Some(theirs) = before.get(&(label.clone(), metric.clone())) else { continue };
-        let Some(known) = metric::named(metric).filter(|known| known.is_printed) else { continue };
-        let differs = |(trial, score): (&u32, &f64)| {
-            theirs.get(trial).is_some_and(|other| (score - other).abs() > 1e-12 * score.abs().max(other.abs()))
-        };
-        if !ours.iter().any(differs) {
-            same += 1;
-            continue;
-        }
-        let mean = |scores: &BTreeMap<u32, f64>| {
-            let values: Vec<f64> = scores.values().copied().collect();
-            Summary::of(&values).map_or_else(String::new, |summary| with_interval(&summary, known))
-        };
-        let difference = Difference::of(ours, theirs).map_or_else(String::new, |difference| {
-            let (mean, half_width) = (known.written(difference.mean), known.written(difference.half_width));
-            if difference.trials > 1 { format!("{mean} ± {half_width}") } else { mean }
-        });
-        table.add_row([label.clone(), known.heading.to_owned(), mean(theirs), mean(ours), difference]);
-        n_rows += 1;
-    }
-    if n_rows > 0 {
-        output::line(&table.to_string());
-    }
-    output::line(&format!("{same} scores are the same"));
 }

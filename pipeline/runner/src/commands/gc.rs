@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail, ensure};
 use bytesize::ByteSize;
+use serde::Serialize;
+use serde_json::{Value, json};
 use veilgraph_store::{Entry, Kind, Part, Store};
 
 use super::verify::refuse_foreign;
 use crate::engine::DEPLOYED;
-use crate::nearest::nearest;
 use crate::order;
 use crate::output;
 use crate::runs::{self, RunRecord};
@@ -21,6 +22,8 @@ use crate::task::STAGES;
 pub(crate) struct GarbageRule<'a> {
     /// Whether it only says what it would remove.
     pub dry_run: bool,
+    /// Whether it says so as one JSON object.
+    pub as_json: bool,
     /// Whether the entries that runs use go as well, however young.
     pub all: bool,
     /// The age in days from which an unused entry may go.
@@ -37,6 +40,10 @@ pub(crate) struct GarbageRule<'a> {
 /// Releases of deployments always stay.
 pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Result<()> {
     if !store.root().exists() {
+        if rule.as_json {
+            let none = Sum::default();
+            return print_json(rule, &[], [&none, &none, &none]);
+        }
         output::line("0 entries; there is no store yet");
         return Ok(());
     }
@@ -47,6 +54,10 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     };
     if let Some(name) = rule.forget {
         forget(store, name, rule.dry_run)?;
+        if !rule.as_json {
+            let verb = if rule.dry_run { "would forget" } else { "forgot" };
+            output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
+        }
     }
     let used = if rule.all { BTreeSet::new() } else { used(store, rule)? };
     let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
@@ -61,6 +72,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     unused.sort_by_key(age);
     let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
+    let mut rows = Vec::new();
     for entry in unused {
         if age(&entry) < least_age {
             young.add(&entry);
@@ -72,9 +84,13 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             kept.add(&entry);
             continue;
         }
-        let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
-        let size = ByteSize(size(&entry));
-        output::line(&format!("{} {stage} {key} ({size})", if rule.dry_run { "would remove" } else { "removed" }));
+        let (stage, key, bytes) = (&entry.manifest.recipe.stage, &entry.manifest.key, size(&entry));
+        if rule.as_json {
+            rows.push(json!({"stage": stage, "key": key, "bytes": bytes}));
+        } else {
+            let verb = if rule.dry_run { "would remove" } else { "removed" };
+            output::line(&format!("{verb} {stage} {key} ({})", ByteSize(bytes)));
+        }
         removed.add(&entry);
         if !rule.dry_run {
             store.remove(stage, key)?;
@@ -82,6 +98,9 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     if !rule.dry_run {
         remove_what_runs_left(store, rule.all, least_age)?;
+    }
+    if rule.as_json {
+        return print_json(rule, &rows, [&removed, &kept, &young]);
     }
     let which = if rule.all { "" } else { "unused " };
     output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
@@ -99,6 +118,16 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     Ok(())
 }
 
+/// What was removed, or would be, and how much stays of what no run uses.
+fn print_json(rule: GarbageRule, entries: &[Value], [removed, kept, young]: [&Sum; 3]) -> anyhow::Result<()> {
+    let document = json!({
+        "dry_run": rule.dry_run, "forgotten": rule.forget, "removed": removed, "removed_entries": entries,
+        "kept_by_size": kept, "kept_by_age": young,
+    });
+    output::line(&serde_json::to_string_pretty(&document)?);
+    Ok(())
+}
+
 /// Stage and key of the entries that the last runs of every config use.
 fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, String)>> {
     let mut used = BTreeSet::new();
@@ -109,7 +138,7 @@ fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, St
             continue;
         }
         // A run of a part of an experiment does not free what the whole of it used.
-        let last = runs::last_records(&place, rule.keep_last as usize).into_iter().chain([RunRecord::read(&place)?]);
+        let last = runs::last_records(&place, rule.keep_last as usize).chain([RunRecord::read(&place)?]);
         for record in last {
             used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
         }
@@ -124,25 +153,20 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
         "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
         store.root().display()
     );
-    let (places, others): (Vec<PathBuf>, Vec<PathBuf>) = runs::folders(store)
-        .into_iter()
-        .filter(|place| runs::has_run(place))
-        .partition(|place| runs::name_of(place) == name);
+    let mut places = runs::folders(store);
+    places.retain(|place| runs::has_run(place) && runs::name_of(place) == name);
     ensure!(
         !places.iter().any(|place| place.starts_with(store.part(Part::Server))),
         "`{name}` is a deployment, whose server finds what was handed over to it by that name, so nothing was removed"
     );
-    let known: Vec<String> = others.iter().map(|place| runs::name_of(place)).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).filter(|name| !name.starts_with('.')).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-    ensure!(!places.is_empty(), "no experiment `{name}` has run in {}{hint}", store.root().display());
+    if places.is_empty() {
+        return Err(runs::unknown(store, name));
+    }
     for place in &places {
         if !is_dry {
             runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
         }
     }
-    let verb = if is_dry { "would forget" } else { "forgot" };
-    output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
     Ok(())
 }
 
@@ -158,7 +182,7 @@ fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyho
 }
 
 /// A number of entries and their bytes.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Sum {
     entries: usize,
     bytes: u64,

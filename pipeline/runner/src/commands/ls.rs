@@ -1,6 +1,6 @@
 //! `ls`: the entries of the store, by the names of the runs that use them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -67,12 +67,10 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
     let mut table = Table::new();
     table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs"]);
     let mut rows = Vec::new();
-    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
-        let name = runs::name_of(place);
-        if !wanted.is_empty() && !wanted.contains(&name) {
-            continue;
-        }
-        for (at, run) in runs::past_runs(place).into_iter().enumerate() {
+    let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
+    let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
+    for name in names.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
+        for (at, run) in runs::runs_of(store, name).into_iter().enumerate() {
             let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
             let age = runs::now().saturating_sub(Duration::from_millis(run.time));
             table.add_row([called.clone(), in_words(age), stage_runs.to_string()]);

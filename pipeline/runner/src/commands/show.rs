@@ -1,12 +1,13 @@
-//! `show`: an artifact through Polars.
+//! `show`: an artifact through Polars, and its lineage.
 
+mod lineage;
 mod rows;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use polars::prelude::{DataFrame, LazyFrame};
 use polars::sql::SQLContext;
 use veilgraph_store::{Part, Store, metadata_of};
@@ -22,6 +23,18 @@ const DEFAULT_HEAD: u32 = 10;
 
 /// Prints metadata, schema and rows, or the answer to a query.
 pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<()> {
+    if lineage::is_entry(&arguments.artifact) {
+        ensure!(
+            arguments.sql.is_none() && arguments.head.is_none(),
+            "{}: this is the key of an entry, which may hold several artifacts; name one of them for its rows",
+            arguments.artifact.display()
+        );
+        return lineage::print(store, &arguments.artifact, arguments.format);
+    }
+    if arguments.lineage {
+        let entry = lineage::entry_of(&find(store, &arguments.artifact)?)?;
+        return lineage::print(store, &entry, arguments.format);
+    }
     if let Some(names) = below(store, &arguments.artifact) {
         names.iter().for_each(|name| output::line(name));
         return Ok(());

@@ -1,14 +1,27 @@
 //! `verify`: whether every file of the store is as it was written.
 
 use anyhow::ensure;
+use serde::Serialize;
+use serde_json::json;
 use veilgraph_store::{Part, Store, StoreError};
 
 use crate::ledger::Ledger;
 use crate::output;
 use crate::task::STAGES;
 
+/// An entry that is not as it was written.
+#[derive(Serialize)]
+struct Damaged {
+    stage: String,
+    key: String,
+    /// What is wrong, with the file.
+    problems: Vec<String>,
+    /// Whether the next run makes it anew; a release of a deployment, or what was handed over, comes from a copy alone.
+    can_be_made: bool,
+}
+
 /// Compares every file with its digest.
-pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
+pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Result<()> {
     if remove {
         refuse_foreign(store)?;
     }
@@ -36,27 +49,39 @@ pub(crate) fn verify(store: &Store, remove: bool) -> anyhow::Result<()> {
             Err(error) if is_damage(&error) => problems.push(error),
             Err(error) => return Err(error.into()),
         }
-        problems.iter().for_each(|problem| output::error_line(&problem.to_string()));
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        problems.iter().for_each(|problem| output::error_line(problem));
         if !problems.is_empty() {
-            damaged.push((stage, key));
+            // Nobody can make a release of a deployment anew, nor a server what was handed over to it.
+            let can_be_made = !cannot_be_made(store, &stage, &key);
+            damaged.push(Damaged { stage, key, problems, can_be_made });
         }
     }
     ledger.reconcile()?;
-    // Nobody can make a release of a deployment anew, nor a server what was handed over to it.
-    let cannot_be_made = |(stage, key): &&(String, String)| cannot_be_made(store, stage, key);
-    let (lost, mended): (Vec<_>, Vec<_>) = damaged.iter().partition(cannot_be_made);
-    for (stage, key) in &lost {
+    let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
+    for Damaged { stage, key, .. } in &lost {
         output::error_line(&format!(
             "{stage} {key}: this is a release of a deployment, which no run makes anew; restore it from a copy, such as an export"
         ));
     }
     if remove {
-        mended.iter().try_for_each(|(stage, key)| store.remove(stage, key))?;
-        output::line(&format!("{files} files are as recorded; removed {} damaged entries", mended.len()));
+        mended.iter().try_for_each(|entry| store.remove(&entry.stage, &entry.key))?;
+    }
+    let n_removed = if remove { mended.len() } else { 0 };
+    if as_json {
+        let document = json!({
+            "files": files, "private_files_elsewhere": elsewhere, "damaged": damaged, "removed_entries": n_removed,
+        });
+        output::line(&serde_json::to_string_pretty(&document)?);
+    } else if remove {
+        output::line(&format!("{files} files are as recorded; removed {n_removed} damaged entries"));
+    } else {
+        output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
+    }
+    if remove {
         anyhow::ensure!(lost.is_empty(), "{} releases of deployments are damaged", lost.len());
         return Ok(());
     }
-    output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
     // Never advise to draw a release again: that would cost its budget once more.
     let (n_lost, n_mended) = (lost.len(), mended.len());
     let of_releases = "restore releases of deployments from a copy (an export has one)";

@@ -25,9 +25,9 @@ enum OneOrMore {
 /// Everything that a config says: the files that it extends, itself, and `sets` laid over them; and where its own text
 /// stands.
 pub(super) fn resolved(path: &Path, text: String, sets: &[String]) -> Result<(Table, Source), ConfigError> {
-    let mut source = Source { path: path.to_owned(), text, overlaid: Vec::new(), resolved: Table::new() };
+    let mut source = Source::new(path.to_owned(), text);
     let own: Table = toml::from_str(&source.text).map_err(|error| source.syntax(&error))?;
-    let mut table = with_extended(own, &source, &mut Vec::new())?;
+    let mut table = with_extended(own, &mut source, &mut Vec::new())?;
     for set in sets {
         let field = set.split('=').next().unwrap_or_default().trim();
         if ["extends", "privacy.store"].contains(&field) {
@@ -51,9 +51,9 @@ fn begin_store_here(table: &mut Table, file: &Path) {
     }
 }
 
-/// The tables of the files that `own` extends, from the first to the last, and `own` laid over them. `above` holds the
-/// files that led here.
-fn with_extended(mut own: Table, source: &Source, above: &mut Vec<PathBuf>) -> Result<Table, ConfigError> {
+/// The tables of the files that `own` extends, from the first to the last, and `own` laid over them. `source` keeps their
+/// texts, and `above` holds the files that led here.
+fn with_extended(mut own: Table, source: &mut Source, above: &mut Vec<PathBuf>) -> Result<Table, ConfigError> {
     let Some(value) = own.remove("extends") else { return Ok(own) };
     let field = Table::from_iter([("extends".to_owned(), value)]);
     let files = match typed::<Extends>(field, "", source)?.extends {
@@ -69,12 +69,13 @@ fn with_extended(mut own: Table, source: &Source, above: &mut Vec<PathBuf>) -> R
             return Err(source.at("extends", &format!("{} extends itself; remove the circle", path.display())));
         }
         let text = text_of(&path).map_err(|ConfigError(problem)| source.at("extends", &problem))?;
-        let inner = Source { path, text, overlaid: Vec::new(), resolved: Table::new() };
+        let mut inner = source.extending(path, text);
         let mut extended: Table = toml::from_str(&inner.text).map_err(|error| inner.syntax(&error))?;
         // The name of an experiment is its own.
         extended.remove("name");
         begin_store_here(&mut extended, &inner.path);
-        merge(&mut table, with_extended(extended, &inner, above)?);
+        merge(&mut table, with_extended(extended, &mut inner, above)?);
+        source.extended.push(inner);
     }
     above.pop();
     merge(&mut table, own);

@@ -17,45 +17,83 @@ pub(super) struct Source {
     pub overlaid: Vec<String>,
     /// Everything that the config says, with what it extends and with `--set`.
     pub resolved: Table,
+    /// The files that it extends, each before those that are laid over it.
+    pub extended: Vec<Source>,
+    /// File and line of each `extends` that led here, from the nearest on.
+    pub led_here: Vec<String>,
 }
 
 impl Source {
-    pub(super) fn syntax(&self, error: &toml::de::Error) -> ConfigError {
-        let line = error.span().map_or(1, |span| self.line(span.start));
-        ConfigError(format!("{}:{line}: {}; correct the TOML", self.path.display(), error.message()))
+    /// A file that is read for itself.
+    pub(super) fn new(path: PathBuf, text: String) -> Self {
+        Self { path, text, overlaid: Vec::new(), resolved: Table::new(), extended: Vec::new(), led_here: Vec::new() }
     }
 
-    /// An error about `field`, with its line if the file has it.
+    /// A file that this one extends.
+    pub(super) fn extending(&self, path: PathBuf, text: String) -> Self {
+        let line = self.find_here("extends").map_or(1, |(_, line)| line);
+        let here = format!("{}:{line}", self.path.display());
+        Self { led_here: [vec![here], self.led_here.clone()].concat(), ..Self::new(path, text) }
+    }
+
+    pub(super) fn syntax(&self, error: &toml::de::Error) -> ConfigError {
+        let line = error.span().map_or(1, |span| self.line(span.start));
+        let led_here = self.led_here();
+        ConfigError(format!("{}:{line}: {}; correct the TOML{led_here}", self.path.display(), error.message()))
+    }
+
+    /// An error about `field`, with the file and the line that give it: this file, or one that it extends.
     pub(super) fn at(&self, field: &str, problem: &str) -> ConfigError {
         let more = docs::section(field).map_or(String::new(), |section| format!("\n  see {section}"));
         if self.overlaid.iter().any(|set| set == field) {
             return ConfigError(format!("--set {field}: {problem}{more}"));
         }
-        let line = self.find(field).map_or(String::new(), |line| format!("{line}:"));
+        let found = self.find(field);
+        let source = found.map_or(self, |(_, source, _)| source);
+        let line = found.map_or(String::new(), |(.., line)| format!("{line}:"));
         let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
-        ConfigError(format!("{}:{line} {name}{problem}{more}", self.path.display()))
+        ConfigError(format!("{}:{line} {name}{problem}{}{more}", source.path.display(), source.led_here()))
+    }
+
+    /// Which files extend this one, for the end of a message.
+    fn led_here(&self) -> String {
+        self.led_here.iter().map(|place| format!("\n  this file is extended by {place}")).collect()
     }
 
     fn line(&self, offset: usize) -> usize {
         self.text[..offset.min(self.text.len())].matches('\n').count() + 1
     }
 
-    /// Line of a dotted field.
-    fn find(&self, field: &str) -> Option<usize> {
+    /// How many parts of a dotted field a file has, that file, and the line of the last of these parts: the file that has the
+    /// most of them, and among equals the one that is laid over the others.
+    fn find(&self, field: &str) -> Option<(usize, &Self, usize)> {
+        let mut found = self.find_here(field).map(|(depth, line)| (depth, self, line));
+        // A name is not taken over.
+        let extended: &[Self] = if field == "name" { &[] } else { &self.extended };
+        for deeper in extended.iter().rev().filter_map(|source| source.find(field)) {
+            if found.is_none_or(|(depth, ..)| depth < deeper.0) {
+                found = Some(deeper);
+            }
+        }
+        found
+    }
+
+    /// How many parts of a dotted field this file has, and the line of the last of these parts.
+    fn find_here(&self, field: &str) -> Option<(usize, usize)> {
         let root = toml::de::DeTable::parse(&self.text).ok()?;
         let mut table = root.get_ref();
-        let mut line = None;
-        for part in field.split('.') {
+        let mut found = None;
+        for (at, part) in field.split('.').enumerate() {
             // An item of a list stands on the line of its list.
             let part = part.split('[').next().unwrap_or(part);
             let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
-            line = Some(self.line(key.span().start));
+            found = Some((at + 1, self.line(key.span().start)));
             match value.get_ref() {
                 toml::de::DeValue::Table(inner) => table = inner,
                 _ => break,
             }
         }
-        line
+        found
     }
 }
 

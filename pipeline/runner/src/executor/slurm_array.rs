@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use bytesize::ByteSize;
 
 use super::{Executor, Handover, News, WorkerCommand};
 
@@ -25,17 +26,30 @@ pub(super) struct SlurmArray {
     folder: PathBuf,
     /// Most jobs in an array.
     size: u32,
+    /// Memory of a job; what the cluster gives, where nobody says.
+    memory: Option<ByteSize>,
     command: WorkerCommand,
     keys: Mutex<BTreeSet<String>>,
 }
 
 impl SlurmArray {
     /// Scripts in `folder`, which is made if it is not there.
-    pub(super) fn new(folder: &Path, size: u32, command: WorkerCommand) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        folder: &Path,
+        size: u32,
+        memory: Option<ByteSize>,
+        command: WorkerCommand,
+    ) -> anyhow::Result<Self> {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        Ok(Self { folder, size, command, keys: Mutex::default() })
+        Ok(Self { folder, size, memory, command, keys: Mutex::default() })
+    }
+
+    /// The line of a script that asks for the memory of its job, in whole MiB; to Slurm, 0 would be the whole machine.
+    fn memory_line(&self) -> String {
+        let mebibytes = self.memory.map(|memory| memory.as_u64().div_ceil(1 << 20).max(1));
+        mebibytes.map_or(String::new(), |mebibytes| format!("#SBATCH --mem={mebibytes}M\n"))
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
@@ -49,13 +63,13 @@ impl SlurmArray {
         let list = quote(&self.folder.join(list).display().to_string());
         let word = |word: &String| if word == "KEY" { "\"$key\"".to_owned() } else { quote(word) };
         let words: Vec<String> = self.command.words("KEY").iter().map(word).collect();
-        let (command, threads) = (words.join(" "), self.command.threads);
+        let (command, threads, memory) = (words.join(" "), self.command.threads, self.memory_line());
         format!(
             "#!/bin/bash\n\
              #SBATCH --job-name=veilgraph\n\
              #SBATCH --array=1-{jobs}\n\
              #SBATCH --cpus-per-task={threads}\n\
-             export RAYON_NUM_THREADS={threads}\n\
+             {memory}export RAYON_NUM_THREADS={threads}\n\
              sed -n \"${{SLURM_ARRAY_TASK_ID}}~{jobs}p\" {list} | while read -r key; do\n    \
                  {command} < /dev/null || exit 1\ndone\n"
         )
@@ -103,10 +117,11 @@ impl Executor for SlurmArray {
             &format!(
                 "#!/bin/bash\n\
                  #SBATCH --job-name=veilgraph-continue\n\
-                 cd {} || exit 1\n\
+                 {}cd {} || exit 1\n\
                  {} || exit 1\n\
                  # Another wave, unless that was the last.\n\
                  if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
+                self.memory_line(),
                 quote(&here.display().to_string()),
                 words.join(" ")
             ),

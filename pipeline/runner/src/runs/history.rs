@@ -2,13 +2,15 @@
 //!
 //! A run that has the config and the entries of the one before adds no file.
 
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use veilgraph_store::Store;
 
-use super::{RunRecord, now};
+use super::{RunRecord, folders, name_of, now};
 
 /// The folder of the history, among the readable names of a config.
 const FOLDER: &str = "history";
@@ -44,24 +46,41 @@ pub(super) fn is_empty(place: &Path) -> bool {
     files(place).is_empty()
 }
 
-/// The runs that a folder of readable names keeps, the last one first. A damaged file is passed over with a warning: it is
-/// a memory of an earlier run, and nothing rests on it.
-pub(crate) fn past_runs(place: &Path) -> Vec<PastRun> {
-    let read = |path: &PathBuf| -> anyhow::Result<PastRun> {
-        let run: PastRun = serde_json::from_slice(&fs::read(path)?)?;
-        Ok(PastRun { time: time_of(path).unwrap_or_default(), ..run })
-    };
-    let warned = |path: &PathBuf| {
-        read(path)
-            .inspect_err(|error| tracing::warn!("{}: damaged, and no run is known from it: {error}", path.display()))
-            .ok()
-    };
-    files(place).iter().filter_map(warned).collect()
+/// The runs of the experiment `name` that a store keeps, the last one first: those of all parts in the order of their times.
+pub(crate) fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
+    let places = folders(store).into_iter().filter(|place| name_of(place) == name);
+    let mut runs: Vec<PastRun> = places.flat_map(|place| past_runs(&place)).collect();
+    runs.sort_by_key(|run| Reverse(run.time));
+    runs
+}
+
+/// The run that is called `NAME@NUMBER`, if the store keeps it; `NAME@1` is the last one.
+pub(crate) fn run_called(store: &Store, called: &str) -> Option<PastRun> {
+    let (name, number) = called.rsplit_once('@')?;
+    let before = number.parse::<usize>().ok()?.checked_sub(1)?;
+    runs_of(store, name).into_iter().nth(before)
+}
+
+/// The runs that a folder of readable names keeps, the last one first. A file is read when its run is asked for.
+fn past_runs(place: &Path) -> impl Iterator<Item = PastRun> + use<> {
+    files(place).into_iter().filter_map(|path| read(&path))
 }
 
 /// The records of the last runs that a folder of readable names keeps.
-pub(crate) fn last_records(place: &Path, last: usize) -> Vec<RunRecord> {
-    past_runs(place).into_iter().take(last).map(|run| run.record).collect()
+pub(crate) fn last_records(place: &Path, last: usize) -> impl Iterator<Item = RunRecord> + use<> {
+    past_runs(place).take(last).map(|run| run.record)
+}
+
+/// The run that a file holds. A damaged file is passed over with a warning: it is a memory of an earlier run, and nothing
+/// rests on it.
+fn read(path: &Path) -> Option<PastRun> {
+    let parsed = || -> anyhow::Result<PastRun> {
+        let run: PastRun = serde_json::from_slice(&fs::read(path)?)?;
+        Ok(PastRun { time: time_of(path).unwrap_or_default(), ..run })
+    };
+    let warn =
+        |error: &anyhow::Error| tracing::warn!("{}: damaged, and no run is known from it: {error}", path.display());
+    parsed().inspect_err(warn).ok()
 }
 
 /// Puts the history of `place` into `draft`, with a run that ends now.
@@ -73,9 +92,9 @@ pub(super) fn carry_on(place: &Path, draft: &Path, config: String, record: RunRe
         // Not every file system has second names for a file.
         fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(|_| ()))?;
     }
-    let past = past_runs(place);
-    let last = past.first();
-    if last.is_none_or(|last| last.record != record || last.config != config) {
+    // A history of many runs takes a while to read, and only its last run is compared.
+    let last = past_runs(place).next();
+    if last.as_ref().is_none_or(|last| last.record != record || last.config != config) {
         let time = now().as_millis() as u64;
         let time = last.map_or(time, |last| time.max(last.time + 1));
         let run = PastRun { time, config, record };
