@@ -425,6 +425,8 @@ def main():
     options.graphs = options.graphs or (CHOSEN_ON if options.choose else GRAPHS)
     if options.choose and set(options.graphs) - set(CHOSEN_ON):
         parser.error(f"a choice looks at {' and '.join(CHOSEN_ON)} alone, so that the other graphs can judge it")
+    if options.choose and options.on_best:
+        parser.error("widths are chosen without --on-best")
     widths = GRID if options.choose else {name: [width] for name, width in WIDTHS.items()}
     learned, ceilings, share = {}, {}, {}
     for name in options.graphs:

@@ -172,8 +172,8 @@ fn extreme_inputs_have_finite_scores_and_beliefs() {
             let known = known(classes);
             let nobody = KnownClasses { known: vec![None; classes.len()], validation: Vec::new(), ..known.clone() };
             let one = ClassBeliefs::new(1, vec![1.0; classes.len()]).expect("sums to 1");
-            let known = vec![Some(0); classes.len()];
-            let alone = KnownClasses { prior: one, known, validation: vec![(0, 0)], coordinates: None };
+            let all_known = vec![Some(0); classes.len()];
+            let alone = KnownClasses { prior: one, known: all_known, validation: vec![(0, 0)], coordinates: None };
             for classes in [known, nobody, alone] {
                 let blocks = fit_blocks(evidence, &degrees, &[0, 1], epsilon, &classes, &Progress::none());
                 let finite = blocks.scores.rows.iter().flatten().all(|(_, score)| score.is_finite());
