@@ -99,6 +99,7 @@ const SWEEPS: &[Sweep] = &[
     sweep("estimate.degrees", ["clipped", "empirical-bayes"]),
     sweep("estimate.match", ["false", "true"]),
     beside("estimate.centred_ridge", ["0.0", "1.0"], &["estimate.match=true"]),
+    beside("estimate.learned_score", ["false", "true"], BEST),
     beside("estimate.triangles", ["false", "true"], &["estimate.match=true"]),
     sweep("estimate.solver", ["newton", "fixed-point-200"]),
     sweep("estimate.ridge", ["0.0", "0.5"]),

@@ -29,14 +29,15 @@ use veilgraph_contract::Progress;
 use veilgraph_graph::ClassBeliefs;
 use veilgraph_posterior::LinkEvidence;
 
-use crate::known_pairs::SimilarClaims;
+use crate::known_pairs::{SimilarClaim, SimilarClaims};
+use crate::learned_score::{Coordinates, ListedPair, learned_scores};
 use double_claims::DoubleClaimPairs;
 use learned::Learned;
 use messages::Messages;
 use report_weight::weighed;
 pub(crate) use scores::{Intervals, PairScores};
 
-/// Holds what is known of the classes before the reports are read.
+/// Holds what is known of the nodes before the reports are read.
 ///
 /// # Shapes
 /// `known`: `[n_nodes]`; `validation`: one entry for each validation node with a label.
@@ -48,6 +49,8 @@ pub(crate) struct KnownClasses {
     pub known: Vec<Option<u16>>,
     /// The classes of validation nodes, which decide how far the reports are trusted.
     pub validation: Vec<(u32, u16)>,
+    /// Where the score is learned, what the features of the nodes are.
+    pub coordinates: Option<Coordinates>,
 }
 
 /// Holds what was believed of links and classes.
@@ -109,7 +112,7 @@ pub(crate) fn fit_blocks(
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     if degrees.iter().sum::<f64>() == 0.0 {
         // Nobody sent anything.
-        let scores = PairScores { rows: vec![Vec::new(); degrees.len()], homophily: 0.0 };
+        let scores = PairScores { rows: vec![Vec::new(); degrees.len()], of_others: 0.0, homophily: 0.0 };
         return Blocks { scores, classes: classes.prior.clone() };
     }
     let mut learned = Learned::new(&degrees, &similar, classes);
@@ -119,10 +122,39 @@ pub(crate) fn fit_blocks(
         learned.learn(&degrees, &similar, &pairs, classes, messages.beliefs(), ratios);
         messages.propagate(&learned, &similar, classes, ratios, MOST_STORED, most_passes);
     }
+    let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);
+    if let Some(coordinates) = &classes.coordinates {
+        let listed = listed_pairs(&learned, &similar, &scores, ratios);
+        if let Some(more) = learned_scores(&listed, coordinates) {
+            scores.add(&similar, &more);
+        }
+    }
     let (classes, report_weight) = weighed(messages.field(), classes);
-    let scores = PairScores::new(&learned, &similar, &pairs, &messages);
     tracing::debug!(homophily = learned.homophily, report_weight, "links and classes believed together");
     Blocks { scores, classes }
+}
+
+/// Lists the pairs from which a score is learned: those that were listed as similar before any report was read. Pairs that
+/// are scored because they were claimed twice would all seem linked.
+fn listed_pairs(
+    learned: &Learned,
+    similar: &SimilarClaims,
+    scores: &PairScores,
+    ratios: ClaimRatios,
+) -> Vec<Vec<ListedPair>> {
+    let row = |(i, scored): (usize, &Vec<(u32, f32)>)| -> Vec<ListedPair> {
+        let mut scored = scored.iter();
+        let pair = |claim: &SimilarClaim| {
+            // Every similar pair has a score, and both rows ascend.
+            let logit = scored.find(|&&(partner, _)| partner == claim.partner).map_or(0.0, |&(_, logit)| logit);
+            let weights = learned.weights[i] * learned.weights[claim.partner as usize];
+            let theta = weights * libm::exp(f64::from(logit) + scores.of_others);
+            let less_one = ratios.less_one[usize::from(claim.claims)] as f32;
+            ListedPair { partner: claim.partner, theta: theta as f32, less_one }
+        };
+        similar.row(i).iter().map(pair).collect()
+    };
+    scores.rows.iter().enumerate().map(row).collect()
 }
 
 /// Returns the logarithm of a probability, which is not taken for 0.

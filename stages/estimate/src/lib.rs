@@ -9,18 +9,20 @@ pub mod features;
 mod k_means;
 mod known_pairs;
 mod ldpgen;
+mod learned_score;
 mod newton;
 mod pairing;
 mod params;
 mod triangles;
 
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng, Stored};
-use veilgraph_graph::{ClassBeliefs, Labels, Nodes, Split};
+use veilgraph_graph::{ClassBeliefs, Features, Labels, Nodes, Split};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 use belief::Bins;
 use blocks::{KnownClasses, fit_blocks};
+use learned_score::Coordinates;
 
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
@@ -74,6 +76,11 @@ pub enum Error {
         "triangles = true needs match = true: without it the posterior has more links than the nodes; set [estimate] match = true"
     )]
     TrianglesUnmatched,
+    /// A learned score without the prior that it is added to.
+    #[error(
+        "learned_score = true needs the prior with classes; set [estimate] prior = \"blocks\", or remove learned_score"
+    )]
+    LearnedScoreWithoutBlocks,
     /// A ridge makes no sense.
     #[error("{0} must be a finite number of at least 0, not {1}")]
     Ridge(&'static str, f64),
@@ -141,14 +148,15 @@ impl Stage for EstimateWithClasses {
     const DRAWS: Draws = Draws::Never;
     type Side = Server;
     type Params = Params;
-    /// The beliefs are those before any report is read. Similar pairs are given where the server holds features.
-    type Inputs = (Nodes, Labels, LinkEvidence, NoisyDegrees, Option<SimilarPairs>, ClassBeliefs);
+    /// The beliefs are those before any report is read. Similar pairs are given where the server holds features. Public
+    /// features are read where the score is learned.
+    type Inputs = (Nodes, Labels, LinkEvidence, NoisyDegrees, Option<SimilarPairs>, ClassBeliefs, Option<Features>);
     /// The beliefs are those after all reports were read.
     type Outputs = (LinkModel, LinkEvidence, ClassBeliefs);
     type Error = Error;
 
     fn run(
-        (nodes, labels, evidence, degrees, similar, prior): Self::Inputs,
+        (nodes, labels, evidence, degrees, similar, prior, features): Self::Inputs,
         params: &Params,
         _: &StageRng,
         progress: &Progress,
@@ -165,7 +173,13 @@ impl Stage for EstimateWithClasses {
         nodes.members(Split::Train).into_iter().for_each(|node| known[node as usize] = labels.class(node));
         let validation = nodes.members(Split::Validation).into_iter();
         let validation = validation.filter_map(|node| Some((node, labels.class(node)?))).collect();
-        let classes = KnownClasses { prior, known, validation };
+        let features = features.filter(|_| params.learned_score);
+        if let Some(features) = features.as_ref().filter(|features| features.0.n_rows() != nodes.splits.len()) {
+            let counts = format!("{} nodes, {} with features", nodes.splits.len(), features.0.n_rows());
+            return Err(Error::Mismatch(counts));
+        }
+        let coordinates = features.as_ref().map(Coordinates::new).transpose()?;
+        let classes = KnownClasses { prior, known, validation, coordinates };
         let (model, evidence, classes) = read(Reports { evidence, degrees }, similar, Some(classes), params, progress)?;
         let classes = classes.ok_or_else(|| Invalid("no class was believed".to_owned()))?;
         Ok((model, evidence, classes))

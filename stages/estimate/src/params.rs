@@ -22,6 +22,9 @@ pub struct Params {
     /// Whether links are likelier between nodes with likely neighbours in common; how much likelier is learned from
     /// the reports. Left out where a bit has less than 2 nats.
     pub triangles: bool,
+    /// Whether the reports tell which features linked nodes share, beyond how similar they are. It needs the prior
+    /// [`Prior::Blocks`], public features and labels.
+    pub learned_score: bool,
     /// How the prior is fitted.
     pub solver: Solver,
     /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
@@ -48,6 +51,8 @@ struct Table {
     #[serde(rename = "match")]
     match_degrees: Option<bool>,
     triangles: Option<bool>,
+    #[serde(default)]
+    learned_score: bool,
     #[serde(default)]
     solver: Solver,
     #[serde(default)]
@@ -111,6 +116,7 @@ impl From<Table> for Params {
             match_degrees,
             // Common neighbours are counted where expected links are.
             triangles: table.triangles.unwrap_or(is_best && match_degrees),
+            learned_score: table.learned_score,
             solver: table.solver,
             ridge: table.ridge,
             centred_ridge: table.centred_ridge,
@@ -148,6 +154,9 @@ impl Params {
         }
         if self.triangles && !self.match_degrees {
             return Err(Error::TrianglesUnmatched);
+        }
+        if self.learned_score && !self.uses_classes() {
+            return Err(Error::LearnedScoreWithoutBlocks);
         }
         Ok(())
     }

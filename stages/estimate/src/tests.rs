@@ -46,6 +46,7 @@ fn params() -> Params {
         degrees: Degrees::Clipped,
         match_degrees: false,
         triangles: false,
+        learned_score: false,
         solver: Solver::Newton,
         ridge: 0.0,
         centred_ridge: None,

@@ -13,6 +13,9 @@ use crate::known_pairs::{SimilarClaim, SimilarClaims};
 pub(crate) struct PairScores {
     /// The row of a node holds its later partners, in ascending order.
     pub rows: Vec<Vec<(u32, f32)>>,
+    /// The logarithm of the mean affinity of the pairs that are neither: a pair has the prior probability
+    /// `w_i w_j e^{of_others + score}`.
+    pub of_others: f64,
     /// The homophily `h` that they count with.
     pub homophily: f64,
 }
@@ -57,9 +60,26 @@ impl PairScores {
         };
         let scratch = || [vec![0.0; n_classes], vec![0.0; n_classes]];
         let rows: Vec<Vec<Scored>> = (0..pairs.n_nodes()).into_par_iter().map_init(scratch, row).collect();
-        let others = libm::log(affinity_of_others(learned, messages.beliefs(), &rows)) as f32;
-        let row = |row: Vec<Scored>| row.into_iter().map(|pair| (pair.partner, pair.logit - others)).collect();
-        Self { rows: rows.into_par_iter().map(row).collect(), homophily: learned.homophily }
+        let of_others = libm::log(affinity_of_others(learned, messages.beliefs(), &rows));
+        let row =
+            |row: Vec<Scored>| row.into_iter().map(|pair| (pair.partner, pair.logit - of_others as f32)).collect();
+        Self { rows: rows.into_par_iter().map(row).collect(), of_others, homophily: learned.homophily }
+    }
+
+    /// Adds these numbers to the scores of the similar pairs.
+    ///
+    /// # Shapes
+    /// `more`: for each node, one number for each pair of its row of `similar`.
+    pub(crate) fn add(&mut self, similar: &SimilarClaims, more: &[Vec<f32>]) {
+        for (i, (row, more)) in self.rows.iter_mut().zip(more).enumerate() {
+            let mut scored = row.iter_mut();
+            for (claim, more) in similar.row(i).iter().zip(more) {
+                // Every similar pair has a score, and both rows ascend.
+                if let Some((_, logit)) = scored.find(|(partner, _)| *partner == claim.partner) {
+                    *logit += more;
+                }
+            }
+        }
     }
 }
 

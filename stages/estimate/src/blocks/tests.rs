@@ -43,7 +43,7 @@ fn known(classes: &[u16]) -> KnownClasses {
     let part = |node: usize| (node / 3) % 3;
     let known = classes.iter().enumerate().map(|(node, &class)| (part(node) == 0).then_some(class)).collect();
     let validation = (0_u32..).zip(classes.iter().copied()).filter(|&(node, _)| part(node as usize) == 1).collect();
-    KnownClasses { prior, known, validation }
+    KnownClasses { prior, known, validation, coordinates: None }
 }
 
 fn fit(drawn: &Drawn, epsilon: f64) -> Blocks {
@@ -172,7 +172,8 @@ fn extreme_inputs_have_finite_scores_and_beliefs() {
             let known = known(classes);
             let nobody = KnownClasses { known: vec![None; classes.len()], validation: Vec::new(), ..known.clone() };
             let one = ClassBeliefs::new(1, vec![1.0; classes.len()]).expect("sums to 1");
-            let alone = KnownClasses { prior: one, known: vec![Some(0); classes.len()], validation: vec![(0, 0)] };
+            let all_known = vec![Some(0); classes.len()];
+            let alone = KnownClasses { prior: one, known: all_known, validation: vec![(0, 0)], coordinates: None };
             for classes in [known, nobody, alone] {
                 let blocks = fit_blocks(evidence, &degrees, &[0, 1], epsilon, &classes, &Progress::none());
                 let finite = blocks.scores.rows.iter().flatten().all(|(_, score)| score.is_finite());

@@ -39,7 +39,7 @@ const PUBLISHED: &str = "published";
 const COMPARED_TABLES: [&str; 3] = ["privatize", "estimate", "construct"];
 /// Fields that the published protocol has or that change nothing in it, with the values that it has them with; no values
 /// stand for any. Whatever is not here was not published.
-const PUBLISHED_FIELDS: [(&str, &[&str]); 20] = [
+const PUBLISHED_FIELDS: [(&str, &[&str]); 21] = [
     ("privatize.links.mechanism", &[]),
     ("privatize.links.epsilon", &[]),
     ("privatize.links.degree_fraction", &[]),
@@ -56,6 +56,7 @@ const PUBLISHED_FIELDS: [(&str, &[&str]); 20] = [
     ("estimate.degrees", &["clipped"]),
     ("estimate.match", &["false"]),
     ("estimate.triangles", &["false"]),
+    ("estimate.learned_score", &["false"]),
     // Both find one model, as far as the published one converges.
     ("estimate.solver", &[]),
     ("estimate.ridge", &["0", "0.0"]),

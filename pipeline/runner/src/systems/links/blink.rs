@@ -86,6 +86,12 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
     for cell in cells {
         let holds_labels = paired.first().is_some_and(|branch| branch.has(Labels::NAME, Labels::ZONE));
         let believes_classes = cell.params.uses_classes() && holds_labels;
+        let holds_features = paired.first().is_some_and(|branch| branch.has(Features::NAME, Features::ZONE));
+        if cell.params.learned_score && !(believes_classes && holds_features) {
+            let problem = "learned_score = true reads public features and true labels, and the server does not hold both; \
+                           remove learned_score";
+            return Err(plan.config.error("estimate.learned_score", problem));
+        }
         let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;
         let cell = [cell];
         beliefs.extend(if believes_classes {
