@@ -12,7 +12,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -104,6 +104,8 @@ install: build            ## Install program, manual pages and completions: make
 	install -Dm644 -t $(PREFIX)/share/man/man1 $(TARGET)/man/*.1
 	install -d $(PREFIX)/share/bash-completion/completions
 	$(VEILGRAPH) completions bash > $(PREFIX)/share/bash-completion/completions/veilgraph
+dist: build               ## Make an archive for machines that do not build: program, manual pages, completions, licences
+	python3 .ci/dist.py --program $(VEILGRAPH) --to $(TARGET)/dist
 deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)
 	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)

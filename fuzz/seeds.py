@@ -71,10 +71,13 @@ def edges():
     labels = b"id,class\n" + b"".join(b"%d,%d\n" % (node, node % 3) for node in range(12))
     dense = b"".join(b"%d,1,0,0.5\n" % node for node in range(12))
     long = b"node,feature,value\n" + b"".join(b"%d,%d,1\n" % (node, node % 4) for node in range(12))
+    # A frame of Zstandard with one block that is not compressed.
+    frame = b"\x28\xb5\x2f\xfd\x20" + bytes([len(dense)]) + struct.pack("<I", len(dense) << 3 | 1)[:3] + dense
     text = json.dumps({str(node): [node % 4, 7] for node in range(12)}).encode()
     return {
         "dense": b"\x00" + MARKER.join([links, dense, labels]), "long": b"\x00" + MARKER.join([b"a b\n" + links, long, labels]),
         "json": b"\x01" + MARKER.join([links, text, labels]), "links": b"\x07" + links,
+        "zst": b"\x42" + MARKER.join([links, frame, labels]),
         "nodes": b"\x27" + MARKER.join([links, b"", b"", b"node\n" + b"".join(b"%d\n" % node for node in range(12))]),
     }
 

@@ -61,6 +61,18 @@ fn every_attack_has_its_scores_and_its_floor() {
     assert_eq!(lab.ran(&[&set[..], &["--set", "audit.probe_scale=1e-3"]].concat()), ["audit", "evaluate"]);
 }
 
+/// One mechanism and no field that is swept: the network without links needs a name of its own.
+#[test]
+fn the_floor_of_likeness_stands_beside_a_single_mechanism() {
+    let lab = audited("attacks = [\"posterior-similarity\", \"features\"]\nbeliefs = [1.0]");
+    let document = lab.json(&[]);
+    let areas =
+        ["posterior-similarity", "features"].map(|attack| value(&document, "attack_auc", &[("attack", attack)]));
+    assert!(areas.iter().all(|area| (0.0..=1.0).contains(area)), "{areas:?}");
+    assert_ne!(areas[0], areas[1], "two networks");
+    assert!(lab.path("artifacts/simulation/runs/tiny/train/without-links,trial-0").exists());
+}
+
 /// The tiny experiment with private features and labels, and an audit.
 fn with_private_attributes(audit: &str) -> Lab {
     let tiny = TINY

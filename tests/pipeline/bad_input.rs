@@ -450,6 +450,20 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
             1,
             vec!["e.csv.gz", "gzip"],
         ),
+        (
+            "a file that is no Zstandard",
+            own("").replace("e.csv", "e.csv.zst"),
+            vec![("e.csv.zst", text("plain"))],
+            1,
+            vec!["e.csv.zst", "Zstandard", "fetch it again"],
+        ),
+        (
+            "a Zstandard file cut short",
+            own("").replace("e.csv", "e.csv.zst"),
+            vec![("e.csv.zst", CUT_ZSTANDARD.to_vec())],
+            1,
+            vec!["e.csv.zst", "Zstandard", "fetch it again"],
+        ),
     ];
     let npz = |what, content: Vec<u8>, words: Vec<&'a str>| {
         (what, synthetic("[ingest]\narchive = \"a.npz\""), vec![("a.npz", content)], 1, words)
@@ -488,6 +502,9 @@ fn planetoid_cases<'a>() -> Vec<Case<'a>> {
         ),
     ]
 }
+
+/// A frame of Zstandard that announces one block of eight bytes and has four of them.
+const CUT_ZSTANDARD: &[u8] = b"\x28\xb5\x2f\xfd\x20\x08\x41\0\0a,b\n";
 
 fn cut_gzip() -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

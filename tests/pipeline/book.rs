@@ -1,7 +1,9 @@
 //! The book's commands run, and print what it says.
 //!
 //! In the pages below, a block `sh` is run in one folder after the blocks before it, and a block `text` behind it shows
-//! lines of what it prints (`…` stands for any text). A block `toml` whose first line is `# name.toml` is that file.
+//! lines of what it prints (`…` stands for any text). A block `toml` whose first line is `# name.toml` is that file, and
+//! one without a name holds lines for a config, which has to be planned with them. A block below a line
+//! `<!-- not run: REASON -->` is not run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,26 +11,42 @@ use std::process::Command;
 
 use crate::support::Lab;
 
-const PAGES: [&str; 2] = ["tutorial.md", "how-to.md"];
+const PAGES: [&str; 5] =
+    ["README.md", "docs/tutorial.md", "docs/how-to.md", "docs/deploy.md", "docs/choosing-epsilon.md"];
+
+/// What the lines for a config are laid over.
+const BASE: &str = "[privatize.links]\nepsilon = 2.0\n";
 
 /// A block of code.
 struct Block {
     language: String,
     text: String,
     line: usize,
+    /// Whether a reason says why it is not run.
+    is_left_out: bool,
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+    repository().join("docs")
+}
+
+/// The reason that a line gives for not running the block below it.
+fn reason(line: &str) -> Option<&str> {
+    line.strip_prefix("<!-- not run: ")?.strip_suffix(" -->").filter(|reason| reason.contains(' '))
 }
 
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    let mut is_inside = false;
+    let (mut is_inside, mut before) = (false, "");
     for (at, line) in page.lines().enumerate() {
         match (line.strip_prefix("```"), is_inside) {
             (Some(language), false) => {
-                blocks.push(Block { language: language.trim().to_owned(), text: String::new(), line: at + 1 });
+                let (language, is_left_out) = (language.trim().to_owned(), reason(before).is_some());
+                blocks.push(Block { language, text: String::new(), line: at + 1, is_left_out });
                 is_inside = true;
             }
             (Some(_), true) => is_inside = false,
@@ -39,6 +57,7 @@ fn blocks(page: &str) -> Vec<Block> {
             }
             (None, false) => {}
         }
+        before = line;
     }
     assert!(!is_inside, "a block has no end");
     blocks
@@ -74,13 +93,23 @@ fn printed(lab: &Lab, block: &Block, place: &str) -> String {
     said
 }
 
+/// Plans a config with the lines of a block.
+fn planned(lab: &Lab, block: &Block, place: &str) {
+    lab.write("base.toml", BASE);
+    lab.write("lines.toml", format!("extends = \"base.toml\"\n{}", block.text));
+    let answer = lab.call(&["--quiet", "plan", "lines.toml"]);
+    assert_eq!(answer.status, 0, "{place}: {}", answer.err);
+}
+
 #[test]
 fn the_commands_of_the_book_run_and_print_what_it_says() {
+    let client = Path::new(env!("CARGO_BIN_EXE_veilgraph")).with_file_name("veilgraph-client");
+    assert!(client.is_file(), "{}: build it with `cargo build --release -p veilgraph-client`", client.display());
     for name in PAGES {
-        let page = fs::read_to_string(docs().join(name)).expect(name);
+        let page = fs::read_to_string(repository().join(name)).expect(name);
         let (lab, mut said, mut n_commands, mut n_shown) = (Lab::new(), String::new(), 0, 0);
-        for block in blocks(&page) {
-            let place = format!("docs/{name}, line {}", block.line);
+        for block in blocks(&page).into_iter().filter(|block| !block.is_left_out) {
+            let place = format!("{name}, line {}", block.line);
             match block.language.as_str() {
                 "sh" => {
                     said = printed(&lab, &block, &place);
@@ -95,15 +124,27 @@ fn the_commands_of_the_book_run_and_print_what_it_says() {
                 "toml" => {
                     let first = block.text.lines().next().unwrap_or_default();
                     let file = first.strip_prefix("# ").and_then(|first| first.split([',', ' ']).next());
-                    let file = file.filter(|file| file.ends_with(".toml"));
-                    let file = file.unwrap_or_else(|| panic!("{place}: the first line names no file"));
-                    lab.write(file, &block.text);
+                    match file.filter(|file| file.ends_with(".toml")) {
+                        Some(file) => lab.write(file, &block.text),
+                        None => planned(&lab, &block, &place),
+                    }
                 }
-                other => panic!("{place}: blocks of `{other}` are not tested; use sh, text or toml"),
+                // A drawing, and how to cite.
+                "" | "bibtex" => {}
+                other => panic!(
+                    "{place}: blocks of `{other}` are not tested; use sh, text or toml, or say above the block why it is \
+                     not run: <!-- not run: REASON -->"
+                ),
             }
         }
         assert!(n_commands > 0 && n_shown > 0, "{name}: {n_commands} commands, {n_shown} lines shown");
     }
+}
+
+#[test]
+fn a_block_is_left_out_for_a_reason() {
+    let page = "<!-- not run: it takes hours -->\n```sh\na\n```\n<!-- not run: -->\n```sh\nb\n```\n";
+    assert_eq!(blocks(page).iter().map(|block| block.is_left_out).collect::<Vec<_>>(), [true, false]);
 }
 
 /// Every page is in the book, and every page of the book is there.

@@ -305,6 +305,24 @@ fn fetch_refuses_what_has_another_checksum() {
     assert!(refused.status == 1 && refused.err.contains("cannot download"), "{}", refused.err);
 }
 
+/// A file whose checksum nobody knows is trusted on first use, and `fetch` says which one to pin.
+#[test]
+fn fetch_names_the_checksum_of_a_file_that_has_none() {
+    let lab = Lab::new();
+    for file in ["edges.csv", "target.csv", "features.json"] {
+        lab.write(&format!("mine/twitch/{file}"), "abc");
+    }
+    // Of FIPS 180-2, appendix B.1.
+    let pinned = "sha256 = \"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\"";
+    for words in ["0 KiB; its checksum is not known", "already there; its checksum is not known"] {
+        let answer = lab.call(&["fetch", "twitch", "--data-dir", "data", "--from", "mine"]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        assert_eq!((answer.out.matches(words).count(), answer.out.matches(pinned).count()), (3, 3), "{}", answer.out);
+    }
+    let doctor = lab.call(&["doctor", "--data-dir", "data"]);
+    assert!(doctor.out.contains("twitch: complete; not every checksum is known"), "{}", doctor.out);
+}
+
 #[test]
 fn fetch_downloads_and_then_finds_the_files() {
     let Some(folder) = data_dir("fetch_downloads_and_then_finds_the_files") else { return };

@@ -50,18 +50,20 @@ pub(crate) struct Statistics {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileSource {
-    /// The SHA-256 of the file as hexadecimal text.
-    pub sha256: String,
+    /// The SHA-256 of the file as hexadecimal text; none where nobody could download the file when it was added.
+    pub sha256: Option<String>,
     /// The address at its original host, if the file is hosted in this form.
     pub url: Option<String>,
 }
 
 impl Dataset {
-    /// Whether all files are in this folder of data and have the right checksums: a file of the same name may be anybody's.
+    /// Whether all files are in this folder of data and have the right checksums: a file of the same name may be anybody's,
+    /// and so may one whose checksum nobody knows.
     pub(crate) fn is_in(&self, data_dir: &Path) -> bool {
         let folder = self.ingest.get("folder").and_then(Value::as_str).unwrap_or_default();
         let is_right = |(file, source): (&String, &FileSource)| {
-            std::fs::read(data_dir.join(folder).join(file)).is_ok_and(|bytes| sha256(&bytes) == source.sha256)
+            std::fs::read(data_dir.join(folder).join(file))
+                .is_ok_and(|bytes| source.sha256.is_some() && source.may_be(&bytes))
         };
         self.files.iter().all(is_right)
     }
@@ -69,6 +71,13 @@ impl Dataset {
     /// Whether nodes have features.
     pub(crate) fn has_features(&self) -> bool {
         self.n_features.is_some() || self.ingest.contains_key("features")
+    }
+}
+
+impl FileSource {
+    /// Whether these bytes may be the file: they have its checksum, or none is known.
+    pub(crate) fn may_be(&self, bytes: &[u8]) -> bool {
+        self.sha256.as_ref().is_none_or(|expected| *expected == sha256(bytes))
     }
 }
 
@@ -151,6 +160,22 @@ mod tests {
             let files = params.files().expect(&name);
             assert!(files.iter().all(|file| dataset.files.contains_key(file)), "{name}: {files:?}");
         }
+    }
+
+    /// A file of Twitch may be anybody's, and no run takes it for the public graph unasked.
+    #[test]
+    fn a_file_without_a_checksum_may_be_any_and_stands_for_no_public_graph() {
+        let (pinned, open) = (Some(sha256(b"right")), None);
+        let [pinned, open] = [pinned, open].map(|sha256| FileSource { sha256, url: None });
+        assert!(pinned.may_be(b"right") && !pinned.may_be(b"wrong"));
+        assert!(open.may_be(b"right") && open.may_be(b"wrong"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let twitch = named("twitch").expect("known");
+        std::fs::create_dir(folder.path().join("twitch")).expect("a folder");
+        for file in twitch.files.keys() {
+            std::fs::write(folder.path().join("twitch").join(file), "anything").expect("written");
+        }
+        assert!(!twitch.is_in(folder.path()));
     }
 
     fn resolve(table: &str) -> Result<Table, String> {

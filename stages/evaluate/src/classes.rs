@@ -2,6 +2,8 @@
 
 use veilgraph_graph::{Labels, Predictions};
 
+use crate::links::TENTHS;
+
 /// Scores on the test nodes.
 pub(crate) struct Scores {
     /// Share classified correctly (micro-F1).
@@ -10,6 +12,11 @@ pub(crate) struct Scores {
     pub macro_f1: f64,
     /// Mean cross-entropy in nats.
     pub log_loss: f64,
+    /// Mean over nodes of `Σ_c (p_c − [c is the true class])²`, in `[0, 2]`.
+    pub brier: f64,
+    /// Mean over nodes of how far, among the nodes whose predicted class has about the same probability, the mean of these
+    /// probabilities is from the share that is right; in `[0, 1]`.
+    pub expected_calibration_error: f64,
 }
 
 /// Share of the held-out nodes in the most frequent class.
@@ -20,19 +27,33 @@ pub(crate) fn majority(labels: &Labels) -> f64 {
 }
 
 /// Scores of `model` on the held-out labels.
+///
+/// # Source
+/// Brier score over several classes: Brier (1950), Verification of forecasts expressed in terms of probability. Expected
+/// calibration error, here over ten equal intervals: Guo, Pleiss, Sun, Weinberger (2017), On calibration of modern neural
+/// networks, equation 3.
 pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Scores {
     let n_classes = predicted.n_classes;
     let Some(found) = predicted.models.iter().find(|found| found.model == model) else {
-        return Scores { accuracy: f64::NAN, macro_f1: f64::NAN, log_loss: f64::NAN };
+        let nan = f64::NAN;
+        return Scores { accuracy: nan, macro_f1: nan, log_loss: nan, brier: nan, expected_calibration_error: nan };
     };
     let classes = found.classes(n_classes);
     let mut confusion = vec![vec![0.0_f64; n_classes]; n_classes];
-    let mut log_loss = 0.0;
+    let (mut log_loss, mut brier) = (0.0, 0.0);
+    // Of each interval of probabilities, the sum of `probability − [the predicted class is the true one]`.
+    let mut excess = [0.0_f64; TENTHS.len() + 1];
     for &(node, class) in labels.classes() {
-        confusion[usize::from(class)][usize::from(classes[node as usize])] += 1.0;
-        let probability = found.probabilities[node as usize * n_classes + usize::from(class)];
+        let predicted = classes[node as usize];
+        confusion[usize::from(class)][usize::from(predicted)] += 1.0;
+        let row = &found.probabilities[node as usize * n_classes..][..n_classes];
+        let probability = row[usize::from(class)];
         // The smallest positive float bounds the loss of a probability that underflowed.
         log_loss -= libm::log(f64::from(probability.max(f32::MIN_POSITIVE)));
+        let truth = |other: usize| f64::from(u8::from(other == usize::from(class)));
+        brier += row.iter().enumerate().map(|(other, &p)| (f64::from(p) - truth(other)).powi(2)).sum::<f64>();
+        let confidence = f64::from(row[usize::from(predicted)]);
+        excess[TENTHS.iter().filter(|&&end| confidence >= end).count()] += confidence - truth(usize::from(predicted));
     }
     let n = labels.classes().len() as f64;
     let correct: f64 = (0..n_classes).map(|class| confusion[class][class]).sum();
@@ -42,5 +63,11 @@ pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Sco
         if actual + claimed == 0.0 { None } else { Some(2.0 * confusion[class][class] / (actual + claimed)) }
     };
     let scores: Vec<f64> = (0..n_classes).filter_map(f1).collect();
-    Scores { accuracy: correct / n, macro_f1: scores.iter().sum::<f64>() / scores.len() as f64, log_loss: log_loss / n }
+    Scores {
+        accuracy: correct / n,
+        macro_f1: scores.iter().sum::<f64>() / scores.len() as f64,
+        log_loss: log_loss / n,
+        brier: brier / n,
+        expected_calibration_error: excess.iter().map(|sum| sum.abs()).sum::<f64>() / n,
+    }
 }

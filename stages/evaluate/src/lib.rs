@@ -198,6 +198,8 @@ impl Stage for EvaluateClasses {
             metrics.push(trial, &metric::ACCURACY, scores.accuracy);
             metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
+            metrics.push(trial, &metric::CLASS_BRIER, scores.brier);
+            metrics.push(trial, &metric::CLASS_CALIBRATION, scores.expected_calibration_error);
             metrics.push(trial, &metric::VALIDATION_LOSS, loss);
             metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
             metrics.push(trial, &metric::TEST_NODES, labels.classes().len() as f64);
@@ -228,6 +230,8 @@ impl Stage for EvaluateReleasedModel {
             metrics.push(trial, &metric::ACCURACY, scores.accuracy);
             metrics.push(trial, &metric::MACRO_F1, scores.macro_f1);
             metrics.push(trial, &metric::LOG_LOSS, scores.log_loss);
+            metrics.push(trial, &metric::CLASS_BRIER, scores.brier);
+            metrics.push(trial, &metric::CLASS_CALIBRATION, scores.expected_calibration_error);
             metrics.push(trial, &metric::MAJORITY_ACCURACY, classes::majority(&labels));
             metrics.push(trial, &metric::TEST_NODES, labels.classes().len() as f64);
         }

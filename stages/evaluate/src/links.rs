@@ -9,8 +9,8 @@ use crate::metric::{self, Metric};
 /// Ends of the 13 intervals of `calibration_error` below 1: narrow where nearly all pairs are.
 const NARROW: [f64; 12] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
-/// Ends of the ten equal intervals of `expected_calibration_error` below 1.
-const TENTHS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+/// Ends of the ten equal intervals of expected calibration errors below 1.
+pub(crate) const TENTHS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /// Scores of link probabilities against the true links. All sums run over all pairs, exactly.
 ///

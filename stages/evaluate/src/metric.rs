@@ -190,8 +190,7 @@ metrics! {
     /// How many links too many or too few are expected among the pairs of about equal probabilities, summed over intervals
     /// of probabilities and divided by the number of links.
     CALIBRATION_ERROR = "calibration_error", "calibration error", Links, One, Fixed(3), Lower, false;
-    /// Mean of the squared errors of link probabilities over all n² entries (Brier 1950). The belief that there is no link
-    /// at all has [`EMPTY_GRAPH_MAE`].
+    /// Mean of the squared errors of link probabilities over all n² entries (Brier 1950).
     BRIER = "brier", "Brier", Links, One, Scientific, Lower, false;
     /// Expected calibration error over all n² entries: the share of entries that are expected too many or too few among
     /// those of about equal probabilities, summed over ten equal intervals of probabilities. The belief that there is no
@@ -221,6 +220,10 @@ metrics! {
     MACRO_F1 = "macro_f1", "macro F1 %", Classes, Percent, Fixed(1), Higher, true;
     /// Mean cross-entropy of test nodes.
     LOG_LOSS = "log_loss", "log loss", Classes, Nats, Fixed(3), Lower, false;
+    /// Mean over test nodes of the squared errors of class probabilities, summed over classes (Brier 1950): from 0 to 2.
+    CLASS_BRIER = "class_brier", "Brier of classes", Classes, One, Fixed(3), Lower, false;
+    /// Expected calibration error of the probabilities of the predicted classes, over ten equal intervals.
+    CLASS_CALIBRATION = "class_expected_calibration_error", "calibration error of classes", Classes, One, Fixed(3), Lower, false;
     /// Lowest mean cross-entropy of validation nodes, by which the setting was chosen.
     VALIDATION_LOSS = "validation_loss", "validation loss", Classes, Nats, Fixed(3), Lower, true;
     /// Share of test nodes in their most frequent class: the accuracy of a constant answer.

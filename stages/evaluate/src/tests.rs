@@ -150,6 +150,22 @@ fn accuracy_and_macro_f1_are_the_textbook_ones() {
     assert!((scores.macro_f1 - f64::midpoint(0.8, 2.0 / 3.0)).abs() < 1e-12);
 }
 
+/// Four nodes whose predicted classes have the probabilities 0.9, 0.8, 0.75 and 0.75, of which the last two share an
+/// interval; the third is predicted wrongly.
+#[test]
+fn brier_score_and_calibration_error_of_classes_are_the_textbook_ones() {
+    let labels = Labels::new(2, vec![(0, 0), (1, 0), (2, 0), (3, 1)]).expect("valid");
+    let probabilities = [[0.9_f32, 0.1], [0.8, 0.2], [0.25, 0.75], [0.25, 0.75]].concat();
+    let models = vec![ModelPredictions { model: 0, probabilities }];
+    let scores = classes::score(&Predictions { n_classes: 2, settings: vec![String::new()], models }, 0, &labels);
+    let brier = (2.0 * 0.1_f64.powi(2) + 2.0 * 0.2_f64.powi(2) + 2.0 * 0.75_f64.powi(2) + 2.0 * 0.25_f64.powi(2)) / 4.0;
+    assert!((scores.brier - brier).abs() < 1e-7, "{}", scores.brier);
+    // |0.9 − 1| + |0.8 − 1| + |(0.75 + 0.75) − (0 + 1)|, over four nodes.
+    assert!((scores.expected_calibration_error - 0.8 / 4.0).abs() < 1e-7, "{}", scores.expected_calibration_error);
+    let missing = classes::score(&predictions([0.9, 0.1]), 7, &labels);
+    assert!(missing.brier.is_nan() && missing.expected_calibration_error.is_nan());
+}
+
 #[test]
 fn the_setting_with_the_lowest_mean_loss_is_chosen() {
     let curve = |losses: [f64; 2]| Curves {

@@ -33,9 +33,15 @@ pub(crate) struct Files<'a>(pub &'a [RawFile]);
 /// A compressed file may not grow beyond this many bytes, more than any graph dataset in use has.
 const MAX_DECOMPRESSED: u64 = 4 << 30;
 
+/// The name of a file without what says that it is compressed.
+pub(crate) fn decompressed_name(file: &str) -> &str {
+    file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(file)
+}
+
 /// The first bytes of files that are no UTF-8 text, what they are, and what to do.
-const NO_TEXT: [(&[u8], &str, &str); 7] = [
+const NO_TEXT: [(&[u8], &str, &str); 8] = [
     (b"\x1f\x8b", "compressed by gzip", "let its name end in `.gz`"),
+    (b"\x28\xb5\x2f\xfd", "compressed by Zstandard", "let its name end in `.zst`"),
     (
         b"PK\x03\x04",
         "a zip archive (such as .xlsx or .npz)",
@@ -49,18 +55,22 @@ const NO_TEXT: [(&[u8], &str, &str); 7] = [
 ];
 
 impl Files<'_> {
-    /// The bytes of the file `name`, decompressed if it ends in `.gz`.
+    /// The bytes of the file `name`, decompressed if it ends in `.gz` or `.zst`.
     pub(crate) fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, Error> {
         let file = self.0.iter().find(|file| file.name == name);
         let file = file.ok_or_else(|| Error::new(name, "", "the file was not given", "check the paths in [ingest]"))?;
-        if !name.ends_with(".gz") {
-            return Ok(Cow::Borrowed(&file.bytes));
-        }
         let mut bytes = Vec::new();
-        let mut decoder = flate2::read::MultiGzDecoder::new(file.bytes.as_slice()).take(MAX_DECOMPRESSED);
-        decoder
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::new(name, "", format!("not a gzip file ({error})"), "fetch it again"))?;
+        let (format, read) = if name.ends_with(".gz") {
+            let mut decoder = flate2::read::MultiGzDecoder::new(file.bytes.as_slice()).take(MAX_DECOMPRESSED);
+            ("gzip", decoder.read_to_end(&mut bytes))
+        } else if name.ends_with(".zst") {
+            let decoder = zstd::Decoder::with_buffer(file.bytes.as_slice());
+            let read = decoder.and_then(|decoder| decoder.take(MAX_DECOMPRESSED).read_to_end(&mut bytes));
+            ("Zstandard", read)
+        } else {
+            return Ok(Cow::Borrowed(&file.bytes));
+        };
+        read.map_err(|error| Error::new(name, "", format!("not a {format} file ({error})"), "fetch it again"))?;
         if bytes.len() as u64 == MAX_DECOMPRESSED {
             return Err(Error::new(
                 name,

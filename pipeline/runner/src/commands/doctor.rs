@@ -8,7 +8,7 @@ use veilgraph_store::Store;
 use veilgraph_train::Device;
 
 use crate::build::{CodeOfCrate, stage_crates};
-use crate::datasets::{self, Dataset, sha256};
+use crate::datasets::{self, Dataset};
 use crate::ledger::Ledger;
 use crate::output;
 
@@ -65,6 +65,8 @@ struct DataFinding {
 #[serde(rename_all = "kebab-case")]
 enum DataState {
     Complete,
+    /// Every file is there, and of some the checksum is not known.
+    CompleteUnpinned,
     OtherChecksum,
     Incomplete,
 }
@@ -135,6 +137,7 @@ impl Findings {
         for DataFinding { name, state } in &self.data {
             let state = match state {
                 DataState::Complete => "complete, checksums right",
+                DataState::CompleteUnpinned => "complete; not every checksum is known",
                 DataState::OtherChecksum => "a file has another checksum",
                 DataState::Incomplete => "incomplete or absent",
             };
@@ -161,9 +164,10 @@ fn state(dataset: &Dataset, data_dir: &Path) -> DataState {
     let folder = data_dir.join(dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(""));
     let files = dataset.files.iter();
     let states: Vec<Option<bool>> = files
-        .map(|(file, source)| fs::read(folder.join(file)).ok().map(|bytes| sha256(&bytes) == source.sha256))
+        .map(|(file, source)| fs::read(folder.join(file)).ok().map(|bytes| source.may_be(&bytes)))
         .collect();
     match (states.iter().all(|state| *state == Some(true)), states.contains(&Some(false))) {
+        (true, _) if dataset.files.values().any(|source| source.sha256.is_none()) => DataState::CompleteUnpinned,
         (true, _) => DataState::Complete,
         (false, true) => DataState::OtherChecksum,
         (false, false) => DataState::Incomplete,

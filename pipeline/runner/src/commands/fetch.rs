@@ -41,7 +41,7 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, origin: Origin) -> anyhow::Resu
     for (file, source) in &dataset.files {
         let path = place.join(file);
         anyhow::ensure!(
-            !path.exists() || fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == source.sha256),
+            !path.exists() || fs::read(&path).is_ok_and(|bytes| source.may_be(&bytes)),
             "{}: there is another file of this name, which this program did not make; move it away, or choose another \
              --data-dir",
             path.display()
@@ -49,8 +49,8 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, origin: Origin) -> anyhow::Resu
     }
     for (file, source) in &dataset.files {
         let path = place.join(file);
-        if fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == source.sha256) {
-            output::line(&format!("{file}: already there"));
+        if let Some(bytes) = fs::read(&path).ok().filter(|bytes| source.may_be(bytes)) {
+            output::line(&format!("{file}: already there{}", unvouched(source, &bytes)));
             continue;
         }
         let places = origin.places(folder, file, source);
@@ -60,11 +60,23 @@ pub(crate) fn fetch(name: &str, data_dir: &Path, origin: Origin) -> anyhow::Resu
              --from (configs/datasets.toml has its checksum)",
             place.display()
         );
-        let bytes = first_sound(&places, &source.sha256)?;
+        let bytes = first_sound(&places, source)?;
         write(&path, &bytes)?;
-        output::line(&format!("{file}: {} KiB", bytes.len() / 1024));
+        output::line(&format!("{file}: {} KiB{}", bytes.len() / 1024, unvouched(source, &bytes)));
     }
     Ok(())
+}
+
+/// What to do about a file that has no checksum to be compared with: trust it on first use, and pin what it was.
+fn unvouched(source: &FileSource, bytes: &[u8]) -> String {
+    if source.sha256.is_some() {
+        return String::new();
+    }
+    format!(
+        "; its checksum is not known, so compare this one with what others got, and pin it in configs/datasets.toml: \
+         sha256 = \"{}\"",
+        sha256(bytes)
+    )
 }
 
 impl Origin<'_> {
@@ -75,9 +87,12 @@ impl Origin<'_> {
             (Self::Folder(from), _) => vec![Place::File(from.join(folder).join(file)), Place::File(from.join(file))],
             (Self::Hosts, None) => Vec::new(),
             (Self::Hosts, Some(url)) => {
-                let heritage =
-                    format!("https://archive.softwareheritage.org/api/1/content/sha256:{}/raw/", source.sha256);
-                let all = [Some(url.clone()), jsdelivr(url), Some(heritage)];
+                // The archive knows a file by its checksum alone.
+                let heritage = source
+                    .sha256
+                    .as_ref()
+                    .map(|sha256| format!("https://archive.softwareheritage.org/api/1/content/sha256:{sha256}/raw/"));
+                let all = [Some(url.clone()), jsdelivr(url), heritage];
                 all.into_iter().flatten().map(Place::Url).collect()
             }
         }
@@ -92,14 +107,14 @@ fn jsdelivr(url: &str) -> Option<String> {
     Some(format!("https://cdn.jsdelivr.net/gh/{owner}/{repository}@{commit}/{path}"))
 }
 
-/// The file from the first place that has it as it should be.
+/// The file from the first place that has it as it should be, or at all where its checksum is not known.
 ///
 /// # Errors
 /// When no place has it; the error says of each what was wrong.
-fn first_sound(places: &[Place], expected: &str) -> anyhow::Result<Vec<u8>> {
+fn first_sound(places: &[Place], source: &FileSource) -> anyhow::Result<Vec<u8>> {
     let mut problems: Vec<String> = Vec::new();
     for place in places {
-        match place.bytes(expected) {
+        match place.bytes(source) {
             Ok(bytes) => return Ok(bytes),
             Err(problem) => problems.push(format!("{problem:#}")),
         }
@@ -108,7 +123,7 @@ fn first_sound(places: &[Place], expected: &str) -> anyhow::Result<Vec<u8>> {
 }
 
 impl Place {
-    fn bytes(&self, expected: &str) -> anyhow::Result<Vec<u8>> {
+    fn bytes(&self, source: &FileSource) -> anyhow::Result<Vec<u8>> {
         let (name, bytes) = match self {
             Self::Url(url) => (url.clone(), download(url)?),
             Self::File(path) => {
@@ -117,10 +132,11 @@ impl Place {
                 (name, bytes)
             }
         };
-        let found = sha256(&bytes);
         anyhow::ensure!(
-            found == expected,
-            "{name}: checksum mismatch (SHA-256 {found}, expected {expected}); try again, or use --mirror or --from"
+            source.may_be(&bytes),
+            "{name}: checksum mismatch (SHA-256 {}, expected {}); try again, or use --mirror or --from",
+            sha256(&bytes),
+            source.sha256.as_deref().unwrap_or_default()
         );
         Ok(bytes)
     }
@@ -159,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_file_is_looked_for_at_its_host_and_where_copies_are_kept() {
-        let source = |url: Option<&str>| FileSource { sha256: "ab12".to_owned(), url: url.map(str::to_owned) };
+        let source = |url: Option<&str>| FileSource { sha256: Some("ab12".to_owned()), url: url.map(str::to_owned) };
         let url = |text: &str| Place::Url(text.to_owned());
         let heritage = url("https://archive.softwareheritage.org/api/1/content/sha256:ab12/raw/");
         let at_github = "https://raw.githubusercontent.com/kimiyoung/planetoid/af6a/data/ind.cora.x";
@@ -169,6 +185,12 @@ mod tests {
         );
         let elsewhere = "https://example.org/ind.cora.x";
         assert_eq!(Origin::Hosts.places("cora", "x", &source(Some(elsewhere))).len(), 2);
+        let open = FileSource { sha256: None, url: Some(elsewhere.to_owned()) };
+        assert_eq!(
+            Origin::Hosts.places("cora", "x", &open),
+            [url(elsewhere)],
+            "no archive finds it without a checksum"
+        );
         assert!(Origin::Hosts.places("cora", "x", &source(None)).is_empty());
         assert_eq!(Origin::Mirror("http://a/").places("cora", "x", &source(Some(at_github))), [url("http://a/cora/x")]);
         assert_eq!(

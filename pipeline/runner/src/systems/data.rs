@@ -97,7 +97,7 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
         let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
         let known = known.as_ref().and_then(|dataset| dataset.files.get(&name));
         let dataset = known.and(params.dataset.clone());
-        RawHandle { path, places, dataset, sha256: known.map(|file| file.sha256.clone()), name }
+        RawHandle { path, places, dataset, sha256: known.and_then(|file| file.sha256.clone()), name }
     };
     Ok(names.into_iter().map(file).collect())
 }

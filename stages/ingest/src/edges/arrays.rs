@@ -3,7 +3,7 @@
 use crate::archive::{Archive, plain_array, plain_texts};
 use crate::error::Error;
 use crate::planetoid::rows_of;
-use crate::raw::{FeatureRows, Files};
+use crate::raw::{FeatureRows, Files, decompressed_name};
 
 /// Whether a file is an array or an archive of arrays.
 pub(crate) fn is_array(file: &str) -> bool {
@@ -15,9 +15,9 @@ pub(crate) fn is_sparse(file: &str) -> bool {
     ends_in(file, ".npz")
 }
 
-/// Whether the name of a file ends so, with `.gz` behind it or without, in small or capital letters.
+/// Whether the name of a file ends so, with `.gz` or `.zst` behind it or without, in small or capital letters.
 pub(crate) fn ends_in(file: &str, end: &str) -> bool {
-    file.trim_end_matches(".gz").to_lowercase().ends_with(end)
+    decompressed_name(file).to_lowercase().ends_with(end)
 }
 
 /// A matrix or a list of links by node numbers.

@@ -9,7 +9,7 @@ use super::ordered;
 use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
-use crate::raw::Files;
+use crate::raw::{Files, decompressed_name};
 
 /// Features by node name.
 pub(super) struct NamedFeatures {
@@ -42,7 +42,7 @@ impl NamedFeatures {
 
 /// Reads features by node name, whatever their layout.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFeatures, Error> {
-    if file.trim_end_matches(".gz").ends_with(".json") {
+    if decompressed_name(file).ends_with(".json") {
         return read_feature_lists(files, file);
     }
     if arrays::is_array(file) {

@@ -6,7 +6,7 @@ mod parquet;
 mod text;
 
 use crate::error::Error;
-use crate::raw::Files;
+use crate::raw::{Files, decompressed_name};
 
 /// A table whose fields are text.
 pub(super) struct Table {
@@ -44,7 +44,7 @@ enum Kind {
 impl Kind {
     /// The kind of a file by the end of its name.
     fn of(file: &str) -> Self {
-        match file.trim_end_matches(".gz").rsplit('.').next().map(str::to_lowercase).as_deref() {
+        match decompressed_name(file).rsplit('.').next().map(str::to_lowercase).as_deref() {
             Some("parquet") => Self::Parquet,
             Some("arrow" | "feather" | "ipc") => Self::Arrow,
             Some("graphml") => Self::GraphMl,

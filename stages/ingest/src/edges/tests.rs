@@ -257,6 +257,7 @@ fn a_file_of_another_format_is_called_by_its_name() {
         (b"{\"1\": [2, 3]}\n", "JSON"),
         (b"[[1, 2],\n [2, 3]]\n", "JSON"),
         (b"\x1f\x8b\x08\0\0\0", "`.gz`"),
+        (b"\x28\xb5\x2f\xfd\x04\0", "`.zst`"),
         (b"\x93NUMPY\x01\0", "NumPy"),
         (b"PK\x03\x04\x14\0", "zip"),
         (b"PAR1\x15\x04", "Parquet"),

@@ -33,7 +33,9 @@ fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), Conf
             let floor = without_links(network.clone());
             let floor = plan.run::<ConstructWithoutLinks>(&[&floor], &NoParams {}, Run::default())?;
             let floor = floor.with(&cell.choices);
-            trained.push(plan.run::<Train>(&[&floor], &cell.params, Run { table: "train", ..Run::default() })?);
+            // The network on links may have the same choices and would have the same name.
+            let run = Run { table: "train", step: "without-links", ..Run::default() };
+            trained.push(plan.run::<Train>(&[&floor], &cell.params, run)?);
         }
     }
     posterior_similarity::run(plan, &trained, beliefs)

@@ -106,12 +106,15 @@ const ODD_LABELS: &[(&str, &str, &[u8], Labels)] = &[
     ("an unknown node", "csv", b"node,label\nann,x\nbob,y\ndan,x\n", Wrong(&["line 4", "`dan` is not in n"])),
 ];
 
-/// What is read of a file that stands for `field`, once as it is and once compressed.
-fn both(field: &str, end: &str, bytes: &[u8]) -> [(String, Result<RawGraph, String>); 2] {
+/// What is read of a file that stands for `field`, as it is and in each compression.
+fn each_way(field: &str, end: &str, bytes: &[u8]) -> [(String, Result<RawGraph, String>); 3] {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).expect("compressed");
     let packed = encoder.finish().expect("compressed");
-    [(format!("f.{end}"), bytes.to_vec()), (format!("f.{end}.gz"), packed)].map(|(file, bytes)| {
+    let of_zst = zstd::encode_all(bytes, 0).expect("compressed");
+    let all = [("", bytes.to_vec()), (".gz", packed), (".zst", of_zst)];
+    all.map(|(compressed, bytes)| {
+        let file = format!("f.{end}{compressed}");
         let params = serde_json::json!({"edges": "e", "nodes": "n", field: file});
         let params: Params = serde_json::from_value(params).expect("parameters");
         let raw = [("e", LINKS.into()), ("n", NODES.into()), (file.as_str(), bytes)];
@@ -129,7 +132,7 @@ fn says(file: &str, problem: &str, words: &[&str]) -> bool {
 #[test]
 fn every_odd_file_of_features_has_its_right_answer() {
     for (what, end, bytes, answer) in ODD_FEATURES {
-        for (file, graph) in both("features", end, bytes) {
+        for (file, graph) in each_way("features", end, bytes) {
             match (graph, answer) {
                 (Ok(graph), Rows(n_columns, wanted)) => {
                     let (width, rows) = graph.features.expect("features");
@@ -149,7 +152,7 @@ fn every_odd_file_of_features_has_its_right_answer() {
 #[test]
 fn every_odd_file_of_classes_has_its_right_answer() {
     for (what, end, bytes, answer) in ODD_LABELS {
-        for (file, graph) in both("labels", end, bytes) {
+        for (file, graph) in each_way("labels", end, bytes) {
             match (graph, answer) {
                 (Ok(graph), Named(names, wanted)) => {
                     assert_eq!(graph.class_names, *names, "{what}: {file}");

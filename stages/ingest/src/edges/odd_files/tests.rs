@@ -92,6 +92,7 @@ const ODD: &[(&str, &str, &[u8], Answer)] = &[
     ),
     ("a table of Parquet under a wrong name", "csv", b"PAR1....PAR1", Refusal(&["a Parquet file", "`.parquet`"])),
     ("a gzip file under a wrong name", "csv", b"\x1f\x8b\x08\x00", Refusal(&["compressed by gzip", "`.gz`"])),
+    ("a Zstandard file under a wrong name", "csv", b"\x28\xb5\x2f\xfd\x04", Refusal(&["by Zstandard", "`.zst`"])),
     ("an Excel file", "csv", b"PK\x03\x04....", Refusal(&["a zip archive", "CSV"])),
     ("UTF-16", "csv", b"\xff\xfe1\x00,\x002\x00", Refusal(&["UTF-16", "UTF-8"])),
     ("Latin-1", "csv", b"1,2\n\xe9,3\n", Refusal(&["line 2", "not UTF-8"])),
@@ -124,11 +125,12 @@ fn graph(file: &str, bytes: Vec<u8>) -> Result<RawGraph, String> {
 #[test]
 fn every_odd_file_has_its_right_answer() {
     for (what, end, bytes, answer) in ODD {
-        let (plain, zipped) = (format!("e.{end}"), format!("e.{end}.gz"));
+        let [plain, zipped, zst] = ["", ".gz", ".zst"].map(|compressed| format!("e.{end}{compressed}"));
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(bytes).expect("compressed");
-        let both = [(plain, bytes.to_vec()), (zipped, encoder.finish().expect("compressed"))];
-        for (file, bytes) in both {
+        let of_zst = zstd::encode_all(*bytes, 0).expect("compressed");
+        let all = [(plain, bytes.to_vec()), (zipped, encoder.finish().expect("compressed")), (zst, of_zst)];
+        for (file, bytes) in all {
             match (graph(&file, bytes), answer) {
                 (Ok(graph), Links(wanted)) => {
                     let name = |node: u32| graph.names[node as usize].as_str();
