@@ -12,6 +12,8 @@
 //! the homophily maximize the marginal likelihood of the reports, which are all that is read beside public data, so all of
 //! this is post-processing.
 //!
+//! Where the server knows no class, [`latent`] lets blocks that are found from the reports take the place of classes.
+//!
 //! # Source
 //! Karrer, Newman (2011), degree-corrected block models; Decelle, Krzakala, Moore, Zdeborová (2011), belief propagation
 //! with a mean field for pairs that are not linked. Bins, homophily from training labels and reports in the place of links
