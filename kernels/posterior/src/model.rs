@@ -253,8 +253,7 @@ impl Artifact for LinkModel {
         let told = |name: &str| if facts.0.contains_key(name) { facts.get::<f64>(name).map(Some) } else { Ok(None) };
         let [fallback_ridge, centred_ridge, bin_change, homophily] =
             [told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
-        let latent_blocks =
-            if facts.0.contains_key(LATENT_BLOCKS) { Some(facts.get(LATENT_BLOCKS)?) } else { None };
+        let latent_blocks = if facts.0.contains_key(LATENT_BLOCKS) { Some(facts.get(LATENT_BLOCKS)?) } else { None };
         Ok(Self {
             degrees,
             beta,

@@ -81,7 +81,9 @@ pub enum Error {
     #[error("centred_ridge is a penalty of matching; set [estimate] match = true, or remove it")]
     RidgeUnmatched,
     /// A number of blocks without a prior of blocks.
-    #[error("latent_blocks = {0} needs the prior that has blocks; set [estimate] prior = \"blocks\", or remove latent_blocks")]
+    #[error(
+        "latent_blocks = {0} needs the prior that has blocks; set [estimate] prior = \"blocks\", or remove latent_blocks"
+    )]
     BlocksUnread(u16),
     /// Blocks without nodes.
     #[error(
