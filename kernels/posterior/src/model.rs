@@ -34,8 +34,10 @@ pub struct LinkModel {
     /// No log odds of a bin changed by more than this in the last pass of their learning; 0 without bins.
     pub bin_change: f64,
     /// How much likelier than others the links within a class are, from 0 (not at all) to 1 (there are no others); absent
-    /// where classes were not believed together with links.
+    /// where neither classes nor latent blocks were believed together with links.
     pub homophily: Option<f64>,
+    /// So many latent blocks took the place of classes; absent where none did.
+    pub latent_blocks: Option<u16>,
 }
 
 /// Gives the probability of a link for every pair of nodes without holding them.
@@ -193,6 +195,8 @@ const FALLBACK_RIDGE: &str = "fallback_ridge";
 const CENTRED_RIDGE: &str = "centred_ridge";
 /// Name of the fact how much classes decide about links.
 const HOMOPHILY: &str = "homophily";
+/// Name of the fact how many latent blocks there are.
+const LATENT_BLOCKS: &str = "latent_blocks";
 /// Name of the fact how well the log odds of bins have settled.
 const BIN_CHANGE: &str = "bin_change";
 
@@ -215,7 +219,8 @@ impl Artifact for LinkModel {
         let bin_change = (!self.bin_logits.is_empty()).then_some((BIN_CHANGE, self.bin_change));
         let homophily = self.homophily.map(|homophily| (HOMOPHILY, homophily));
         let told = [fallback_ridge, centred_ridge, bin_change, homophily].into_iter().flatten();
-        told.fold(facts, |facts, (name, value)| facts.with(name, value))
+        let facts = told.fold(facts, |facts, (name, value)| facts.with(name, value));
+        self.latent_blocks.into_iter().fold(facts, |facts, blocks| facts.with(LATENT_BLOCKS, blocks))
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -248,6 +253,7 @@ impl Artifact for LinkModel {
         let told = |name: &str| if facts.0.contains_key(name) { facts.get::<f64>(name).map(Some) } else { Ok(None) };
         let [fallback_ridge, centred_ridge, bin_change, homophily] =
             [told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
+        let latent_blocks = if facts.0.contains_key(LATENT_BLOCKS) { Some(facts.get(LATENT_BLOCKS)?) } else { None };
         Ok(Self {
             degrees,
             beta,
@@ -259,6 +265,7 @@ impl Artifact for LinkModel {
             centred_ridge,
             bin_change: bin_change.unwrap_or(0.0),
             homophily,
+            latent_blocks,
         })
     }
 }

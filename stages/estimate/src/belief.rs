@@ -46,9 +46,9 @@ pub(crate) fn believe(
         with_smallest_ridge(params.ridge, may_grow, |ridge| fit(degrees, params.solver, ridge, progress))?;
     let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge };
     let matched = |goal| Matching { degrees: &used.degrees, centred_ridge, goal };
-    let homophily = match &bins {
-        Bins::Learned => None,
-        Bins::Scored(scores) => Some(scores.homophily),
+    let (homophily, latent_blocks) = match &bins {
+        Bins::Learned => (None, None),
+        Bins::Scored(scores) => (Some(scores.homophily), scores.n_latent),
     };
     let model = |belief: Belief| {
         let Belief { posterior: Fitted { beta, residual, iterations }, bin_logits, bin_change, ridge, .. } = belief;
@@ -67,6 +67,7 @@ pub(crate) fn believe(
             centred_ridge,
             bin_change,
             homophily,
+            latent_blocks,
         }
     };
     let mut start =

@@ -12,16 +12,21 @@
 //! the homophily maximize the marginal likelihood of the reports, which are all that is read beside public data, so all of
 //! this is post-processing.
 //!
+//! Where the server knows no class, [`latent`] lets blocks that are found from the reports take the place of classes.
+//!
 //! # Source
 //! Karrer, Newman (2011), degree-corrected block models; Decelle, Krzakala, Moore, Zdeborová (2011), belief propagation
 //! with a mean field for pairs that are not linked. Bins, homophily from training labels and reports in the place of links
 //! are additions of this project; docs/link-model.md derives the formulas.
 
 mod double_claims;
+mod homophily;
+mod latent;
 mod learned;
 mod messages;
 mod report_weight;
 mod scores;
+mod spectral;
 mod stored;
 mod unclaimed;
 
@@ -32,6 +37,7 @@ use veilgraph_posterior::LinkEvidence;
 use crate::known_pairs::{SimilarClaim, SimilarClaims};
 use crate::learned_score::{Coordinates, ListedPair, learned_scores};
 use double_claims::DoubleClaimPairs;
+pub(crate) use latent::fit_latent_blocks;
 use learned::Learned;
 use messages::Messages;
 use report_weight::weighed;
@@ -112,14 +118,16 @@ pub(crate) fn fit_blocks(
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     if degrees.iter().sum::<f64>() == 0.0 {
         // Nobody sent anything.
-        let scores = PairScores { rows: vec![Vec::new(); degrees.len()], of_others: 0.0, homophily: 0.0 };
+        let scores =
+            PairScores { rows: vec![Vec::new(); degrees.len()], of_others: 0.0, homophily: 0.0, n_latent: None };
         return Blocks { scores, classes: classes.prior.clone() };
     }
-    let mut learned = Learned::new(&degrees, &similar, classes);
+    let mut learned = Learned::new(&degrees, &similar, classes.prior.n_classes());
     let mut messages = Messages::new(&pairs, classes);
     for (round, most_passes) in ROUNDS.into_iter().enumerate() {
         progress.report(round as u64, ROUNDS.len() as u64);
-        learned.learn(&degrees, &similar, &pairs, classes, messages.beliefs(), ratios);
+        learned.learn(&degrees, &similar, messages.beliefs(), ratios);
+        learned.learn_homophily(&similar, &pairs, classes, ratios);
         messages.propagate(&learned, &similar, classes, ratios, MOST_STORED, most_passes);
     }
     let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);

@@ -21,14 +21,14 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
 use belief::Bins;
-use blocks::{KnownClasses, fit_blocks};
+use blocks::{KnownClasses, fit_blocks, fit_latent_blocks};
 use learned_score::Coordinates;
 
 pub use beta_model::{FitError, Solver, fit};
 pub use degrees::Degrees;
 pub use ldpgen::{GroupAtRandom, GroupByCounts};
 pub use pairing::{MergeEvidence, PairReports, PairRows, pair_claims};
-pub use params::{Method, MissingNodes, Params, Prior};
+pub use params::{LatentBlocks, Method, MissingNodes, Params, Prior};
 
 /// Fits the prior to the noisy degrees and adds the evidence of the noisy bits.
 pub struct Estimate;
@@ -87,6 +87,22 @@ pub enum Error {
     /// A penalty of matching without matching.
     #[error("centred_ridge is a penalty of matching; set [estimate] match = true, or remove it")]
     RidgeUnmatched,
+    /// A number of blocks without a prior of blocks.
+    #[error(
+        "latent_blocks = {0} needs the prior that has blocks; set [estimate] prior = \"blocks\", or remove latent_blocks"
+    )]
+    BlocksUnread(u16),
+    /// Blocks without nodes.
+    #[error(
+        "latent_blocks = {blocks} is more than the graph's {n_nodes} nodes; set [estimate] latent_blocks = \"auto\", or a smaller \
+         number"
+    )]
+    TooManyBlocks {
+        /// So many blocks are asked for.
+        blocks: u16,
+        /// So many nodes there are.
+        n_nodes: usize,
+    },
     /// A value broke an invariant.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -204,6 +220,7 @@ fn read(
     progress: &Progress,
 ) -> Result<(LinkModel, LinkEvidence, Option<ClassBeliefs>), Error> {
     params.check()?;
+    params.check_nodes(evidence.n_nodes())?;
     if evidence.n_nodes() != degrees.n_nodes {
         return Err(Error::Mismatch(format!("{} and {} nodes", evidence.n_nodes(), degrees.n_nodes)));
     }
@@ -236,7 +253,13 @@ fn read(
             let blocks = fit_blocks(&evidence, &degrees.degrees, &missing, epsilon, &classes, progress);
             (if is_noisy { Bins::Scored(blocks.scores) } else { Bins::Learned }, Some(blocks.classes))
         }
-        other => (Bins::Learned, other.map(|classes| classes.prior)),
+        Some(classes) => (Bins::Learned, Some(classes.prior)),
+        None if is_noisy && params.finds_latent_blocks() => {
+            let wanted = params.latent_blocks;
+            let scores = fit_latent_blocks(&evidence, &degrees.degrees, &missing, epsilon_links, wanted, progress);
+            (scores.map_or(Bins::Learned, Bins::Scored), None)
+        }
+        None => (Bins::Learned, None),
     };
     let (model, evidence) = belief::believe(&degrees, evidence, bins, epsilon_links, &missing, params, progress)?;
     Ok((model, evidence, classes))

@@ -35,6 +35,8 @@ pub struct Params {
     pub centred_ridge: Option<f64>,
     /// What to do about nodes that sent nothing.
     pub missing_nodes: MissingNodes,
+    /// How many latent blocks take the place of classes where the prior is `blocks` and the server holds no labels.
+    pub latent_blocks: LatentBlocks,
 }
 
 /// Budget of a bit from which on reports tell common neighbours from noise (docs/benchmarks/estimators.md).
@@ -60,6 +62,8 @@ struct Table {
     centred_ridge: Option<f64>,
     #[serde(default)]
     missing_nodes: MissingNodes,
+    #[serde(default)]
+    latent_blocks: LatentBlocks,
 }
 
 /// A choice of everything else in `[estimate]`.
@@ -84,6 +88,59 @@ pub enum MissingNodes {
     OneSided,
 }
 
+/// How many blocks of nodes are found from the reports where no class is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenBlocks", into = "WrittenBlocks")]
+pub enum LatentBlocks {
+    /// As many as make the reports about held-out pairs likeliest, or none.
+    #[default]
+    Auto,
+    /// So many; 0 and 1 are none.
+    Number(u16),
+}
+
+/// A number of blocks as a config writes it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "latent_blocks is \"auto\" or a whole number from 0 to 65535")]
+enum WrittenBlocks {
+    Number(u16),
+    Name(String),
+}
+
+impl TryFrom<WrittenBlocks> for LatentBlocks {
+    type Error = String;
+
+    fn try_from(written: WrittenBlocks) -> Result<Self, String> {
+        match written {
+            WrittenBlocks::Number(number) => Ok(Self::Number(number)),
+            WrittenBlocks::Name(name) if name == "auto" => Ok(Self::Auto),
+            WrittenBlocks::Name(name) => {
+                Err(format!("latent_blocks is \"auto\" or a whole number from 0 to 65535, not \"{name}\""))
+            }
+        }
+    }
+}
+
+impl From<LatentBlocks> for WrittenBlocks {
+    fn from(blocks: LatentBlocks) -> Self {
+        match blocks {
+            LatentBlocks::Auto => Self::Name("auto".to_owned()),
+            LatentBlocks::Number(number) => Self::Number(number),
+        }
+    }
+}
+
+impl LatentBlocks {
+    /// Returns the number of blocks that is asked for, where it is more than one.
+    #[must_use]
+    pub fn asked_for(self) -> Option<u16> {
+        match self {
+            Self::Number(number) if number > 1 => Some(number),
+            Self::Auto | Self::Number(_) => None,
+        }
+    }
+}
+
 /// What is believed before the bits are seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -96,8 +153,8 @@ pub enum Prior {
     #[serde(rename = "beta-model+features")]
     BetaModelFeatures,
     /// Degree-corrected block model: links are likelier between nodes that resemble each other and between nodes of one
-    /// class, and links tell classes. Both are learned from the reports. Where the server holds no labels, this is
-    /// [`Self::BetaModelFeatures`].
+    /// class, and links tell classes. Both are learned from the reports. Where the server holds no labels, latent blocks
+    /// take the place of classes; without them this is [`Self::BetaModelFeatures`].
     Blocks,
 }
 
@@ -121,6 +178,7 @@ impl From<Table> for Params {
             ridge: table.ridge,
             centred_ridge: table.centred_ridge,
             missing_nodes: table.missing_nodes,
+            latent_blocks: table.latent_blocks,
         }
     }
 }
@@ -141,8 +199,8 @@ impl Params {
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors
-    /// When a ridge is no number of at least 0, is set where nothing is matched, or common neighbours are to be counted
-    /// without matching.
+    /// When a ridge is no number of at least 0, is set where nothing is matched, common neighbours are to be counted
+    /// without matching, or a number of latent blocks is set with a prior that has no blocks.
     pub fn check(&self) -> Result<(), Error> {
         for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
             if !(ridge >= 0.0 && ridge.is_finite()) {
@@ -158,7 +216,21 @@ impl Params {
         if self.learned_score && !self.uses_classes() {
             return Err(Error::LearnedScoreWithoutBlocks);
         }
-        Ok(())
+        match self.latent_blocks.asked_for() {
+            Some(blocks) if self.prior != Prior::Blocks => Err(Error::BlocksUnread(blocks)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a graph of `n_nodes` nodes can have the blocks that are asked for.
+    ///
+    /// # Errors
+    /// When there are more blocks than nodes.
+    pub fn check_nodes(&self, n_nodes: usize) -> Result<(), Error> {
+        match self.latent_blocks.asked_for() {
+            Some(blocks) if usize::from(blocks) > n_nodes => Err(Error::TooManyBlocks { blocks, n_nodes }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether similar pairs are read.
@@ -171,6 +243,12 @@ impl Params {
     #[must_use]
     pub fn uses_classes(&self) -> bool {
         self.prior == Prior::Blocks
+    }
+
+    /// Whether latent blocks are looked for, where the server holds no labels.
+    #[must_use]
+    pub fn finds_latent_blocks(&self) -> bool {
+        self.prior == Prior::Blocks && !matches!(self.latent_blocks, LatentBlocks::Number(0 | 1))
     }
 
     /// Whether common neighbours are looked for at this budget of a bit.

@@ -51,6 +51,7 @@ fn params() -> Params {
         ridge: 0.0,
         centred_ridge: None,
         missing_nodes: MissingNodes::Refuse,
+        latent_blocks: LatentBlocks::Auto,
     }
 }
 
@@ -414,4 +415,23 @@ fn triangles_without_matching_are_refused() {
     let params = Params { triangles: true, degrees: Degrees::EmpiricalBayesBits, ..params() };
     let error = estimate(links, unsent, &params);
     assert!(matches!(error, Err(Error::TrianglesUnmatched)));
+}
+
+/// A number of blocks is a whole number or chosen; nonsense, blocks that nothing reads and more blocks than nodes are named.
+#[test]
+fn impossible_latent_blocks_are_refused() {
+    let parse = |text: &str| toml::from_str::<Params>(text);
+    assert_eq!(parse("").expect("valid").latent_blocks, LatentBlocks::Auto);
+    assert_eq!(parse("latent_blocks = \"auto\"").expect("valid").latent_blocks, LatentBlocks::Auto);
+    assert_eq!(parse("latent_blocks = 12").expect("valid").latent_blocks, LatentBlocks::Number(12));
+    for text in ["\"many\"", "-1", "2.5", "65536"] {
+        let error = parse(&format!("latent_blocks = {text}")).expect_err(text);
+        assert!(error.to_string().contains("whole number from 0 to 65535"), "{text}: {error}");
+    }
+    let error = parse("method = \"published\"\nlatent_blocks = 4").expect("a table").check().expect_err("unread");
+    assert!(error.to_string().contains("set [estimate] prior = \"blocks\""), "{error}");
+    let links = NoisyLinks::from_lists(facts(2.0, 0.0), &[vec![1], vec![0], vec![]]).expect("valid");
+    let unsent = NoisyDegrees::none(links.facts.clone(), 3);
+    let error = estimate(links, unsent, &parse("latent_blocks = 4").expect("valid")).expect_err("too many");
+    assert!(error.to_string().contains("latent_blocks = 4 is more than the graph's 3 nodes"), "{error}");
 }

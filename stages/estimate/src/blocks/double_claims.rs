@@ -20,8 +20,16 @@ pub(crate) struct DoubleClaimPairs {
 impl DoubleClaimPairs {
     /// Lists the double claims of this evidence.
     pub(crate) fn new(evidence: &LinkEvidence) -> Self {
+        Self::of_pairs(evidence, |_, _| true)
+    }
+
+    /// Lists the double claims of the pairs `i < j` that are wanted.
+    pub(crate) fn of_pairs(evidence: &LinkEvidence, is_wanted: impl Fn(u32, u32) -> bool) -> Self {
         let n_nodes = evidence.n_nodes();
-        let double = |i: usize| evidence.row(i).filter(|(_, known)| known.claims == 2);
+        let double = |i: usize| {
+            let claimed = evidence.row(i).filter(|(_, known)| known.claims == 2);
+            claimed.filter(|&(j, _)| is_wanted(i as u32, j)).collect::<Vec<_>>()
+        };
         let mut offsets = vec![0; n_nodes + 1];
         for i in 0..n_nodes {
             for (j, _) in double(i) {

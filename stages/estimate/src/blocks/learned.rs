@@ -1,12 +1,12 @@
-//! This module learns weights of nodes, log odds of bins, and homophily.
+//! This module learns weights of nodes and log odds of bins.
 
 use rayon::prelude::*;
 
-use super::double_claims::DoubleClaimPairs;
-use super::{ClaimRatios, KnownClasses, MOST_LIKELY};
+use super::{ClaimRatios, MOST_LIKELY};
 use crate::known_pairs::{STRIPES, SimilarClaim, SimilarClaims, sum_in_order};
 
 /// Holds the parameters of the prior probability of a link.
+#[derive(Clone)]
 pub(crate) struct Learned {
     /// `w_i` of each node; 0 where a node sent nothing.
     pub weights: Vec<f64>,
@@ -22,7 +22,7 @@ pub(crate) struct Learned {
 
 impl Learned {
     /// Returns where learning starts: bins that tell nothing, and moderate homophily.
-    pub(crate) fn new(degrees: &[f64], similar: &SimilarClaims, classes: &KnownClasses) -> Self {
+    pub(crate) fn new(degrees: &[f64], similar: &SimilarClaims, n_classes: usize) -> Self {
         let total: f64 = degrees.iter().sum();
         let n_bins = usize::from(similar.n_bins()) + 1;
         Self {
@@ -30,7 +30,7 @@ impl Learned {
             bin_logits: vec![0.0; n_bins],
             factors: vec![1.0; n_bins],
             homophily: 0.5,
-            shares: vec![1.0 / classes.prior.n_classes() as f64; classes.prior.n_classes()],
+            shares: vec![1.0 / n_classes as f64; n_classes],
         }
     }
 
@@ -51,19 +51,11 @@ impl Learned {
         self.weights[i] * self.weights[j as usize] * self.factors[usize::from(bin)]
     }
 
-    /// Learns everything from the reports, with these beliefs about classes.
+    /// Learns everything but the homophily from the reports, with these beliefs about classes.
     ///
     /// # Shapes
     /// `degrees`: `[n]`, links; `beliefs`: `[n, n_classes]`, row-major.
-    pub(crate) fn learn(
-        &mut self,
-        degrees: &[f64],
-        similar: &SimilarClaims,
-        pairs: &DoubleClaimPairs,
-        classes: &KnownClasses,
-        beliefs: &[f32],
-        ratios: ClaimRatios,
-    ) {
+    pub(crate) fn learn(&mut self, degrees: &[f64], similar: &SimilarClaims, beliefs: &[f32], ratios: ClaimRatios) {
         const STEPS: usize = 4;
         let n_classes = self.shares.len();
         let total: f64 = degrees.iter().sum();
@@ -76,7 +68,6 @@ impl Learned {
             self.learn_bins(similar, beliefs, ratios);
             self.fit_weights(degrees, similar, beliefs);
         }
-        self.learn_homophily(similar, pairs, classes, ratios);
     }
 
     /// Takes one Newton step towards the log odds of bins that maximize the marginal likelihood.
@@ -148,82 +139,4 @@ impl Learned {
             *weight *= (degree / expected.max(1e-9)).sqrt().clamp(0.2, 5.0);
         }
     }
-
-    /// Finds the homophily under which the reports about pairs of training nodes are likeliest.
-    fn learn_homophily(
-        &mut self,
-        similar: &SimilarClaims,
-        pairs: &DoubleClaimPairs,
-        classes: &KnownClasses,
-        ratios: ClaimRatios,
-    ) {
-        const STEPS: usize = 30;
-        const RANGE: (f64, f64) = (0.01, 0.98);
-        // `θ = base (1 + h · excess)`: the excess says how much likelier links are in one class if classes decide all.
-        let excess = |i: usize, j: u32| -> Option<f64> {
-            let (a, b) = (classes.known[i]?, classes.known[j as usize]?);
-            Some(if a == b { 1.0 / self.shares[usize::from(a)] - 1.0 } else { -1.0 })
-        };
-        let mut told: Vec<Told> = Vec::new();
-        // The sum of `w_i w_j excess` over the pairs that nobody claims, as expected without links.
-        let mut unclaimed = ratios.unclaimed * self.excess_of_all(classes);
-        for i in (0..self.weights.len()).filter(|&i| classes.known[i].is_some()) {
-            for slot in pairs.slots(i).filter(|&slot| pairs.partners[slot] as usize > i) {
-                let j = pairs.partners[slot];
-                let base = self.base(i, j, pairs.bins[slot]);
-                told.extend(excess(i, j).map(|excess| Told { base, excess, less_one: ratios.less_one[2] }));
-            }
-            for &SimilarClaim { partner, bin, claims } in similar.row(i) {
-                let Some(excess) = excess(i, partner) else { continue };
-                let base = self.base(i, partner, bin);
-                unclaimed -= ratios.unclaimed * self.weights[i] * self.weights[partner as usize] * excess;
-                if claims == 0 {
-                    told.push(Told { base, excess, less_one: ratios.less_one[0] });
-                }
-            }
-        }
-        for _ in 0..STEPS {
-            let (mut gradient, mut information) = (ratios.less_one[0] * unclaimed, 1e-9);
-            for &Told { base, excess, less_one } in &told {
-                let theta = base * (1.0 + self.homophily * excess);
-                if theta >= MOST_LIKELY {
-                    continue;
-                }
-                let slope = base * excess * less_one / (1.0 + theta * less_one);
-                gradient += slope;
-                information += slope * slope;
-            }
-            let step = (gradient / information).clamp(-0.2, 0.2);
-            let next = (self.homophily + step).clamp(RANGE.0, RANGE.1);
-            let is_settled = (next - self.homophily).abs() < 1e-4;
-            self.homophily = next;
-            if is_settled {
-                break;
-            }
-        }
-    }
-
-    /// Returns the sum of `w_i w_j excess` over all pairs of training nodes.
-    fn excess_of_all(&self, classes: &KnownClasses) -> f64 {
-        let (mut sums, mut squares) = (vec![0.0; self.shares.len()], vec![0.0; self.shares.len()]);
-        for (weight, known) in self.weights.iter().zip(&classes.known) {
-            if let Some(class) = *known {
-                sums[usize::from(class)] += weight;
-                squares[usize::from(class)] += weight * weight;
-            }
-        }
-        let total: f64 = sums.iter().sum();
-        let all = (total * total - squares.iter().sum::<f64>()) / 2.0;
-        let same = sums.iter().zip(&squares).zip(&self.shares);
-        same.map(|((sum, square), share)| (sum * sum - square) / 2.0 / share).sum::<f64>() - all
-    }
-}
-
-/// Describes a pair of training nodes of which the claims tell something.
-struct Told {
-    /// `w_i w_j g_ij`.
-    base: f64,
-    excess: f64,
-    /// What the claims multiply the likelihood by, less one.
-    less_one: f64,
 }

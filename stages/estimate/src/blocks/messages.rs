@@ -49,6 +49,14 @@ impl<'a> Messages<'a> {
         messages
     }
 
+    /// Returns the same before any report is read, but with these beliefs to start with.
+    ///
+    /// # Shapes
+    /// `beliefs`: `[n, n_classes]`, row-major.
+    pub(crate) fn starting_with(self, beliefs: Vec<f32>) -> Self {
+        Self { beliefs, ..self }
+    }
+
     /// Returns the sum of what all reports say about the classes of all nodes, in nats.
     ///
     /// # Shapes

@@ -18,6 +18,8 @@ pub(crate) struct PairScores {
     pub of_others: f64,
     /// The homophily `h` that they count with.
     pub homophily: f64,
+    /// The number of latent blocks in the place of classes, where no class is known.
+    pub n_latent: Option<u16>,
 }
 
 impl PairScores {
@@ -33,11 +35,7 @@ impl PairScores {
         let belief = |node: usize| &messages.beliefs()[node * n_classes..][..n_classes];
         let of_beliefs = |i: usize, j: u32| learned.affinity(belief(i), belief(j as usize));
         let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f64>; 2]| {
-            let [own, other] = scratch;
-            let j = pairs.partners[slot] as usize;
-            messages.message(slot, i, j, own);
-            messages.message(pairs.reverse[slot] as usize, j, i, other);
-            let same: f64 = own.iter().zip(&*other).zip(&learned.shares).map(|((a, b), share)| a * b / share).sum();
+            let same = same_class(messages, pairs, slot, i, &learned.shares, scratch);
             1.0 - learned.homophily + learned.homophily * same
         };
         let row = |scratch: &mut [Vec<f64>; 2], i: usize| -> Vec<Scored> {
@@ -63,7 +61,7 @@ impl PairScores {
         let of_others = libm::log(affinity_of_others(learned, messages.beliefs(), &rows));
         let row =
             |row: Vec<Scored>| row.into_iter().map(|pair| (pair.partner, pair.logit - of_others as f32)).collect();
-        Self { rows: rows.into_par_iter().map(row).collect(), of_others, homophily: learned.homophily }
+        Self { rows: rows.into_par_iter().map(row).collect(), of_others, homophily: learned.homophily, n_latent: None }
     }
 
     /// Adds these numbers to the scores of the similar pairs.
@@ -81,6 +79,25 @@ impl PairScores {
             }
         }
     }
+}
+
+/// Returns `Σ_c m_i(c) m_j(c) / π_c` with both messages of a pair, whose slot stands in the row of node `i`.
+///
+/// # Shapes
+/// `shares` and each of `scratch`: `[n_classes]`.
+pub(crate) fn same_class(
+    messages: &Messages,
+    pairs: &DoubleClaimPairs,
+    slot: usize,
+    i: usize,
+    shares: &[f64],
+    scratch: &mut [Vec<f64>; 2],
+) -> f64 {
+    let [own, other] = scratch;
+    let j = pairs.partners[slot] as usize;
+    messages.message(slot, i, j, own);
+    messages.message(pairs.reverse[slot] as usize, j, i, other);
+    own.iter().zip(&*other).zip(shares).map(|((a, b), share)| a * b / share).sum()
 }
 
 /// Describes a listed pair of the row's node and a later one.

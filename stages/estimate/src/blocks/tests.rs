@@ -1,4 +1,5 @@
 use super::*;
+use crate::LatentBlocks;
 use veilgraph_posterior::SimilarPairs;
 
 /// A graph of three classes, in which links within a class are likelier, as reported with a budget of `epsilon` for each
@@ -104,7 +105,7 @@ fn one_claim_moves_a_belief_as_the_formula_says() {
     known.known = vec![Some(2), None, None, None, None, None];
     let similar = SimilarClaims::new(&evidence);
     let pairs = DoubleClaimPairs::new(&evidence);
-    let learned = Learned::new(&[1.0; 6], &similar, &known);
+    let learned = Learned::new(&[1.0; 6], &similar, N_CLASSES);
     let mut messages = Messages::new(&pairs, &known);
     let ratios = ClaimRatios { less_one: [0.0, 0.0, 40.0], unclaimed: 0.0 };
     messages.propagate(&learned, &similar, &known, ratios, usize::MAX, 25);
@@ -126,7 +127,7 @@ fn beliefs_are_nearly_the_same_without_stored_messages() {
     let similar = SimilarClaims::new(&drawn.evidence);
     let pairs = DoubleClaimPairs::new(&drawn.evidence);
     let ratios = ClaimRatios::new(1.5);
-    let mut learned = Learned::new(&drawn.degrees, &similar, &known);
+    let mut learned = Learned::new(&drawn.degrees, &similar, N_CLASSES);
     learned.homophily = 0.8;
     let beliefs = |most_stored: usize| {
         let mut messages = Messages::new(&pairs, &known);
@@ -184,4 +185,114 @@ fn extreme_inputs_have_finite_scores_and_beliefs() {
             }
         }
     }
+}
+
+fn latent(drawn: &Drawn, epsilon: f64, wanted: LatentBlocks) -> Option<PairScores> {
+    fit_latent_blocks(&drawn.evidence, &drawn.degrees, &[], epsilon, wanted, &Progress::none())
+}
+
+/// Reports alone tell three blocks, how much they decide about links, and which pairs are in one block. (Three seeds. The
+/// homophily has a standard error of about .04, so it is off by .15 by chance twice in 10,000 tries.)
+#[test]
+fn links_alone_tell_blocks() {
+    for seed in 1..=3 {
+        let drawn = drawn(600, 0.8, 4.0, seed);
+        let scores = latent(&drawn, 4.0, LatentBlocks::Auto).expect("there are blocks");
+        assert_eq!(scores.n_latent, Some(3), "seed {seed}");
+        assert!((scores.homophily - 0.8).abs() < 0.15, "seed {seed}: {}", scores.homophily);
+        let mean = |same: bool| {
+            let pairs = (0..).zip(&scores.rows).flat_map(|(i, row)| row.iter().map(move |&(j, score)| (i, j, score)));
+            let wanted = pairs.filter(|&(i, j, _)| same == (drawn.classes[i] == drawn.classes[j as usize]));
+            let (sum, count) = wanted.fold((0.0, 0.0), |(sum, count), pair| (sum + f64::from(pair.2), count + 1.0));
+            sum / count
+        };
+        // With certain blocks the difference is ln 13, which is 2.6.
+        assert!(mean(true) - mean(false) > 1.0, "seed {seed}: {} {}", mean(true), mean(false));
+    }
+}
+
+/// Where links follow no blocks, none are found. A number of blocks gains 7 nats by chance with a probability of at most
+/// e^-7, so that ten graphs and eight numbers would give a false alarm in at most 7 % of all choices of seeds.
+#[test]
+fn no_blocks_are_found_where_there_are_none() {
+    for seed in 1..=5 {
+        for epsilon in [2.0, 4.0] {
+            let found = latent(&drawn(300, 0.0, epsilon, seed), epsilon, LatentBlocks::Auto);
+            assert!(found.is_none(), "seed {seed}, epsilon {epsilon}: {:?}", found.map(|scores| scores.n_latent));
+        }
+    }
+}
+
+/// The number of blocks that is asked for is the one that is used, as many as there are nodes at most; one block is none.
+#[test]
+fn a_number_of_blocks_is_kept() {
+    let drawn = drawn(60, 0.5, 3.0, 11);
+    for number in [0, 1] {
+        assert!(latent(&drawn, 3.0, LatentBlocks::Number(number)).is_none());
+    }
+    for number in [2, 5, 60] {
+        let scores = latent(&drawn, 3.0, LatentBlocks::Number(number)).expect("it is asked for");
+        assert_eq!(scores.n_latent, Some(number));
+        assert!(scores.rows.iter().flatten().all(|(_, score)| score.is_finite()), "{number} blocks");
+    }
+}
+
+/// Whatever the budget: no claims at all, and nodes that sent nothing.
+#[test]
+fn latent_blocks_of_extreme_inputs_are_finite() {
+    let silent = LinkEvidence::from_rows(vec![Vec::new(); 9]).expect("valid");
+    let some = drawn(60, 0.5, 2.0, 11);
+    for epsilon in [1e-3, 1.0, 20.0, 700.0] {
+        for (evidence, degrees) in
+            [(&silent, vec![0.01; 9]), (&silent, vec![0.0; 9]), (&some.evidence, some.degrees.clone())]
+        {
+            for wanted in [LatentBlocks::Auto, LatentBlocks::Number(2), LatentBlocks::Number(9)] {
+                let found = fit_latent_blocks(evidence, &degrees, &[0, 1], epsilon, wanted, &Progress::none());
+                let is_finite = |scores: &PairScores| scores.rows.iter().flatten().all(|(_, score)| score.is_finite());
+                assert!(found.as_ref().is_none_or(is_finite), "epsilon {epsilon}, {wanted:?}");
+                assert!(found.is_none() || degrees.iter().sum::<f64>() > 0.0, "nobody has a link");
+            }
+        }
+    }
+}
+
+/// The number of threads changes no bit.
+#[test]
+fn latent_blocks_are_the_same_on_any_number_of_threads() {
+    let drawn = drawn(300, 0.8, 4.0, 3);
+    let with_threads = |n_threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
+        pool.install(|| latent(&drawn, 4.0, LatentBlocks::Auto)).expect("there are blocks")
+    };
+    let (one, four) = (with_threads(1), with_threads(4));
+    assert_eq!((one.n_latent, one.homophily.to_bits()), (four.n_latent, four.homophily.to_bits()));
+    assert_eq!(one.rows, four.rows);
+}
+
+/// Two groups of nodes in which everybody claims everybody lie on two sides of the first eigenvector, and its value is that
+/// of the matrix written out.
+#[test]
+fn the_first_eigenvector_tells_two_groups() {
+    let rows = (0..12_u32).map(|i| (i + 1..12).filter(|j| i / 6 == j / 6).map(|j| (j, 2)).collect());
+    let evidence = LinkEvidence::from_rows(rows).expect("valid");
+    let (similar, pairs, degrees) = (SimilarClaims::new(&evidence), DoubleClaimPairs::new(&evidence), vec![5.0; 12]);
+    let alone = Learned::new(&degrees, &similar, 1);
+    let ratios = ClaimRatios::new(3.0);
+    let links = spectral::ExpectedLinks::new(&degrees, &alone, &similar, &pairs, ratios);
+    let vectors = links.leading(2);
+    assert!((0..12).all(|node| (vectors[2 * node] > 0.0) == ((vectors[0] > 0.0) == (node < 6))), "{vectors:?}");
+    let product = |a: usize, b: usize| (0..12).map(|node| vectors[2 * node + a] * vectors[2 * node + b]).sum::<f64>();
+    assert!((product(0, 0) - 1.0).abs() < 1e-9 && product(0, 1).abs() < 1e-9, "{} {}", product(0, 0), product(0, 1));
+    let same = (0..12).all(|node| (vectors[2 * node].abs() - 1.0 / 12.0_f64.sqrt()).abs() < 1e-6);
+    assert!(same, "all nodes have the same size: {vectors:?}");
+}
+
+/// `χ² Σ w⁴` written out for equal degrees `d`: `χ² d² / n`.
+#[test]
+fn the_threshold_of_blocks_is_that_of_equal_degrees() {
+    let divergence = (2.0_f64.exp() - 1.0).powi(2) + (1.0 - (-2.0_f64).exp()).powi(2);
+    let limit = divergence * 64.0;
+    assert!(latent::are_tellable(&vec![8.0; limit as usize - 1], 2.0));
+    assert!(!latent::are_tellable(&vec![8.0; limit as usize + 2], 2.0));
+    assert!(!latent::are_tellable(&[0.0; 3], 2.0), "nobody has a link");
 }

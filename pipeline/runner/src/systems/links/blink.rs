@@ -92,6 +92,7 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
                            remove learned_score";
             return Err(plan.config.error("estimate.learned_score", problem));
         }
+        check_latent_blocks(plan, &cell.params, believes_classes, paired.first().and_then(|branch| branch.n_nodes))?;
         let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;
         let cell = [cell];
         beliefs.extend(if believes_classes {
@@ -106,6 +107,28 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
         });
     }
     Ok(beliefs)
+}
+
+/// Refuses latent blocks beside classes, and more of them than nodes, before anything is released.
+fn check_latent_blocks(
+    plan: &Plan,
+    params: &EstimateParams,
+    believes_classes: bool,
+    n_nodes: Option<usize>,
+) -> Result<(), ConfigError> {
+    let problem = match (params.latent_blocks.asked_for(), n_nodes) {
+        (Some(_), _) if believes_classes => {
+            "latent blocks take the place of classes where the server holds no labels, and here it holds labels; remove \
+             latent_blocks"
+                .to_owned()
+        }
+        (Some(_), Some(n_nodes)) => match params.check_nodes(n_nodes) {
+            Ok(()) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+        _ => return Ok(()),
+    };
+    Err(plan.config.error("estimate.latent_blocks", &problem))
 }
 
 /// Only a prior that reads features asks for similar pairs; nodes are compared once for all releases.
@@ -130,7 +153,13 @@ fn with_similar_pairs(
                 "the prior reads features that the server does not hold; set [estimate] prior = \"beta-model\"";
             return Err(plan.config.error("privacy.features", problem));
         }
-        let rest = if believes_classes { "degrees and classes" } else { "degrees alone" };
+        let rest = if believes_classes {
+            "degrees and classes"
+        } else if cell.params.finds_latent_blocks() {
+            "degrees, and blocks of nodes where the reports tell of any"
+        } else {
+            "degrees alone"
+        };
         plan.warn(format!("{}: the server holds no features, so the prior uses {rest}", paired[0].dataset));
         plan.pass_over("similarity");
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
