@@ -16,6 +16,7 @@ mod estimators;
 mod faults;
 mod freshness;
 mod golden;
+mod long_runs;
 mod mechanisms;
 mod oracle;
 mod own_files;

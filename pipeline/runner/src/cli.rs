@@ -25,7 +25,7 @@ pub(crate) use examples::with_examples;
 pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
-pub(crate) use run::{DeviceChoice, RunArguments};
+pub(crate) use run::{DeviceChoice, RunArguments, RunRules};
 pub(crate) use show::{ShowArguments, ShowFormat};
 pub(crate) use table::{TableArguments, TableFormat};
 pub(crate) use unused::without_unused_options;
@@ -64,6 +64,9 @@ pub(crate) enum Command {
         /// The experiments.
         #[command(flatten)]
         run: RunArguments,
+        /// What is done where something fails or has changed.
+        #[command(flatten)]
+        rules: RunRules,
         /// Other machines.
         #[command(flatten)]
         others: OtherMachinesArguments,

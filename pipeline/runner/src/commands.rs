@@ -54,7 +54,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     refuse_absent_store(&store, &cli.command)?;
     interruption::tell_of_interruptions(&cli.command);
     match cli.command {
-        Command::Run { run, others } => run::run(&store, &run, &others, cli.quiet),
+        Command::Run { run, rules, others } => run::run(&store, &run, rules, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
         Command::Plan(arguments) => plan::plan(&store, &arguments),
         Command::Report { name, run } => report::report(&store, name.as_deref(), &run),

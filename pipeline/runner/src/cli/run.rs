@@ -68,6 +68,18 @@ impl RunArguments {
     }
 }
 
+/// What `run` does where something fails or has changed.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct RunRules {
+    /// Let a task that fails stop only those that read from it; what failed is listed at the end, and the exit status is 1.
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Refuse to compute anew what the recorded run of the experiment has: code, data and settings must be as they were
+    /// then. What that run does not have may run.
+    #[arg(long)]
+    pub locked: bool,
+}
+
 /// Limits of a config that a release may exceed because the user says so.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct Accepted {

@@ -55,7 +55,7 @@ fn count(tasks: &[Task], done: &[Done]) -> String {
             Status::WouldRun { .. } => sure += 1,
             Status::MayRun => perhaps += 1,
             Status::Fresh | Status::Fetched | Status::Ran { .. } | Status::Queued { .. } => fresh += 1,
-            Status::Elsewhere => {}
+            Status::Elsewhere | Status::Failed { .. } | Status::Skipped => {}
         }
         if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) {
             *stages.entry(task.stage).or_default() += 1;

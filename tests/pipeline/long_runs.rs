@@ -1,0 +1,143 @@
+//! Long runs: they go on past what fails, can be held to what is recorded, and say how much memory they took.
+
+use serde_json::Value;
+
+use crate::support::{Answer, Lab, rows};
+
+/// A sweep of which one of two values fails in the estimate: three in ten nodes send no report.
+const ONE_FAILS: [&str; 2] = ["--set", "privatize.links.missing_share=[0.0, 0.3]"];
+
+fn keep_going(lab: &Lab, more: &[&str]) -> Answer {
+    lab.call(&[&["run", "config.toml", "--keep-going"], &ONE_FAILS[..], more].concat())
+}
+
+fn document(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {} {}", answer.out, answer.err))
+}
+
+fn label(row: &Value) -> &str {
+    row["label"].as_str().expect("a label")
+}
+
+fn runs(lab: &Lab) -> Value {
+    document(&lab.call(&["ls", "--runs", "tiny", "--json"]))
+}
+
+#[test]
+fn a_failure_stops_only_what_reads_from_it() {
+    let lab = Lab::tiny();
+    let stopped = lab.call(&[&["run", "config.toml"], &ONE_FAILS[..]].concat());
+    assert!(stopped.status == 1 && stopped.err.contains("error: stage estimate (missing_share-0.3"), "{}", stopped.err);
+    let answer = keep_going(&lab, &["--json"]);
+    assert_eq!(answer.status, 1, "{}", answer.err);
+    let document = document(&answer);
+    let mut failed = Vec::new();
+    for row in rows(&document["stages"]) {
+        let is_of_failing = label(row).contains("missing_share-0.3");
+        match row["status"].as_str() {
+            Some("failed") => failed.push(row),
+            Some("skipped") => assert!(is_of_failing && row["stage"] != "privatize", "{row}"),
+            Some("ran" | "fresh") => assert!(!is_of_failing || row["key"].is_string(), "{row}"),
+            _ => panic!("{row}"),
+        }
+    }
+    assert_eq!(failed.len(), 2, "one for each trial: {failed:?}");
+    for row in &failed {
+        let line = format!("tiny/estimate/{}: node ", label(row));
+        assert!(answer.err.contains(&line) && label(row).contains("missing_share-0.3"), "{}", answer.err);
+        assert!(row["error"].as_str().is_some_and(|error| error.contains("missing_nodes = \"one-sided\"")), "{row}");
+    }
+    for word in ["2 of ", " stage runs failed", "give the same command again", "--partial"] {
+        assert!(answer.err.contains(word), "{word}: {}", answer.err);
+    }
+    // The other cell is scored, and named in the store.
+    let scored: Vec<&Value> = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy").collect();
+    assert_eq!(scored.len(), 1, "{scored:?}");
+    let share = scored[0]["choices"]["privatize.links.missing_share"].as_str().expect("a value");
+    assert_eq!(share.parse(), Ok(0.0));
+    // The history says what failed.
+    let listed = runs(&lab);
+    let recorded: Vec<&Value> = rows(&listed[0]["failed"]).collect();
+    assert_eq!(recorded.len(), 2, "{listed}");
+    assert!(recorded.iter().all(|row| row["stage"] == "estimate" && row["error"].is_string()), "{listed}");
+}
+
+/// What was charged before it failed is charged once, and drawn once.
+#[test]
+fn what_failed_runs_again_and_is_charged_once() {
+    let lab = Lab::tiny();
+    assert_eq!(keep_going(&lab, &[]).status, 1);
+    let charged = lab.call(&["ledger", "--json"]).out;
+    let again = keep_going(&lab, &["--json"]);
+    let document = document(&again);
+    assert!(rows(&document["stages"]).all(|row| row["status"] != "ran"), "{document}");
+    assert_eq!(again.status, 1, "it fails as before: {}", again.err);
+    assert_eq!(rows(&runs(&lab)).count(), 1, "nothing is new in the history");
+    let corrected = keep_going(&lab, &["--json", "--set", "estimate.missing_nodes=one-sided"]);
+    assert_eq!(corrected.status, 0, "{}", corrected.err);
+    let document: Value = serde_json::from_str(&corrected.out).expect("JSON");
+    let drawn = |row: &&Value| row["stage"] == "privatize" && row["status"] == "ran";
+    assert_eq!(rows(&document["stages"]).filter(drawn).count(), 0, "{document}");
+    assert_eq!(lab.call(&["ledger", "--json"]).out, charged);
+    assert_eq!(rows(&runs(&lab)[0]["failed"]).count(), 0, "nothing failed any more");
+}
+
+/// A budget that does not hold all releases refuses each of them, and none is charged.
+#[test]
+fn keeping_going_spends_no_more_than_the_budget() {
+    let lab = Lab::tiny();
+    let budget = ["--set", "privacy.budget={list-bit=7.0}"];
+    let answer = lab.call(&[&["run", "config.toml", "--keep-going"], &budget[..]].concat());
+    assert_eq!(answer.status, 1, "two trials cost 12 nats: {}", answer.err);
+    assert!(answer.err.contains("2 of ") && answer.err.contains("tiny/privatize/trial-1"), "{}", answer.err);
+    assert_eq!(lab.call(&["ledger", "--json"]).out.trim(), "[]");
+}
+
+#[test]
+fn a_locked_run_computes_nothing_anew() {
+    let lab = Lab::tiny();
+    let locked = |more: &[&str]| lab.call(&[&["run", "config.toml", "--locked"], more].concat());
+    let nothing = locked(&[]);
+    assert!(nothing.status == 1 && nothing.err.contains("no recorded run of `tiny`"), "{}", nothing.err);
+    lab.json(&[]);
+    assert_eq!(locked(&[]).status, 0);
+    let changed = locked(&["--set", "train.hidden=8"]);
+    assert_eq!(changed.status, 1, "{}", changed.err);
+    for word in ["nothing ran", "train trial-0: hidden changed 16 -> 8", "run without --locked"] {
+        assert!(changed.err.contains(word), "{word}: {}", changed.err);
+    }
+    assert_eq!(rows(&runs(&lab)).count(), 1, "nothing ran");
+    // What is gone would be computed again.
+    let trained = document(&lab.call(&["run", "config.toml", "--json"]));
+    let model = rows(&trained["stages"]).find(|row| row["stage"] == "train").expect("a model");
+    let file = model["outputs"].as_object().and_then(|outputs| outputs.values().next()).expect("an output");
+    let folder = std::path::Path::new(file["path"].as_str().expect("a path")).parent().expect("an entry").to_owned();
+    std::fs::remove_dir_all(lab.path("").join(folder)).expect("removed");
+    let gone = locked(&[]);
+    assert!(gone.status == 1 && gone.err.contains("train trial-0: its result is gone"), "{}", gone.err);
+}
+
+/// What failed in the recorded run is not held to it.
+#[test]
+fn a_locked_run_may_run_what_failed() {
+    let lab = Lab::tiny();
+    assert_eq!(keep_going(&lab, &[]).status, 1);
+    let again = keep_going(&lab, &["--locked"]);
+    assert!(again.err.contains("stage runs failed") && !again.err.contains("--locked:"), "{}", again.err);
+}
+
+/// Linux tells how much memory a process takes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_says_how_much_memory_it_took() {
+    let lab = Lab::tiny();
+    let document = lab.json(&[]);
+    let of_tasks: Vec<u64> = rows(&document["stages"]).filter_map(|row| row["peak_memory"].as_u64()).collect();
+    assert_eq!(of_tasks.len(), rows(&document["stages"]).count(), "everything ran here");
+    let largest = of_tasks.into_iter().max().expect("a task");
+    assert!((1 << 20..1 << 36).contains(&largest), "{largest} bytes are no memory of a small run");
+    assert_eq!(runs(&lab)[0]["peak_memory"], largest);
+    let again = lab.json(&[]);
+    assert!(rows(&again["stages"]).all(|row| row["peak_memory"].is_null()), "nothing ran");
+    assert!(lab.call(&["ls", "--runs"]).out.contains("peak memory"));
+}
