@@ -1,4 +1,5 @@
-//! Long runs: they go on past what fails, can be held to what is recorded, and say how much memory they took.
+//! Long runs: they go on past what fails, show what there is, can be held to what is recorded, and say how much memory
+//! they took.
 
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ fn a_failure_stops_only_what_reads_from_it() {
     let scored: Vec<&Value> = rows(&document["metrics"]).filter(|row| row["metric"] == "accuracy").collect();
     assert_eq!(scored.len(), 1, "{scored:?}");
     let share = scored[0]["choices"]["privatize.links.missing_share"].as_str().expect("a value");
-    assert_eq!(share.parse(), Ok(0.0));
+    assert_eq!(share.parse::<f64>(), Ok(0.0));
     // The history says what failed.
     let listed = runs(&lab);
     let recorded: Vec<&Value> = rows(&listed[0]["failed"]).collect();
@@ -80,6 +81,53 @@ fn what_failed_runs_again_and_is_charged_once() {
     assert_eq!(rows(&document["stages"]).filter(drawn).count(), 0, "{document}");
     assert_eq!(lab.call(&["ledger", "--json"]).out, charged);
     assert_eq!(rows(&runs(&lab)[0]["failed"]).count(), 0, "nothing failed any more");
+}
+
+/// Tables and pages refuse what has not run, and name the flag with which they show the rest and mark what is missing.
+#[test]
+fn a_part_of_the_scores_is_shown_with_what_is_missing() {
+    let lab = Lab::tiny();
+    assert_eq!(keep_going(&lab, &[]).status, 1);
+    let called = |words: &[&str]| lab.call(&[words, &["config.toml"], &ONE_FAILS[..]].concat());
+    for command in ["table", "report"] {
+        let refused = called(&[command]);
+        assert!(refused.status == 1 && refused.err.contains("--partial"), "{command}: {}", refused.err);
+    }
+    let note =
+        "failed: 1 of 1 scores `predictions` of tiny, synthetic, blink, epsilon 6, hybrid, gcn, missing_share-0.3";
+    for format in ["markdown", "latex", "typst"] {
+        let table = called(&["table", "--partial", "--format", format]);
+        assert_eq!(table.status, 0, "{}", table.err);
+        assert!(table.out.contains("failed"), "{format}: {}", table.out);
+        let is_plain = format == "markdown";
+        assert!(!is_plain || (table.out.contains(note) && table.out.contains("sent no report")), "{}", table.out);
+    }
+    let table = called(&["table", "--partial", "--format", "csv"]);
+    let lines: Vec<&str> = table.out.lines().collect();
+    assert_eq!(lines.len(), 3, "a header, a cell with scores, and a cell without: {}", table.out);
+    assert_eq!(lines.iter().filter(|line| line.ends_with(",failed") && line.contains(",accuracy,")).count(), 1);
+    let page = called(&["report", "--partial"]);
+    assert_eq!(page.status, 0, "{}", page.err);
+    let page = std::fs::read_to_string(lab.path("artifacts/auditor/reports/tiny.html")).expect("a page");
+    for word in ["What is missing", "missing_share-0.3", "<td>failed</td>", "sent no report"] {
+        assert!(page.contains(word), "{word} is not on the page");
+    }
+}
+
+/// What never ran is missing and has not failed; what has all its scores says nothing of it.
+#[test]
+fn what_never_ran_is_missing() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let table = |more: &[&str]| lab.call(&[&["table", "config.toml", "--partial"], more].concat());
+    let whole = table(&[]);
+    assert!(whole.status == 0 && !whole.out.contains("missing"), "{} {}", whole.out, whole.err);
+    let half = table(&["--set", "train.hidden=[16, 8]"]);
+    assert!(half.out.contains("missing: 1 of 1 scores `predictions`"), "{} {}", half.out, half.err);
+    assert!(half.out.lines().any(|line| line.starts_with("| 8 ") && line.contains("| missing |")), "{}", half.out);
+    assert!(!half.out.contains("failed"), "{}", half.out);
+    let nothing = table(&["--set", "privatize.links.epsilon=2"]);
+    assert!(nothing.out.contains("missing: 2 of 2 scores `links`"), "{} {}", nothing.out, nothing.err);
 }
 
 /// A budget that does not hold all releases refuses each of them, and none is charged.

@@ -157,6 +157,9 @@ pub(crate) enum Command {
         /// Name of the page (default: that of the experiment).
         #[arg(long)]
         name: Option<String>,
+        /// Show what has run, and mark what is missing or failed; without it, everything has to have run.
+        #[arg(long)]
+        partial: bool,
         /// The experiments.
         #[command(flatten)]
         run: RunArguments,

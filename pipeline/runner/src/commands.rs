@@ -19,6 +19,7 @@ mod interruption;
 mod ledger;
 mod ls;
 mod man;
+mod partial;
 mod plan;
 mod pooled;
 mod predict;
@@ -57,7 +58,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Run { run, rules, others } => run::run(&store, &run, rules, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
         Command::Plan(arguments) => plan::plan(&store, &arguments),
-        Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
+        Command::Report { name, partial, run } => report::report(&store, name.as_deref(), partial, &run),
         Command::Table(arguments) => table::table(&store, &arguments),
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),

@@ -236,7 +236,7 @@ pub(crate) fn ensure_fresh(tasks: &[Task], done: &[Done], path: &Path) -> anyhow
     let stale = done.iter().filter(|done| done.entry.is_none()).count();
     anyhow::ensure!(
         stale == 0,
-        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
+        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first, or add --partial to show what has run",
         tasks.len(),
         path.display()
     );
