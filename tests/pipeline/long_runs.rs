@@ -1,5 +1,5 @@
-//! Long runs: they go on past what fails, show what there is, can be held to what is recorded, and say how much memory
-//! they took.
+//! Long runs: they are planned, go on past what fails, show what there is, can be held to what is recorded, and say how
+//! much memory they took.
 
 use serde_json::Value;
 
@@ -188,4 +188,94 @@ fn a_run_says_how_much_memory_it_took() {
     let again = lab.json(&[]);
     assert!(rows(&again["stages"]).all(|row| row["peak_memory"].is_null()), "nothing ran");
     assert!(lab.call(&["ls", "--runs"]).out.contains("peak memory"));
+}
+
+fn plan(lab: &Lab, more: &[&str]) -> Answer {
+    let answer = lab.call(&[&["plan", "config.toml"], more].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    answer
+}
+
+/// A plan sums up what would run, and estimates it from what such tasks took in this store, if any ran.
+#[test]
+fn a_plan_says_what_everything_takes_together() {
+    let lab = Lab::tiny();
+    let first = plan(&lab, &[]).out;
+    for words in [
+        "to train: 2 models",
+        "to release about `tiny`: 2 times, 12 nats per list bit",
+        "no estimate of time and memory: none like these has run in this store",
+    ] {
+        assert!(first.contains(words), "{words}: {first}");
+    }
+    // Three trials search a grid of two settings, and two are trained with the one that is chosen.
+    let grid = plan(&lab, &["--json", "--set", "train.learning_rate=[0.1, 0.01]", "--set", "search_trials=3"]);
+    assert_eq!(document(&grid)["totals"]["models"], 8);
+    let of_run = lab.json(&[]);
+    let n_tasks = rows(&of_run["stages"]).count();
+    let of_fresh = plan(&lab, &[]).out;
+    assert!(!of_fresh.contains("estimate") && of_fresh.contains("0 would run"), "{of_fresh}");
+    // Another budget is of the same kinds, and everything but the data runs again.
+    let budget = document(&plan(&lab, &["--json", "--set", "privatize.links.epsilon=5"]))["totals"].clone();
+    assert_eq!(
+        (budget["tasks"].as_u64(), budget["releases"].as_u64()),
+        (Some(n_tasks as u64 - 1), Some(2)),
+        "{budget}"
+    );
+    assert_eq!(
+        (budget["known_from"].as_u64(), budget["without_estimate"].as_u64()),
+        (Some(n_tasks as u64 - 1), Some(0))
+    );
+    let seconds: f64 = rows(&of_run["stages"]).filter_map(|row| row["seconds"].as_f64()).sum();
+    assert!(budget["seconds"].as_f64().is_some_and(|estimate| 0.0 < estimate && estimate <= seconds), "{budget}");
+    // A network of another size is of another kind.
+    let narrow = plan(&lab, &["--set", "train.hidden=8"]).out;
+    assert!(narrow.contains("estimate: about ") && narrow.contains("from 1 stage runs like these"), "{narrow}");
+    assert!(narrow.contains("without 2 of which none like them has run (train classify 2)"), "{narrow}");
+}
+
+/// A task that took more by itself than is allowed is refused before anything runs.
+#[test]
+fn what_is_known_not_to_fit_is_refused_by_the_plan() {
+    let lab = Lab::tiny();
+    lab.json(&["--jobs", "1"]);
+    let path = lab.path("artifacts/simulation/runs/tiny/log.jsonl");
+    let mut line: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("a log")).expect("one line");
+    let tasks = line["ran"].as_array_mut().expect("tasks");
+    for task in tasks.iter_mut().filter(|task| task["stage"] == "train") {
+        task["own_memory"] = (2_u64 << 30).into();
+    }
+    std::fs::write(&path, format!("{line}\n")).expect("written");
+    let call = |command: &str, limit: &str| {
+        lab.call(&[command, "config.toml", "--set", "train.learning_rate=0.02", "--memory-limit", limit])
+    };
+    for command in ["plan", "run"] {
+        let refused = call(command, "1GiB");
+        assert_eq!(refused.status, 1, "{command}: {}", refused.err);
+        for words in ["train trial-0 would take ", "nothing ran", "Raise --memory-limit", "docs/config.md"] {
+            assert!(refused.err.contains(words), "{command}, {words}: {}", refused.err);
+        }
+    }
+    assert_eq!(rows(&runs(&lab)).count(), 1, "nothing ran");
+    assert_eq!(call("run", "3GiB").status, 0);
+}
+
+#[test]
+fn a_plan_is_a_graph_for_mermaid() {
+    let lab = Lab::tiny();
+    let graph = plan(&lab, &["--format", "mermaid"]).out;
+    assert!(graph.starts_with("flowchart LR\n  subgraph owner\n    ingest.ingest[\"ingest\"]\n"), "{graph}");
+    for line in ["  subgraph server", "    privatize.blink[\"privatize blink × 2\"]", "  end"] {
+        assert!(graph.lines().any(|found| found == line), "{line}: {graph}");
+    }
+    let joins = |from: &str, to: &str| {
+        let (from, to) = (format!("  {from} -- \""), format!("\" --> {to}"));
+        graph.lines().any(|line| line.starts_with(&from) && line.ends_with(&to))
+    };
+    for (from, to) in [("ingest.ingest", "privatize.blink"), ("train.classify", "evaluate.predictions")] {
+        assert!(joins(from, to), "{from} to {to}: {graph}");
+    }
+    assert!(!joins("train.classify", "privatize.blink"), "{graph}");
+    assert_eq!(lab.call(&["plan", "config.toml", "--format", "mermaid", "--json"]).status, 2);
+    assert!(!lab.has_entries(), "a plan runs nothing");
 }

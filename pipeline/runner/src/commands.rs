@@ -57,7 +57,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Run { run, rules, others } => run::run(&store, &run, rules, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
-        Command::Plan(arguments) => plan::plan(&store, &arguments),
+        Command::Plan { format, run } => plan::plan(&store, format, &run),
         Command::Report { name, partial, run } => report::report(&store, name.as_deref(), partial, &run),
         Command::Table(arguments) => table::table(&store, &arguments),
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
@@ -111,7 +111,7 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
     let given = cli.store.as_deref();
     let run = match &cli.command {
         Command::Run { run, .. }
-        | Command::Plan(run)
+        | Command::Plan { run, .. }
         | Command::Report { run, .. }
         | Command::Export { run, .. }
         | Command::Predict { run, .. } => Some(run),

@@ -189,8 +189,8 @@ impl Engine<'_> {
         if may_leave(task) {
             self.others.share(&entry)?;
         }
-        let (took, peak_memory) = (start.elapsed(), memory.end());
-        let status = Status::Ran { why, took, host: host().to_owned(), peak_memory };
+        let (took, memory) = (start.elapsed(), memory.end());
+        let status = Status::Ran { why, took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) }.into())
     }
 

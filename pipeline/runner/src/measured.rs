@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use veilgraph_store::Store;
 
+use crate::peak_memory::TaskMemory;
 use crate::runs;
 
 /// What tasks of one kind took.
@@ -15,14 +16,17 @@ pub(crate) struct Measured {
     pub seconds: f64,
     /// The most bytes that a process was seen to take while one of them ran.
     pub peak_memory: Option<u64>,
+    /// The fewest bytes that one of them took itself, where that is known.
+    pub least_own: Option<u64>,
 }
 
 impl Measured {
     /// One more task.
-    pub(crate) fn add(&mut self, seconds: f64, peak_memory: Option<u64>) {
+    pub(crate) fn add(&mut self, seconds: f64, memory: TaskMemory) {
         self.tasks += 1;
         self.seconds += seconds;
-        self.peak_memory = self.peak_memory.max(peak_memory);
+        self.peak_memory = self.peak_memory.max(memory.peak);
+        self.least_own = self.least_own.into_iter().chain(memory.own).min();
     }
 
     /// Seconds of one of them; none where there is none.
@@ -41,8 +45,9 @@ impl Measurements {
         let mut all = Self::default();
         for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
             for task in runs::ran_tasks(place) {
-                if let Some(kind) = &task.kind {
-                    all.0.entry(kind.clone()).or_default().add(task.seconds, task.peak_memory);
+                if let Some(kind) = task.kind {
+                    let memory = TaskMemory { peak: task.peak_memory, own: task.own_memory };
+                    all.0.entry(kind).or_default().add(task.seconds, memory);
                 }
             }
         }
@@ -61,7 +66,7 @@ impl<'a> FromIterator<(&'a crate::kind::Kind, f64)> for Measurements {
     fn from_iter<I: IntoIterator<Item = (&'a crate::kind::Kind, f64)>>(tasks: I) -> Self {
         let mut all = Self::default();
         for (kind, seconds) in tasks {
-            all.0.entry(kind.name().to_owned()).or_default().add(seconds, None);
+            all.0.entry(kind.name().to_owned()).or_default().add(seconds, TaskMemory::default());
         }
         all
     }

@@ -12,23 +12,41 @@ use std::time::Duration;
 /// How often to look while a task runs.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// How much memory a task took, as far as its process can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TaskMemory {
+    /// The most bytes that the process was seen to take meanwhile; none where the operating system does not tell.
+    pub peak: Option<u64>,
+    /// How much more that was than when the task began, where no other task was going on at any time: so much of it the task
+    /// took itself.
+    pub own: Option<u64>,
+}
+
 /// A task whose memory is watched until this value is dropped.
 pub(crate) struct PeakMemory {
     number: u64,
-    /// The peak of the process before the task began.
-    before: Option<u64>,
+    /// What the process took when the task began, and the most that it had taken until then.
+    before: Memory,
 }
 
 /// The tasks that are watched.
 struct Watched {
     next: u64,
-    /// The most bytes that were seen so far, by the number of the task.
-    seen: BTreeMap<u64, Option<u64>>,
+    tasks: BTreeMap<u64, Seen>,
 }
 
-static WATCHED: Mutex<Watched> = Mutex::new(Watched { next: 0, seen: BTreeMap::new() });
+/// What was seen of a task so far.
+#[derive(Clone, Copy)]
+struct Seen {
+    most: Option<u64>,
+    /// Whether no other task was watched at the same time.
+    is_alone: bool,
+}
+
+static WATCHED: Mutex<Watched> = Mutex::new(Watched { next: 0, tasks: BTreeMap::new() });
 
 /// What the operating system says of this process, in bytes.
+#[derive(Clone, Copy)]
 struct Memory {
     /// What it takes now.
     now: Option<u64>,
@@ -39,27 +57,32 @@ struct Memory {
 impl PeakMemory {
     /// Watches a task from now on.
     pub(crate) fn watch() -> Self {
-        let memory = memory();
+        let before = memory();
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
         let number = watched.next;
         watched.next += 1;
-        watched.seen.insert(number, memory.now);
-        Self { number, before: memory.peak }
+        let is_alone = watched.tasks.is_empty();
+        watched.tasks.values_mut().for_each(|other| other.is_alone = false);
+        watched.tasks.insert(number, Seen { most: before.now, is_alone });
+        Self { number, before }
     }
 
-    /// The most bytes that the process was seen to take since; none where the operating system does not tell.
-    pub(crate) fn end(self) -> Option<u64> {
+    /// How much memory the task took.
+    pub(crate) fn end(self) -> TaskMemory {
         look();
         let peak = memory().peak;
-        let seen = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).seen.get(&self.number).copied().flatten();
+        let seen = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).tasks.get(&self.number).copied();
+        let Some(seen) = seen else { return TaskMemory::default() };
         // Where the process took more than ever before, that was meanwhile.
-        if peak > self.before { peak } else { seen }
+        let peak = if peak > self.before.peak { peak } else { seen.most };
+        let own = peak.zip(self.before.now).map(|(peak, before)| peak.saturating_sub(before));
+        TaskMemory { peak, own: own.filter(|_| seen.is_alone) }
     }
 }
 
 impl Drop for PeakMemory {
     fn drop(&mut self) {
-        WATCHED.lock().unwrap_or_else(PoisonError::into_inner).seen.remove(&self.number);
+        WATCHED.lock().unwrap_or_else(PoisonError::into_inner).tasks.remove(&self.number);
     }
 }
 
@@ -67,7 +90,7 @@ impl Drop for PeakMemory {
 pub(crate) fn look() {
     let now = memory().now;
     let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
-    watched.seen.values_mut().for_each(|seen| *seen = (*seen).max(now));
+    watched.tasks.values_mut().for_each(|seen| seen.most = seen.most.max(now));
 }
 
 /// What Linux says of this process; nothing elsewhere.
@@ -95,7 +118,7 @@ mod tests {
         assert_eq!(field("", "VmRSS:"), None);
     }
 
-    /// What is allocated and written while a task runs is seen in its peak.
+    /// What is allocated and written while a task runs is seen in its peak. Where two tasks run, none of it is said to be of one of them.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_a_task_takes_is_in_its_peak() {
@@ -105,8 +128,12 @@ mod tests {
         let taken = std::hint::black_box(vec![1_u8; BYTES]);
         look();
         drop(taken);
-        let peak = watched.end().expect("Linux tells");
+        let other = PeakMemory::watch();
+        assert_eq!(other.end().own, None, "two tasks at a time have no memory of their own");
+        let TaskMemory { peak, own } = watched.end();
+        let peak = peak.expect("Linux tells");
         // Other tests of this process may give memory back meanwhile, but hardly half as much as is taken here.
         assert!(peak >= before + BYTES as u64 / 2, "{peak} is too little after {before}");
+        assert_eq!(own, None, "another task was going on");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::kind::Kind;
 use crate::measured::{Measured, Measurements};
+use crate::peak_memory::TaskMemory;
 use crate::task::{Status, Task};
 
 /// What is left of each kind of task, and what such tasks take.
@@ -67,7 +68,7 @@ impl Remaining {
         let Some(of_kind) = self.kinds.get_mut(kind.name()) else { return };
         of_kind.left = of_kind.left.saturating_sub(1);
         if let Some(took) = took {
-            of_kind.ran.add(took.as_secs_f64(), None);
+            of_kind.ran.add(took.as_secs_f64(), TaskMemory::default());
         }
     }
 

@@ -96,7 +96,7 @@ pub(crate) fn publish(
     let mut parts: BTreeMap<Part, Names> = BTreeMap::new();
     let whole = part_of_record(store, config);
     for (task, done) in tasks.iter().zip(done) {
-        if let Status::Ran { why, took, host, peak_memory } = &done.status {
+        if let Status::Ran { why, took, host, memory } = &done.status {
             // How long private data took says something about them.
             let part = match task.side {
                 "server" => server_part(config),
@@ -113,10 +113,11 @@ pub(crate) fn publish(
                 why: why.clone(),
                 host: host.clone(),
                 kind: is_told.then(|| task.kind.name().to_owned()),
-                peak_memory: peak_memory.filter(|_| is_told),
+                peak_memory: memory.peak.filter(|_| is_told),
+                own_memory: memory.own.filter(|_| is_told),
             });
             let of_run = &mut parts.entry(whole).or_default().peak_memory;
-            *of_run = (*of_run).max(*peak_memory);
+            *of_run = (*of_run).max(memory.peak);
         }
         if let Status::Failed { error } = &done.status {
             let (stage, function) = (task.stage.to_owned(), task.function.to_owned());

@@ -11,6 +11,7 @@ use veilgraph_store::Entry;
 
 use crate::datasets::sha256;
 use crate::kind::Kind;
+use crate::peak_memory::TaskMemory;
 
 /// The stages, in their order.
 pub(crate) const STAGES: [&str; 8] =
@@ -90,9 +91,8 @@ pub(crate) enum Handle {
 pub(crate) enum Status {
     /// Its entry was there.
     Fresh,
-    /// It ran, on the machine of this name. `peak_memory`: the most bytes that the process was seen to take meanwhile, where
-    /// that is known.
-    Ran { why: Vec<String>, took: Duration, host: String, peak_memory: Option<u64> },
+    /// It ran, on the machine of this name.
+    Ran { why: Vec<String>, took: Duration, host: String, memory: TaskMemory },
     /// Its entry was taken from a cache that machines share.
     Fetched,
     /// It waits for a job of the batch system, which a script asks for.
@@ -114,6 +114,13 @@ pub(crate) enum Status {
 pub(crate) struct Done {
     pub status: Status,
     pub entry: Option<Arc<Entry>>,
+}
+
+impl Done {
+    /// Whether the task would run, or may have to (a plan).
+    pub(crate) fn would_run(&self) -> bool {
+        matches!(self.status, Status::WouldRun { .. } | Status::MayRun)
+    }
 }
 
 impl Task {

@@ -18,6 +18,7 @@ use veilgraph_train::Device;
 
 use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
+pub(crate) use refusals::refuse_too_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
 use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments, RunRules};
@@ -27,6 +28,7 @@ use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
 use crate::executor::OtherMachines;
 use crate::ledger::{Allowance, Ledger};
+use crate::measured::Measurements;
 use crate::output;
 use crate::plan::Options;
 use crate::progress::Display;
@@ -48,6 +50,13 @@ pub(crate) fn run(
     experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(store, config, arguments, others))?;
     if rules.locked {
         experiments.iter().try_for_each(|(config, tasks)| locked::refuse_changes(store, config, tasks, arguments))?;
+    }
+    if arguments.memory_limit.is_some() {
+        let measurements = Measurements::of(store);
+        for (config, tasks) in &experiments {
+            let planned = bring(store, config, tasks, arguments, true, &Display::new(tasks, 1, true))?;
+            refuse_too_large(&measurements, tasks, &planned, arguments.memory_limit)?;
+        }
     }
     let others = OtherMachines::open(store, others, arguments.memory_limit)?;
     let width = others.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));

@@ -87,8 +87,8 @@ impl Engine<'_> {
         let rng = StageRng::from_os(&entropy);
         let release = release_record(task, number, &key);
         let entry = self.make(task, recipe, slots, &rng, release, lock)?;
-        let (took, peak_memory) = (start.elapsed(), memory.end());
-        let status = Status::Ran { why: vec![why], took, host: host().to_owned(), peak_memory };
+        let (took, memory) = (start.elapsed(), memory.end());
+        let status = Status::Ran { why: vec![why], took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) })
     }
 

@@ -11,6 +11,7 @@ use super::{Engine, Going};
 use crate::executor::{Handover, News};
 use crate::order::Order;
 use crate::output::causes;
+use crate::peak_memory::TaskMemory;
 use crate::task::{Done, Handle, Status, Task};
 
 /// A task that another machine runs.
@@ -113,7 +114,8 @@ impl Engine<'_> {
                         for sent in same {
                             let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
                             // Workers do not say how much memory a task took.
-                            let status = Status::Ran { why: sent.why, took, host: host.clone(), peak_memory: None };
+                            let status =
+                                Status::Ran { why: sent.why, took, host: host.clone(), memory: TaskMemory::default() };
                             let done = Done { status, entry: Some(Arc::clone(&entry)) };
                             self.end(sent.index, Ok(done), going);
                         }

@@ -29,6 +29,9 @@ pub(crate) struct RanTask {
     /// The most bytes that the process was seen to take meanwhile.
     #[serde(default)]
     pub peak_memory: Option<u64>,
+    /// How much of that the task took itself, in bytes, where nothing else was going on.
+    #[serde(default)]
+    pub own_memory: Option<u64>,
 }
 
 /// What is read of a line.

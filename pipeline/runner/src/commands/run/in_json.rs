@@ -21,7 +21,7 @@ pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
             Status::Skipped => ("skipped", vec!["what it reads from failed".to_owned()]),
         };
         let (seconds, host, peak_memory) = match &done.status {
-            Status::Ran { took, host, peak_memory, .. } => (Some(took.as_secs_f64()), Some(host), *peak_memory),
+            Status::Ran { took, host, memory, .. } => (Some(took.as_secs_f64()), Some(host), memory.peak),
             _ => (None, None, None),
         };
         let error = if let Status::Failed { error } = &done.status { Some(error) } else { None };
