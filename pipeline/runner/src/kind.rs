@@ -19,15 +19,20 @@ pub(crate) struct Kind {
 }
 
 /// Parameters that hardly change how long a task takes.
-const LEFT_OUT: [&str; 4] = ["seed", "initial_seed", "cell", "trial"];
+const LEFT_OUT: [&str; 3] = ["seed", "cell", "trial"];
+
+/// A seed of which a grid may have several: their number counts, and not the seeds.
+const SEEDS: &str = "initial_seed";
 
 impl Kind {
-    /// The kind of a task with these parameters. `sources` are the kinds of the tasks that it reads from, and `files` the
-    /// files of the user that it reads.
+    /// The kind of a task with these parameters. `filled` are the names of its slots that are filled, since a network whose
+    /// setting was chosen trains one where others train a grid; `files` are the files of the user that it reads, and
+    /// `sources` the kinds of the tasks that it reads from.
     pub(crate) fn of<'a>(
         stage: &str,
         function: &str,
         params: &Value,
+        filled: &[&str],
         files: &[RawHandle],
         sources: impl Iterator<Item = &'a Self>,
     ) -> Self {
@@ -41,7 +46,7 @@ impl Kind {
         }
         let data: Vec<&str> = data.into_iter().collect();
         let data = if let [one] = data.as_slice() { (*one).to_owned() } else { digest(&data) };
-        Self { name: digest(&[stage, function, &params, &data]), data }
+        Self { name: digest(&[stage, function, &filled.join(" "), &params, &data]), data }
     }
 
     /// The kind as a word for logs.
@@ -66,7 +71,12 @@ fn reduced(params: &Value, has_fractions: bool) -> Value {
         Value::Array(values) => values.iter().map(|value| reduced(value, has_fractions)).collect(),
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
-            kept.map(|(name, value)| (name.clone(), reduced(value, has_fractions))).collect()
+            let of_field = |(name, value): (&String, &Value)| {
+                let is_seeds = name == SEEDS;
+                let number = || Value::from(value.as_array().map_or(1, Vec::len));
+                (name.clone(), if is_seeds { number() } else { reduced(value, has_fractions) })
+            };
+            kept.map(of_field).collect()
         }
         other => other.clone(),
     }
@@ -79,14 +89,14 @@ mod tests {
     use super::*;
 
     fn trained(params: &Value, data: &Kind) -> Kind {
-        Kind::of("train", "classify", params, &[], std::iter::once(data))
+        Kind::of("train", "classify", params, &[], &[], std::iter::once(data))
     }
 
     #[test]
     fn budgets_seeds_and_rates_are_one_kind_and_models_sizes_and_data_are_not() {
         let data = |nodes: u32, seed: u32| {
             let params = json!({"synthetic": {"nodes": nodes, "mean_degree": 4.0, "seed": seed}});
-            Kind::of("ingest", "ingest", &params, &[], std::iter::empty())
+            Kind::of("ingest", "ingest", &params, &[], &[], std::iter::empty())
         };
         let small = data(100, 0);
         assert_eq!(small, data(100, 1));
@@ -94,15 +104,18 @@ mod tests {
         let like = json!({"model": "gcn", "epochs": 200, "learning_rate": [0.3, 0.2], "initial_seed": 7});
         assert_eq!(trained(&gcn, &small), trained(&like, &small));
         for other in [
-            json!({"model": "gat", "epochs": 200, "learning_rate": [0.1, 0.01]}),
-            json!({"model": "gcn", "epochs": 20, "learning_rate": [0.1, 0.01]}),
-            json!({"model": "gcn", "epochs": 200, "learning_rate": [0.1, 0.01, 0.001]}),
+            json!({"model": "gat", "epochs": 200, "learning_rate": [0.1, 0.01], "initial_seed": 0}),
+            json!({"model": "gcn", "epochs": 20, "learning_rate": [0.1, 0.01], "initial_seed": 0}),
+            json!({"model": "gcn", "epochs": 200, "learning_rate": [0.1, 0.01, 0.001], "initial_seed": 0}),
+            json!({"model": "gcn", "epochs": 200, "learning_rate": [0.1, 0.01], "initial_seed": [0, 1]}),
         ] {
             assert_ne!(trained(&gcn, &small).name(), trained(&other, &small).name(), "{other}");
         }
         let large = data(1000, 0);
         assert_ne!(trained(&gcn, &small).name(), trained(&gcn, &large).name());
-        let of_both = Kind::of("train", "classify", &gcn, &[], [&small, &large].into_iter());
+        let of_both = Kind::of("train", "classify", &gcn, &[], &[], [&small, &large].into_iter());
         assert_ne!(of_both.name(), trained(&gcn, &small).name());
+        let chosen = Kind::of("train", "classify", &gcn, &["chosen_setting"], &[], std::iter::once(&small));
+        assert_ne!(chosen.name(), trained(&gcn, &small).name(), "one setting is no grid");
     }
 }

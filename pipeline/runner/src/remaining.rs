@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn kind(model: &str) -> Kind {
-        Kind::of("train", "classify", &json!({"model": model}), &[], std::iter::empty())
+        Kind::of("train", "classify", &json!({"model": model}), &[], &[], std::iter::empty())
     }
 
     fn left(remaining: &Remaining) -> (f64, usize, usize) {

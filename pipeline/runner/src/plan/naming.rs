@@ -64,7 +64,9 @@ impl Plan<'_> {
         let read = slots.iter().flat_map(|slot| &slot.wires);
         let sources = read.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None });
         let kinds = sources.map(|source| &self.tasks[source].kind);
-        let kind = Kind::of(S::STAGE, S::TASK, &canonical, run.files, kinds);
+        let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
+        let filled: Vec<&str> = filled.collect();
+        let kind = Kind::of(S::STAGE, S::TASK, &canonical, &filled, run.files, kinds);
         self.known.insert(identity, self.tasks.len());
         self.tasks.push(Task {
             stage: S::STAGE,
