@@ -40,7 +40,7 @@ class Plan:
     Attributes:
         name: Name of the experiment.
         stages: One row for each task: `stage`, `label` (its swept values and trial), `trial`, `status` (`fresh`,
-            `would run`, `may run`, `ran`), `why`, `seconds`, `host` (which machine ran it).
+            `would run`, `may run`, `ran`, `failed`, `skipped`), `why`, `seconds`, `host` (which machine ran it).
         spent: One row for each release that is not fresh, and relation: `label`, `target` (link, degree, feature,
             label or model), `relation` (what the cost protects), `epsilon` in nats.
 

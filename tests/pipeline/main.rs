@@ -17,6 +17,7 @@ mod estimators;
 mod faults;
 mod freshness;
 mod golden;
+mod long_runs;
 mod mechanisms;
 mod oracle;
 mod own_files;

@@ -25,7 +25,7 @@ pub(crate) use examples::with_examples;
 pub(crate) use exec::ExecArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use other_machines::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
-pub(crate) use run::{DeviceChoice, RunArguments};
+pub(crate) use run::{DeviceChoice, PlanFormat, RunArguments, RunRules};
 pub(crate) use show::{ShowArguments, ShowFormat};
 pub(crate) use table::{TableArguments, TableFormat};
 pub(crate) use unused::without_unused_options;
@@ -64,6 +64,9 @@ pub(crate) enum Command {
         /// The experiments.
         #[command(flatten)]
         run: RunArguments,
+        /// What is done where something fails or has changed.
+        #[command(flatten)]
+        rules: RunRules,
         /// Other machines.
         #[command(flatten)]
         others: OtherMachinesArguments,
@@ -71,7 +74,14 @@ pub(crate) enum Command {
     /// Run one task of a plan that `run` made on another machine (`run --executor` calls this on its workers).
     Exec(ExecArguments),
     /// Say what `run` would do and why, and what it would spend.
-    Plan(RunArguments),
+    Plan {
+        /// How the plan is written.
+        #[arg(long, value_enum, default_value_t = PlanFormat::Text, conflicts_with = "json")]
+        format: PlanFormat,
+        /// The experiments.
+        #[command(flatten)]
+        run: RunArguments,
+    },
     /// Say which epsilon a graph can afford, from public knowledge alone; no private data are read.
     Advise(AdviseArguments),
     /// Inspect an artifact with Polars: schema, metadata, rows, SQL.
@@ -163,6 +173,9 @@ pub(crate) enum Command {
         /// Name of the page (default: that of the experiment).
         #[arg(long)]
         name: Option<String>,
+        /// Show what has run, and mark what is missing or failed; without it, everything has to have run.
+        #[arg(long)]
+        partial: bool,
         /// The experiments.
         #[command(flatten)]
         run: RunArguments,

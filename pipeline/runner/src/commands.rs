@@ -19,6 +19,7 @@ mod interruption;
 mod ledger;
 mod ls;
 mod man;
+mod partial;
 mod plan;
 mod pooled;
 mod predict;
@@ -54,10 +55,10 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     refuse_absent_store(&store, &cli.command)?;
     interruption::tell_of_interruptions(&cli.command);
     match cli.command {
-        Command::Run { run, others } => run::run(&store, &run, &others, cli.quiet),
+        Command::Run { run, rules, others } => run::run(&store, &run, rules, &others, cli.quiet),
         Command::Exec(arguments) => exec::exec(&store, &arguments),
-        Command::Plan(arguments) => plan::plan(&store, &arguments),
-        Command::Report { name, run } => report::report(&store, name.as_deref(), &run),
+        Command::Plan { format, run } => plan::plan(&store, format, &run),
+        Command::Report { name, partial, run } => report::report(&store, name.as_deref(), partial, &run),
         Command::Table(arguments) => table::table(&store, &arguments),
         Command::Claims(arguments) => claims::claims(&store, &arguments, cli.quiet),
         Command::Advise(arguments) => advise::advise(&store, &arguments),
@@ -111,7 +112,7 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
     let given = cli.store.as_deref();
     let run = match &cli.command {
         Command::Run { run, .. }
-        | Command::Plan(run)
+        | Command::Plan { run, .. }
         | Command::Report { run, .. }
         | Command::Export { run, .. }
         | Command::Predict { run, .. } => Some(run),

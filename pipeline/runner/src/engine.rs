@@ -2,6 +2,7 @@
 
 mod budget;
 mod elsewhere;
+mod end;
 mod going;
 mod recipe;
 mod release;
@@ -21,6 +22,7 @@ use crate::executor::OtherMachines;
 use crate::host::host;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, unmark_drawn};
 use crate::order::may_leave;
+use crate::peak_memory::{self, PeakMemory};
 use crate::perform::Performance;
 use crate::progress::Display;
 use crate::registry;
@@ -28,6 +30,7 @@ use crate::runs::RunRecord;
 use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::why;
 pub(crate) use budget::outstanding_releases;
+use end::is_cut_off;
 use going::{Brought, Going, Shared};
 pub(crate) use recipe::{DEPLOYED, recipe_of_release};
 use release::release_record;
@@ -66,6 +69,8 @@ pub(crate) struct Engine<'a> {
     pub allowance: Allowance,
     /// Only say what would run.
     pub is_plan: bool,
+    /// Whether a task that fails stops only those that read from it.
+    pub keeps_going: bool,
     /// What there is beside this machine.
     pub others: &'a OtherMachines,
     pub display: &'a Display,
@@ -86,6 +91,9 @@ impl Engine<'_> {
                 scope.spawn(|| self.work(&going));
                 // Results are checked as they come, several at a time.
                 scope.spawn(|| self.listen(&going));
+            }
+            if !self.is_plan {
+                scope.spawn(|| watch_memory(&going));
             }
         });
         let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -125,23 +133,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Says how a task ended, and lets those that waited for it go on.
-    fn end(&self, index: usize, end: anyhow::Result<Done>, going: &Going) {
-        let task = &self.tasks[index];
-        let mut state = going.lock();
-        match end.with_context(|| format!("stage {} ({})", task.stage, task.label())) {
-            Ok(done) => {
-                self.display.finished(task, &done.status);
-                let _ = going.ends[index].set(done);
-                state.schedule.finish(index);
-            }
-            Err(error) => {
-                state.failed.get_or_insert(error);
-            }
-        }
-        going.changed.notify_all();
-    }
-
     /// Brings one task to its end, or to where another machine goes on.
     fn bring(&self, task: &Task, ends: &Ends) -> anyhow::Result<Brought> {
         let is_elsewhere = match self.side {
@@ -153,7 +144,8 @@ impl Engine<'_> {
             return self.recorded(task).map(Brought::Done);
         }
         let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else {
-            return Ok(Done { status: Status::MayRun, entry: None }.into());
+            let status = if is_cut_off(task, ends) { Status::Skipped } else { Status::MayRun };
+            return Ok(Done { status, entry: None }.into());
         };
         if self.is_deployed(task) {
             return self.bring_release(task, &slots).map(Brought::Done);
@@ -189,7 +181,7 @@ impl Engine<'_> {
         if let Found::Whole(entry) = self.store.sound(task.stage, &recipe.key())? {
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
-        let start = Instant::now();
+        let (start, memory) = (Instant::now(), PeakMemory::watch());
         self.charge(task, &recipe, &slots, ends)?;
         let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
         let release = release_record(task, 1, &recipe.key());
@@ -197,7 +189,8 @@ impl Engine<'_> {
         if may_leave(task) {
             self.others.share(&entry)?;
         }
-        let status = Status::Ran { why, took: start.elapsed(), host: host().to_owned() };
+        let (took, memory) = (start.elapsed(), memory.end());
+        let status = Status::Ran { why, took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) }.into())
     }
 
@@ -268,6 +261,16 @@ impl Engine<'_> {
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
+    }
+}
+
+/// Looks at the memory of this process again and again, until everything is done.
+fn watch_memory(going: &Going) {
+    let mut state = going.lock();
+    while !state.is_over() {
+        peak_memory::look();
+        let waited = going.changed.wait_timeout(state, peak_memory::LOOK_EVERY);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 

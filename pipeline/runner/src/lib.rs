@@ -12,11 +12,14 @@ mod engine;
 mod executor;
 mod function;
 mod host;
+mod kind;
 mod ledger;
 mod live;
+mod measured;
 mod nearest;
 mod order;
 mod output;
+mod peak_memory;
 mod perform;
 mod plan;
 mod progress;
@@ -58,16 +61,7 @@ pub fn main(build: Build) -> ExitCode {
     match commands::dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-            // A cause that its error already quotes says nothing new.
-            let mut lines: Vec<&String> = Vec::new();
-            for cause in &causes {
-                if !lines.iter().any(|line| line.contains(cause.as_str())) {
-                    lines.push(cause);
-                }
-            }
-            let text: Vec<&str> = lines.into_iter().map(String::as_str).collect();
-            output::error_line(&format!("error: {}", text.join("\n  because: ")));
+            output::error_line(&format!("error: {}", output::causes(&error).join("\n  because: ")));
             let is_usage = error.downcast_ref::<config::ConfigError>().is_some();
             ExitCode::from(if is_usage { 2 } else { 1 })
         }

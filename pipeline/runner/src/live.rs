@@ -21,8 +21,11 @@ pub(crate) struct LiveState {
     pub current: String,
     /// Seconds since the beginning.
     pub seconds: u64,
-    /// Seconds that are probably left, where they can be reckoned.
+    /// Seconds that are probably left for the stage runs of which something is known.
     pub seconds_left: Option<u64>,
+    /// Stage runs that are left and for which these seconds do not stand, since none like them has run yet.
+    #[serde(default)]
+    pub without_estimate: usize,
 }
 
 /// How often the state is written.

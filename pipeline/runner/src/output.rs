@@ -13,6 +13,17 @@ pub(crate) fn error_line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", plain(text));
 }
 
+/// What an error says, and what caused it, one after the other. A cause that its error already quotes says nothing new.
+pub(crate) fn causes(error: &anyhow::Error) -> Vec<String> {
+    let mut causes: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !causes.iter().any(|known| known.contains(cause.as_str())) {
+            causes.push(cause);
+        }
+    }
+    causes
+}
+
 /// The text with control characters written out: names from files must not command a terminal.
 fn plain(text: &str) -> Cow<'_, str> {
     // Marks that turn the direction of text make a name look like another one.

@@ -11,7 +11,8 @@ use veilgraph_store::Store;
 
 use crate::host::host;
 use crate::live::{LiveFile, LiveState};
-use crate::remaining::Remaining;
+use crate::measured::Measurements;
+use crate::remaining::{Remaining, TimeLeft};
 use crate::task::{STAGES, Status, Task};
 
 /// Where a run says what it does.
@@ -23,6 +24,8 @@ pub(crate) struct Display {
     fresh: Mutex<BTreeMap<&'static str, usize>>,
     /// What was taken from the cache, by stage.
     fetched: Mutex<BTreeMap<&'static str, usize>>,
+    /// What did not run because something before it failed, by stage.
+    skipped: Mutex<BTreeMap<&'static str, usize>>,
     /// What would run unless its inputs stay as they are, by stage.
     perhaps: Mutex<BTreeMap<&'static str, usize>>,
     remaining: Mutex<Remaining>,
@@ -62,6 +65,7 @@ impl Display {
             is_plan: false,
             fresh: Mutex::default(),
             fetched: Mutex::default(),
+            skipped: Mutex::default(),
             perhaps: Mutex::default(),
             remaining: Mutex::new(remaining),
             total,
@@ -73,9 +77,10 @@ impl Display {
         }
     }
 
-    /// The same, seen from other terminals as well.
+    /// The same, seen from other terminals as well, with what earlier runs of the store tell of the time.
     pub(crate) fn watched(mut self, store: &Store, experiments: Vec<String>) -> Self {
         (self.live, self.experiments) = (Mutex::new(LiveFile::begin(store)), experiments);
+        self.remaining.get_mut().unwrap_or_else(PoisonError::into_inner).learn(&Measurements::of(store));
         self
     }
 
@@ -85,13 +90,15 @@ impl Display {
         let Some(live) = live.as_mut() else { return };
         live.write(|| {
             let remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = remaining.time();
             LiveState {
                 experiments: self.experiments.clone(),
                 done: self.total - remaining.left(),
                 total: self.total,
                 current: current(),
                 seconds: self.start.elapsed().as_secs(),
-                seconds_left: remaining.time().map(|time| time.as_secs()).filter(|seconds| *seconds > 0),
+                seconds_left: left.map(|left| left.time.as_secs()).filter(|seconds| *seconds > 0),
+                without_estimate: left.map_or_else(|| remaining.left(), |left| left.unknown),
             }
         });
     }
@@ -125,7 +132,7 @@ impl Display {
                 count(&self.fetched, stage);
                 return;
             }
-            Status::Ran { why, took, host: machine } => {
+            Status::Ran { why, took, host: machine, .. } => {
                 let place = if machine == host() { String::new() } else { format!(" on {machine}") };
                 format!("ran ({:.2} s{place}): {}", took.as_secs_f64(), why.join(", "))
             }
@@ -135,6 +142,11 @@ impl Display {
                 count(&self.perhaps, stage);
                 return;
             }
+            Status::Skipped => {
+                count(&self.skipped, stage);
+                return;
+            }
+            Status::Failed { error } => format!("FAILED: {error}"),
             Status::Elsewhere => return,
         };
         self.line(&format!("{stage:<10} {:<40} {line}", task.label()));
@@ -143,6 +155,7 @@ impl Display {
     /// Says what was fresh in an experiment, and what would follow what runs.
     pub(crate) fn close(&self) {
         self.say_counts(&self.perhaps, "after these, unless their inputs stay as they are");
+        self.say_counts(&self.skipped, "not run, because what they read from failed");
         self.say_counts(&self.fetched, "taken from the cache");
         self.say_counts(&self.fresh, "fresh");
     }
@@ -166,7 +179,7 @@ impl Display {
         }
         *reckoned = Some(Instant::now());
         let Some(time) = remaining.time() else { return };
-        let left = format!("(about {} left)", HumanDuration(time));
+        let left = format!("({})", in_words(time));
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if self.bar.is_hidden() && said.elapsed() >= SAY_EVERY && remaining.left() > 0 {
             *said = Instant::now();
@@ -187,6 +200,15 @@ impl Display {
             (false, true) => crate::output::line(text),
             (false, false) => self.bar.suspend(|| crate::output::error_line(text)),
         }
+    }
+}
+
+/// How much time is left, and of how many tasks that is not known.
+fn in_words(left: TimeLeft) -> String {
+    let time = HumanDuration(left.time);
+    match left.unknown {
+        0 => format!("about {time} left"),
+        unknown => format!("about {time} left without {unknown} runs of which none like them has run yet"),
     }
 }
 

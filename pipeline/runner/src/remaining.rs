@@ -3,46 +3,72 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::kind::Kind;
+use crate::measured::{Measured, Measurements};
+use crate::peak_memory::TaskMemory;
 use crate::task::{Status, Task};
 
-/// What is left of each kind of task, and what such tasks have cost so far.
+/// What is left of each kind of task, and what such tasks take.
 #[derive(Default)]
 pub(crate) struct Remaining {
-    kinds: BTreeMap<String, Kind>,
-    /// Whether a task has run, so that something is known about times.
-    has_run: bool,
-    jobs: f64,
+    kinds: BTreeMap<String, KindLeft>,
+    jobs: usize,
 }
 
+/// What is left of one kind.
 #[derive(Default)]
-struct Kind {
-    stage: &'static str,
+struct KindLeft {
     left: usize,
-    /// Those that ran: their number and seconds.
-    ran: usize,
-    seconds: f64,
+    /// Those that ran in this run.
+    ran: Measured,
+    /// Those that ran in earlier ones.
+    earlier: Measured,
+}
+
+/// About how long what is left takes, if none of it is fresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimeLeft {
+    /// Of the tasks of which something is known.
+    pub time: Duration,
+    /// Number of these tasks.
+    pub known: usize,
+    /// Number of tasks of whose kind none has ever run.
+    pub unknown: usize,
 }
 
 impl Remaining {
     /// All of these tasks, `jobs` at a time.
     pub(crate) fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize) -> Self {
-        let mut remaining = Self { kinds: BTreeMap::new(), has_run: false, jobs: jobs.max(1) as f64 };
-        for task in tasks {
-            let kind = remaining.kinds.entry(kind(task)).or_default();
-            kind.stage = task.stage;
-            kind.left += 1;
+        Self::of_kinds(tasks.into_iter().map(|task| &task.kind), jobs)
+    }
+
+    fn of_kinds<'a>(kinds: impl Iterator<Item = &'a Kind>, jobs: usize) -> Self {
+        let mut remaining = Self { kinds: BTreeMap::new(), jobs: jobs.max(1) };
+        for kind in kinds {
+            remaining.kinds.entry(kind.name().to_owned()).or_default().left += 1;
         }
         remaining
     }
 
+    /// Takes up what such tasks took in earlier runs.
+    pub(crate) fn learn(&mut self, earlier: &Measurements) {
+        for (kind, left) in &mut self.kinds {
+            left.earlier = earlier.of_kind(kind).copied().unwrap_or_default();
+        }
+    }
+
     /// A task has ended.
     pub(crate) fn finished(&mut self, task: &Task, status: &Status) {
-        let Some(kind) = self.kinds.get_mut(&kind(task)) else { return };
-        kind.left = kind.left.saturating_sub(1);
-        if let Status::Ran { took, .. } = status {
-            kind.ran += 1;
-            self.has_run = true;
-            kind.seconds += took.as_secs_f64();
+        let took = if let Status::Ran { took, .. } = status { Some(*took) } else { None };
+        self.ended(&task.kind, took);
+    }
+
+    /// A task of this kind has ended, after so long if it ran.
+    fn ended(&mut self, kind: &Kind, took: Option<Duration>) {
+        let Some(of_kind) = self.kinds.get_mut(kind.name()) else { return };
+        of_kind.left = of_kind.left.saturating_sub(1);
+        if let Some(took) = took {
+            of_kind.ran.add(took.as_secs_f64(), TaskMemory::default());
         }
     }
 
@@ -51,37 +77,80 @@ impl Remaining {
         self.kinds.values().map(|kind| kind.left).sum()
     }
 
-    /// About how long they take, if none of them is fresh; none before any has run.
+    /// About how long they take; none where nothing is known of any of them.
     ///
-    /// A kind of which none has run is taken for the median kind of its stage.
-    pub(crate) fn time(&self) -> Option<Duration> {
-        if !self.has_run {
-            return None;
+    /// A kind takes what its tasks took in this run, else what they took in earlier ones. Of a kind of which none has ever
+    /// run, nothing is said.
+    pub(crate) fn time(&self) -> Option<TimeLeft> {
+        let (mut seconds, mut longest) = (0.0, 0.0_f64);
+        let (mut known, mut unknown) = (0, 0);
+        for kind in self.kinds.values().filter(|kind| kind.left > 0) {
+            match kind.ran.mean().or(kind.earlier.mean()) {
+                Some(mean) => {
+                    known += kind.left;
+                    seconds += kind.left as f64 * mean;
+                    longest = longest.max(mean);
+                }
+                None => unknown += kind.left,
+            }
         }
-        let mut of_stage: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for kind in self.kinds.values() {
-            of_stage.entry(kind.stage).or_default().extend(kind.mean());
-        }
-        let medians: BTreeMap<&str, f64> = of_stage.into_iter().map(|(stage, means)| (stage, median(means))).collect();
-        let seconds = self.kinds.values().map(|kind| kind.left as f64 * kind.mean().unwrap_or(medians[kind.stage]));
-        Some(Duration::from_secs_f64(seconds.sum::<f64>() / self.jobs))
+        // However many run at a time, the longest of them takes its time.
+        let seconds = (seconds / self.jobs as f64).max(longest);
+        (known > 0).then(|| TimeLeft { time: Duration::from_secs_f64(seconds), known, unknown })
     }
 }
 
-impl Kind {
-    /// Seconds of those that ran.
-    fn mean(&self) -> Option<f64> {
-        (self.ran > 0).then(|| self.seconds / self.ran as f64)
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind(model: &str) -> Kind {
+        Kind::of("train", "classify", &json!({"model": model}), &[], &[], std::iter::empty())
     }
-}
 
-/// The middle value; 0 of none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
+    fn left(remaining: &Remaining) -> (f64, usize, usize) {
+        let left = remaining.time().expect("something is known");
+        (left.time.as_secs_f64(), left.known, left.unknown)
+    }
 
-/// Tasks that differ in nothing but their trial cost about the same.
-fn kind(task: &Task) -> String {
-    format!("{} {}", task.stage, task.cell)
+    /// A schedule whose slowest kind comes first: four tasks of 100 seconds, then twenty of 1 second. As long as only slow ones
+    /// have run, the quick ones are not taken for slow ones.
+    #[test]
+    fn the_slowest_kind_tells_nothing_of_the_others() {
+        let (slow, quick) = (kind("gat"), kind("gcn"));
+        let all = std::iter::repeat_n(&slow, 4).chain(std::iter::repeat_n(&quick, 20));
+        let mut remaining = Remaining::of_kinds(all, 2);
+        assert_eq!(remaining.time(), None, "nothing has run");
+        remaining.ended(&slow, Some(Duration::from_secs(100)));
+        assert_eq!(
+            left(&remaining),
+            (150.0, 3, 20),
+            "three slow ones, two at a time, and twenty of which nothing is known"
+        );
+        remaining.ended(&quick, Some(Duration::from_secs(1)));
+        assert_eq!(left(&remaining), (159.5, 22, 0));
+        for _ in 0..2 {
+            remaining.ended(&slow, Some(Duration::from_secs(100)));
+        }
+        assert_eq!(left(&remaining), (100.0, 20, 0), "the last slow one takes its time, although two run at once");
+        remaining.ended(&slow, None);
+        for _ in 0..19 {
+            remaining.ended(&quick, None);
+        }
+        assert_eq!((remaining.time(), remaining.left()), (None, 0), "nothing is left");
+    }
+
+    /// Earlier runs tell from the beginning on, until this one knows better.
+    #[test]
+    fn earlier_runs_tell_of_kinds_that_have_not_run_yet() {
+        let (slow, quick) = (kind("gat"), kind("gcn"));
+        let earlier: Measurements = [(&quick, 4.0), (&quick, 2.0)].into_iter().collect();
+        let mut remaining = Remaining::of_kinds([&slow, &quick, &quick].into_iter(), 1);
+        remaining.learn(&earlier);
+        assert_eq!(left(&remaining), (6.0, 2, 1));
+        remaining.ended(&quick, Some(Duration::from_secs(10)));
+        assert_eq!(left(&remaining), (10.0, 1, 1));
+    }
 }

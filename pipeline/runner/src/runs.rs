@@ -2,6 +2,7 @@
 //! the store names its own files alone, so that a copy of a part that follows links holds nothing of another.
 
 mod history;
+mod log;
 mod ours;
 mod record;
 
@@ -17,7 +18,9 @@ use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
-pub(crate) use history::{last_records, run_called, runs_of};
+use history::{PastRun, last_failures};
+pub(crate) use history::{FailedTask, last_records, run_called, runs_of};
+pub(crate) use log::{RanTask, ran_tasks};
 pub(crate) use record::RunRecord;
 
 /// Folder of the readable names of the config `name` in a part.
@@ -79,7 +82,11 @@ struct Names {
     /// Stage, label, name of the file, and the file.
     links: Vec<(String, String, String, PathBuf)>,
     /// Stages that ran, for the log.
-    ran: Vec<serde_json::Value>,
+    ran: Vec<RanTask>,
+    /// Tasks that failed, beside the record of all others.
+    failed: Vec<FailedTask>,
+    /// The most memory that was seen while a task of the record ran, in bytes.
+    peak_memory: Option<u64>,
 }
 
 /// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
@@ -91,19 +98,36 @@ pub(crate) fn publish(
     add: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut parts: BTreeMap<Part, Names> = BTreeMap::new();
+    let whole = part_of_record(store, config);
     for (task, done) in tasks.iter().zip(done) {
-        if let Status::Ran { why, took, host } = &done.status {
-            let line = serde_json::json!({
-                "stage": task.stage, "function": task.function, "label": task.label(), "seconds": took.as_secs_f64(),
-                "why": why, "host": host, "key": done.entry.as_ref().map(|entry| &entry.manifest.key),
-            });
+        if let Status::Ran { why, took, host, memory } = &done.status {
             // How long private data took says something about them.
             let part = match task.side {
                 "server" => server_part(config),
                 "auditor" => Part::Auditor,
                 _ => Part::Owner,
             };
-            parts.entry(part).or_default().ran.push(line);
+            // A kind is a digest of the owner's settings, and this process has held the owner's data.
+            let is_told = part != Part::Server || whole == Part::Server;
+            parts.entry(part).or_default().ran.push(RanTask {
+                stage: task.stage.to_owned(),
+                function: task.function.to_owned(),
+                label: task.label().to_owned(),
+                seconds: took.as_secs_f64(),
+                why: why.clone(),
+                host: host.clone(),
+                key: done.entry.as_ref().map(|entry| entry.manifest.key.clone()),
+                kind: is_told.then(|| task.kind.name().to_owned()),
+                peak_memory: memory.peak.filter(|_| is_told),
+                own_memory: memory.own.filter(|_| is_told),
+            });
+            let of_run = &mut parts.entry(whole).or_default().peak_memory;
+            *of_run = (*of_run).max(memory.peak);
+        }
+        if let Status::Failed { error } = &done.status {
+            let (stage, function) = (task.stage.to_owned(), task.function.to_owned());
+            let failed = FailedTask { stage, function, label: task.label().to_owned(), error: error.clone() };
+            parts.entry(whole).or_default().failed.push(failed);
         }
         let Some(entry) = &done.entry else { continue };
         gather(store, config, task, entry, &mut parts)?;
@@ -151,6 +175,20 @@ fn keep_scores(place: &Path, draft: &Path) -> anyhow::Result<()> {
 /// The part that holds what the server makes.
 fn server_part(config: &Config) -> Part {
     if config.is_deployment() { Part::Server } else { Part::Simulation }
+}
+
+/// The part that may know everything of a run.
+fn part_of_record(store: &Store, config: &Config) -> Part {
+    match (store.kind(), config.is_deployment()) {
+        (Kind::ServerAlone, _) => Part::Server,
+        (Kind::Whole, true) => Part::Owner,
+        (Kind::Whole, false) => Part::Simulation,
+    }
+}
+
+/// What failed in the last run of a config and was not made since, as far as its history tells.
+pub(crate) fn failures(store: &Store, config: &Config) -> Vec<FailedTask> {
+    last_failures(&folder(store, part_of_record(store, config), &config.name))
 }
 
 /// Sorts the files of an entry by the parts that may name them.
@@ -237,18 +275,16 @@ impl Names {
             };
             link(&to, &labelled.join(file))?;
         }
-        if let Some(config) = config.filter(|_| self.record.all().next().is_some()) {
-            history::carry_on(place, draft, config, self.record.clone())?;
+        let tells = self.record.all().next().is_some() || !self.failed.is_empty();
+        if let Some(config) = config.filter(|_| tells) {
+            let (record, failed, peak_memory) = (self.record.clone(), self.failed.clone(), self.peak_memory);
+            history::carry_on(place, draft, &PastRun { time: 0, config, record, failed, peak_memory })?;
         }
         record.take_over(self.record);
         if record.all().next().is_some() {
             fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?)?;
         }
-        let log = place.join("log.jsonl");
-        if log.is_file() {
-            fs::copy(&log, draft.join("log.jsonl"))?;
-        }
-        append_log(&draft.join("log.jsonl"), &self.ran)
+        log::carry_on(place, draft, &self.ran, &self.failed)
     }
 }
 
@@ -264,13 +300,4 @@ fn link(to: &Path, name: &Path) -> std::io::Result<()> {
 /// The time since 1970.
 pub(crate) fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
-/// What keys must not know: time, version, durations.
-fn append_log(path: &Path, ran: &[serde_json::Value]) -> anyhow::Result<()> {
-    use std::io::Write;
-    let line = serde_json::json!({"time": now().as_secs(), "version": env!("CARGO_PKG_VERSION"), "ran": ran});
-    let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
-    writeln!(file, "{line}")?;
-    Ok(())
 }

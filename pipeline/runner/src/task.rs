@@ -10,6 +10,8 @@ use veilgraph_contract::{Draws, Release, Slot};
 use veilgraph_store::Entry;
 
 use crate::datasets::sha256;
+use crate::kind::Kind;
+use crate::peak_memory::TaskMemory;
 
 /// The stages, in their order.
 pub(crate) const STAGES: [&str; 8] =
@@ -44,6 +46,8 @@ pub(crate) struct Task {
     pub releases: Vec<Release>,
     /// Whose data it releases; empty where it releases nothing.
     pub population: String,
+    /// What it has in common with tasks that take about as long.
+    pub kind: Kind,
 }
 
 /// A slot and what it is filled with.
@@ -88,7 +92,7 @@ pub(crate) enum Status {
     /// Its entry was there.
     Fresh,
     /// It ran, on the machine of this name.
-    Ran { why: Vec<String>, took: Duration, host: String },
+    Ran { why: Vec<String>, took: Duration, host: String, memory: TaskMemory },
     /// Its entry was taken from a cache that machines share.
     Fetched,
     /// It waits for a job of the batch system, which a script asks for.
@@ -99,6 +103,10 @@ pub(crate) enum Status {
     MayRun,
     /// It belongs to another side.
     Elsewhere,
+    /// It failed, and what does not read from it went on.
+    Failed { error: String },
+    /// Something that it reads from failed, so it did not run.
+    Skipped,
 }
 
 /// A task's end and its entry, if it has one.
@@ -106,6 +114,13 @@ pub(crate) enum Status {
 pub(crate) struct Done {
     pub status: Status,
     pub entry: Option<Arc<Entry>>,
+}
+
+impl Done {
+    /// Whether the task would run, or may have to (a plan).
+    pub(crate) fn would_run(&self) -> bool {
+        matches!(self.status, Status::WouldRun { .. } | Status::MayRun)
+    }
 }
 
 impl Task {

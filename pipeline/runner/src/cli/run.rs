@@ -33,7 +33,8 @@ pub(crate) struct RunArguments {
     /// Tasks at a time (default: one per core).
     #[arg(long)]
     pub jobs: Option<usize>,
-    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
+    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has). Where it is given, a task that is
+    /// known to take more from earlier runs is refused before anything runs.
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
     /// Save the state of a long training this often, so that a killed run goes on from there.
@@ -68,6 +69,18 @@ impl RunArguments {
     }
 }
 
+/// What `run` does where something fails or has changed.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct RunRules {
+    /// Let a task that fails stop only those that read from it; what failed is listed at the end, and the exit status is 1.
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Refuse to compute anew what the recorded run of the experiment has: code, data and settings must be as they were
+    /// then. What that run does not have may run.
+    #[arg(long)]
+    pub locked: bool,
+}
+
 /// Limits of a config that a release may exceed because the user says so.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct Accepted {
@@ -77,6 +90,15 @@ pub(crate) struct Accepted {
     /// Release even if the server may come to believe more than `[privacy] at_most_belief`.
     #[arg(long)]
     pub accept_belief: bool,
+}
+
+/// How a plan is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// What would run and why, and what it would take.
+    Text,
+    /// The graph of stage functions and of the artifacts that pass between them, for Mermaid.
+    Mermaid,
 }
 
 /// Where to train.

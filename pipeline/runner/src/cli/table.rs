@@ -23,6 +23,9 @@ pub(crate) struct TableArguments {
     /// The swept field whose values count as trials, such as the seeds of splits: intervals are then over them.
     #[arg(long, value_name = "TABLE.KEY")]
     pub over: Option<String>,
+    /// Show what has run, and mark what is missing or failed; without it, everything has to have run.
+    #[arg(long)]
+    pub partial: bool,
     /// The experiments.
     #[command(flatten)]
     pub run: RunArguments,

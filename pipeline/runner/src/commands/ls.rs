@@ -65,7 +65,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
 /// Prints the runs so far of the experiments `wanted`, or of all.
 pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs"]);
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs", "failed", "peak memory"]);
     let mut rows = Vec::new();
     let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
     let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
@@ -73,9 +73,19 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
         for (at, run) in runs::runs_of(store, name).into_iter().enumerate() {
             let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
             let age = runs::now().saturating_sub(Duration::from_millis(run.time));
-            table.add_row([called.clone(), in_words(age), stage_runs.to_string()]);
+            let memory = run.peak_memory.map_or("-".to_owned(), |bytes| ByteSize(bytes).to_string());
+            table.add_row([
+                called.clone(),
+                in_words(age),
+                stage_runs.to_string(),
+                run.failed.len().to_string(),
+                memory,
+            ]);
             let seconds = run.time / 1000;
-            rows.push(json!({"run": called, "time": seconds, "stage_runs": stage_runs, "config": run.config}));
+            rows.push(json!({
+                "run": called, "time": seconds, "stage_runs": stage_runs, "config": run.config, "failed": run.failed,
+                "peak_memory": run.peak_memory,
+            }));
         }
     }
     anyhow::ensure!(

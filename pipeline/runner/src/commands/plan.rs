@@ -1,5 +1,8 @@
 //! `plan`: what `run` would do and why, and what it would spend.
 
+mod mermaid;
+mod totals;
+
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -7,19 +10,30 @@ use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
-use super::run::{bring, prepare_all, read_published, spent_json, stages_json};
-use crate::cli::RunArguments;
+use super::run::{bring, jobs, prepare_all, read_published, refuse_too_large, spent_json, stages_json};
+use crate::cli::{PlanFormat, RunArguments};
 use crate::commands::believed;
 use crate::commands::costs::in_words;
 use crate::config::Config;
 use crate::ledger::Ledger;
+use crate::measured::Measurements;
 use crate::output;
 use crate::progress::Display;
 use crate::task::{Done, STAGES, Status, Task};
+use totals::Totals;
 
 /// Says what would run and why, and what it would spend.
-pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()> {
-    for (config, tasks) in prepare_all(arguments, read_published(arguments)?.as_ref())? {
+pub(crate) fn plan(store: &Store, format: PlanFormat, arguments: &RunArguments) -> anyhow::Result<()> {
+    let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
+    if format == PlanFormat::Mermaid {
+        let [(_, tasks)] = experiments.as_slice() else {
+            anyhow::bail!("--format mermaid prints one graph; name one config");
+        };
+        output::line(&mermaid::written(tasks));
+        return Ok(());
+    }
+    let measurements = Measurements::of(store);
+    for (config, tasks) in experiments {
         if !arguments.json {
             print_cost(&config, &tasks);
             print_total(store, &config, &tasks)?;
@@ -29,7 +43,10 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
         }
         let display = Display::of_plan(&tasks, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
+        refuse_too_large(&measurements, &tasks, &done, arguments.memory_limit)?;
+        let totals = Totals::of(&tasks, &done, &measurements, jobs(arguments, false));
         if !arguments.json {
+            totals.words().iter().for_each(|line| output::line(line));
             output::line(&count(&tasks, &done));
             tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
         }
@@ -38,7 +55,7 @@ pub(crate) fn plan(store: &Store, arguments: &RunArguments) -> anyhow::Result<()
             // A plan spends nothing; programs that read what a run spent find it under the same name.
             let document = json!({
                 "name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done),
-                "would_spend": would_spend, "spent": would_spend,
+                "would_spend": would_spend, "spent": would_spend, "totals": totals.json(),
             });
             output::line(&serde_json::to_string_pretty(&document)?);
         }
@@ -55,7 +72,7 @@ fn count(tasks: &[Task], done: &[Done]) -> String {
             Status::WouldRun { .. } => sure += 1,
             Status::MayRun => perhaps += 1,
             Status::Fresh | Status::Fetched | Status::Ran { .. } | Status::Queued { .. } => fresh += 1,
-            Status::Elsewhere => {}
+            Status::Elsewhere | Status::Failed { .. } | Status::Skipped => {}
         }
         if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) {
             *stages.entry(task.stage).or_default() += 1;

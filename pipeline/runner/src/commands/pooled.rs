@@ -29,8 +29,10 @@ pub(super) fn pooled(rows: &[Row], field: &str) -> Result<Vec<Row>, ConfigError>
         cell.choices.retain(|choice| choice.field != field);
         let place = pooled.iter().position(|known| known.cell == cell).unwrap_or(pooled.len());
         if place == pooled.len() {
-            pooled.push(Row { cell, setting: row.setting.clone(), scores: BTreeMap::new() });
+            let setting = row.setting.clone();
+            pooled.push(Row { cell, setting, scores: BTreeMap::new(), missing: BTreeMap::new() });
         }
+        pooled[place].missing.extend(row.missing.clone());
         // Each value may have chosen a setting of its own.
         if pooled[place].setting != row.setting {
             pooled[place].setting.clear();

@@ -24,6 +24,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::cli::RunArguments;
 use crate::commands::checks::{self, Outcome};
+use crate::commands::partial::{self, Gap};
 use crate::commands::{run, summary};
 use crate::config::{Config, ConfigError, is_name};
 use crate::output;
@@ -43,8 +44,13 @@ const PAGE: &str = include_str!("report/page.html");
 pub(crate) const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/page.js");
 
-/// Writes the page of experiments that have run.
-pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments) -> anyhow::Result<()> {
+/// Writes the page of experiments that have run, or of what has run of them.
+pub(crate) fn report(
+    store: &Store,
+    name: Option<&str>,
+    is_partial: bool,
+    arguments: &RunArguments,
+) -> anyhow::Result<()> {
     let published = run::read_published(arguments)?;
     let experiments = run::prepare_all(arguments, published.as_ref())?;
     let given = name;
@@ -59,13 +65,18 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
     for ((config, tasks), path) in experiments.iter().zip(&arguments.configs) {
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, arguments, true, &display)?;
-        run::ensure_fresh(tasks, &done, path)?;
-        gathered.add(config, tasks, &done, run::is_whole(arguments))?;
+        if !is_partial {
+            run::ensure_fresh(tasks, &done, path)?;
+        }
+        let gaps = partial::gaps(store, config, tasks, &done)?;
+        gathered.add(config, tasks, &done, &gaps, run::is_whole(arguments))?;
     }
-    let Gathered { rows, releases, entries, configs, graphs, provenance, of_other_code, outcomes } = gathered;
+    let Gathered { rows, releases, entries, configs, graphs, provenance, of_other_code, outcomes, gaps } = gathered;
+    // Figures and answers are about what there is.
+    let scored: Vec<Row> = rows.iter().filter(|row| !row.scores.is_empty()).cloned().collect();
     let protocols = Protocols::of(experiments.iter().map(|(config, _)| config));
-    let (answers, mut figures): (Vec<Answer>, Vec<Figure>) = answer::answers(&rows).into_iter().unzip();
-    figures.extend(figures::all(&rows, published.as_ref(), &protocols).into_iter().filter(lines::can_be_drawn));
+    let (answers, mut figures): (Vec<Answer>, Vec<Figure>) = answer::answers(&scored).into_iter().unzip();
+    figures.extend(figures::all(&scored, published.as_ref(), &protocols).into_iter().filter(lines::can_be_drawn));
     let drawn = write_figures(&figures, &folder.join(name))?;
     let published = published.map(|_| {
         let found = differences::all(&figures);
@@ -87,13 +98,14 @@ pub(crate) fn report(store: &Store, name: Option<&str>, arguments: &RunArguments
         pivots => pivots_on_page(&rows)?,
         tables => tables(&rows),
         paths => arguments.configs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
-        settings => up_to(MOST_LINES, settings(&rows)),
+        settings => up_to(MOST_LINES, settings(&scored)),
         n_releases => releases.len(),
         releases => up_to(MOST_LINES, releases),
         n_entries => entries.len(),
         entries => up_to(MOST_LINES, entries),
         of_other_code,
         outcomes => Value::from(Serde(&outcomes)),
+        gaps,
         again => provenance::again(arguments, given),
         provenance,
     })?;
@@ -119,12 +131,24 @@ struct Gathered {
     provenance: Vec<[String; 2]>,
     of_other_code: Vec<String>,
     outcomes: Vec<Outcome>,
+    /// What has not run, in words.
+    gaps: Vec<String>,
 }
 
 impl Gathered {
-    fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done], is_whole: bool) -> anyhow::Result<()> {
-        let rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
-        if is_whole {
+    fn add(
+        &mut self,
+        config: &Config,
+        tasks: &[Task],
+        done: &[Done],
+        gaps: &[Gap],
+        is_whole: bool,
+    ) -> anyhow::Result<()> {
+        let mut rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
+        partial::mark(&mut rows, gaps, tasks, done)?;
+        self.gaps.extend(gaps.iter().map(Gap::words));
+        // Nothing is asked of a part of the scores.
+        if is_whole && gaps.is_empty() {
             self.outcomes.extend(checks::outcomes(&config.checks, &rows, tasks, done));
         }
         self.rows.extend(rows);

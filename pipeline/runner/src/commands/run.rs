@@ -1,6 +1,8 @@
 //! `run`: brings every stage of an experiment to its end, and prints the scores.
 
+mod failures;
 mod in_json;
+mod locked;
 mod refusals;
 
 use std::path::Path;
@@ -14,16 +16,19 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_store::{MemoryLimit, Store};
 use veilgraph_train::Device;
 
+use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
+pub(crate) use refusals::refuse_too_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
-use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments};
+use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments, RunRules};
 use crate::commands::costs::in_words;
 use crate::commands::{checks, scores, summary};
 use crate::config::Config;
 use crate::engine::{Engine, SideChoice};
 use crate::executor::OtherMachines;
 use crate::ledger::{Allowance, Ledger};
+use crate::measured::Measurements;
 use crate::output;
 use crate::plan::Options;
 use crate::progress::Display;
@@ -36,21 +41,34 @@ use crate::task::{Done, Status, Task};
 pub(crate) fn run(
     store: &Store,
     arguments: &RunArguments,
+    rules: RunRules,
     others: &OtherMachinesArguments,
     quiet: bool,
 ) -> anyhow::Result<()> {
     // A mistake in any config is found before anything runs.
     let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
     experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(store, config, arguments, others))?;
+    if rules.locked {
+        experiments.iter().try_for_each(|(config, tasks)| locked::refuse_changes(store, config, tasks, arguments))?;
+    }
+    if arguments.memory_limit.is_some() {
+        let measurements = Measurements::of(store);
+        for (config, tasks) in &experiments {
+            let planned = bring(store, config, tasks, arguments, true, &Display::new(tasks, 1, true))?;
+            refuse_too_large(&measurements, tasks, &planned, arguments.memory_limit)?;
+        }
+    }
     let others = OtherMachines::open(store, others, arguments.memory_limit)?;
     let width = others.executor.as_ref().map_or(1, |executor| executor.width()).max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
-    let mut outcomes = Vec::new();
+    let doing = if rules.keep_going { Doing::KeepGoing } else { Doing::Run };
+    let (mut outcomes, mut failures) = (Vec::new(), Failures::default());
     // Until the entries have names, `gc` would take them for unused.
     let _running = store.lock_for_run()?;
     for (config, tasks) in &experiments {
-        let done = bring_with(store, config, tasks, arguments, &others, false, &display)?;
+        let done = bring_with(store, config, tasks, arguments, &others, doing, &display)?;
+        let is_complete = failures.add(config, tasks, &done);
         if done.iter().any(|done| matches!(done.status, Status::Queued { .. })) {
             continue;
         }
@@ -58,8 +76,8 @@ pub(crate) fn run(
         let rows = summary::rows(&metrics, config.trials)?;
         runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
         // A part of an experiment has a part of its scores, of which nothing is asked.
-        let checked =
-            if is_whole(arguments) { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
+        let is_checked = is_whole(arguments) && is_complete;
+        let checked = if is_checked { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
         if arguments.json {
             let document = json!({
                 "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
@@ -69,7 +87,7 @@ pub(crate) fn run(
         } else {
             output::line(&summary::tables(&rows));
             checks::words(&checked).iter().for_each(|line| output::line(line));
-            if config.is_deployment() {
+            if config.is_deployment() && is_complete {
                 who_learned_what(config, tasks);
             }
         }
@@ -81,6 +99,7 @@ pub(crate) fn run(
         // Only one document may stand on standard output.
         if arguments.json { output::error_line(&next) } else { output::line(&next) }
     }
+    failures.ensure_none()?;
     checks::ensure_passed(&outcomes)
 }
 
@@ -147,7 +166,19 @@ pub(crate) fn bring(
     is_plan: bool,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
-    bring_with(store, config, tasks, arguments, &OtherMachines::default(), is_plan, display)
+    let doing = if is_plan { Doing::Plan } else { Doing::Run };
+    bring_with(store, config, tasks, arguments, &OtherMachines::default(), doing, display)
+}
+
+/// What is done with the tasks of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// It is only said what would run.
+    Plan,
+    /// They run until one fails.
+    Run,
+    /// They run, but for those that read from one that fails.
+    KeepGoing,
 }
 
 /// Brings all tasks to their end, with the help of other machines.
@@ -157,9 +188,10 @@ fn bring_with(
     tasks: &[Task],
     arguments: &RunArguments,
     others: &OtherMachines,
-    is_plan: bool,
+    doing: Doing,
     display: &Display,
 ) -> anyhow::Result<Vec<Done>> {
+    let is_plan = doing == Doing::Plan;
     refuse_wrong_store(store, config, arguments)?;
     let _running = if is_plan { None } else { Some(store.lock_for_run()?) };
     let record = RunRecord::of(store, config, arguments.side)?;
@@ -189,6 +221,7 @@ fn bring_with(
         checkpoint_interval,
         allowance,
         is_plan,
+        keeps_going: doing == Doing::KeepGoing,
         others,
         display,
     };
@@ -212,7 +245,7 @@ pub(crate) fn ensure_fresh(tasks: &[Task], done: &[Done], path: &Path) -> anyhow
     let stale = done.iter().filter(|done| done.entry.is_none()).count();
     anyhow::ensure!(
         stale == 0,
-        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first",
+        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first, or add --partial to show what has run",
         tasks.len(),
         path.display()
     );

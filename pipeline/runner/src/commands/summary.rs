@@ -11,6 +11,7 @@ use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
 use veilgraph_evaluate::{Cell, Metrics};
 use veilgraph_statistics::{Difference, Summary, paired_differences};
 
+use super::partial::Lack;
 use crate::published::PublishedCell;
 
 /// The mechanism of a cell whose model a curator trained on links, features and labels.
@@ -24,6 +25,8 @@ pub(crate) struct Row {
     pub setting: String,
     /// Scores by metric and trial.
     pub scores: BTreeMap<String, BTreeMap<u32, f64>>,
+    /// Metrics of which scores are missing because something has not run, each with what became of it.
+    pub missing: BTreeMap<String, Lack>,
 }
 
 impl Row {
@@ -55,6 +58,11 @@ impl Row {
         both.map_or(Vec::new(), |(ours, theirs)| paired_differences(ours, theirs))
     }
 
+    /// Whether the row has scores of a metric, or would have some if everything had run.
+    pub(crate) fn is_about(&self, metric: &str) -> bool {
+        self.scores.contains_key(metric) || self.missing.contains_key(metric)
+    }
+
     /// Summary of a metric over trials.
     pub(crate) fn summary(&self, metric: &str) -> Option<Summary> {
         Summary::of(&self.values(metric))
@@ -72,7 +80,8 @@ pub(crate) fn rows(metrics: &[Metrics], trials: u32) -> anyhow::Result<Vec<Row>>
         let name = format!("{:?} {}", part.cell, part.setting);
         let place = *places.entry(name).or_insert(rows.len());
         if place == rows.len() {
-            rows.push(Row { cell: part.cell.clone(), setting: part.setting.clone(), scores: BTreeMap::new() });
+            let (cell, setting) = (part.cell.clone(), part.setting.clone());
+            rows.push(Row { cell, setting, scores: BTreeMap::new(), missing: BTreeMap::new() });
         }
         for score in &part.rows {
             let earlier = rows[place].scores.entry(score.metric.clone()).or_default().insert(score.trial, score.value);
@@ -102,8 +111,7 @@ fn swept(rows: &[&Row]) -> Vec<(String, String)> {
 /// Cells of a table as text: headings, then rows. Empty if no row has such scores.
 pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
     let printed: Vec<&Metric> = table.printed().collect();
-    let mine: Vec<&Row> =
-        rows.iter().filter(|row| printed.iter().any(|metric| row.scores.contains_key(metric.name))).collect();
+    let mine: Vec<&Row> = rows.iter().filter(|row| printed.iter().any(|metric| row.is_about(metric.name))).collect();
     if mine.is_empty() {
         return Vec::new();
     }
@@ -148,10 +156,11 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
         ];
         line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
+        let lack = |metric: &Metric| row.missing.get(metric.name).map_or("-", |lack| lack.word()).to_owned();
         line.extend(
-            printed
-                .iter()
-                .map(|metric| row.summary(metric.name).map_or("-".to_owned(), |summary| written(&summary, metric))),
+            printed.iter().map(|metric| {
+                row.summary(metric.name).map_or_else(|| lack(metric), |summary| written(&summary, metric))
+            }),
         );
         lines.push(line);
     }

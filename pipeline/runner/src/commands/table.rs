@@ -15,21 +15,22 @@ use veilgraph_store::Store;
 
 use super::summary::{self, Row};
 use crate::cli::{TableArguments, TableFormat};
+use crate::commands::partial::{self, Gap};
 use crate::commands::pooled::pooled;
 use crate::commands::run;
 use crate::config::{ConfigError, score_named};
 use crate::output;
 use crate::progress::Display;
-pub(crate) use pivot::{Against, PivotCell, PivotTable, pivots};
+pub(crate) use pivot::{Against, PivotLine, PivotTable, pivots};
 
 /// Prints the tables of experiments that have run.
 pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result<()> {
-    let rows = scores_of(store, arguments)?;
+    let (rows, gaps) = scores_of(store, arguments)?;
     let metric = match &arguments.score {
         Some(name) => named(name)?,
         None => usual(&rows)?,
     };
-    let mut scored: Vec<Row> = rows.iter().filter(|row| row.scores.contains_key(metric.name)).cloned().collect();
+    let mut scored: Vec<Row> = rows.iter().filter(|row| row.is_about(metric.name)).cloned().collect();
     ensure!(!scored.is_empty(), "no row has the score `{}`; there are {}", metric.name, known_scores(&rows).join(", "));
     if let Some(field) = &arguments.over {
         scored = pooled(&scored, field)?;
@@ -37,7 +38,10 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
     let against = arguments.against.as_deref().map_or(Against::Floor, Against::Named);
     let scored: Vec<&Row> = scored.iter().collect();
     let mut tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
-    tables.iter_mut().for_each(|table| table.over.clone_from(&arguments.over));
+    for table in &mut tables {
+        table.over.clone_from(&arguments.over);
+        table.gaps = gaps.iter().filter(|gap| gap.is_in(&table.experiment, &table.dataset)).map(Gap::words).collect();
+    }
     let text = match arguments.format {
         TableFormat::Latex => latex::written(&tables),
         TableFormat::Markdown => markdown::written(&tables),
@@ -48,25 +52,31 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
     Ok(())
 }
 
-/// The rows of every config, all of whose runs have to be fresh.
-fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<Vec<Row>> {
+/// The rows of every config, and what is missing in them: all runs have to be fresh, unless a part is asked for.
+fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<(Vec<Row>, Vec<Gap>)> {
     let published = run::read_published(&arguments.run)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut all_gaps) = (Vec::new(), Vec::new());
     for ((config, tasks), path) in
         run::prepare_all(&arguments.run, published.as_ref())?.iter().zip(&arguments.run.configs)
     {
         let display = Display::new(tasks, 1, true);
         let done = run::bring(store, config, tasks, &arguments.run, true, &display)?;
-        run::ensure_fresh(tasks, &done, path)?;
-        rows.extend(summary::rows(&run::read_metrics(&done)?, config.trials)?);
+        if !arguments.partial {
+            run::ensure_fresh(tasks, &done, path)?;
+        }
+        let mut found = summary::rows(&run::read_metrics(&done)?, config.trials)?;
+        let gaps = partial::gaps(store, config, tasks, &done)?;
+        partial::mark(&mut found, &gaps, tasks, &done)?;
+        rows.extend(found);
+        all_gaps.extend(gaps);
     }
-    Ok(rows)
+    Ok((rows, all_gaps))
 }
 
 /// The score that a table is about where none is named: the first of these that there is.
 fn usual(rows: &[Row]) -> anyhow::Result<&'static Metric> {
     let usual = [&metric::ACCURACY, &metric::LINK_PREDICTION_AUC, &metric::AVERAGE_PRECISION, &metric::FEATURE_MAE];
-    let found = usual.into_iter().find(|metric| rows.iter().any(|row| row.scores.contains_key(metric.name)));
+    let found = usual.into_iter().find(|metric| rows.iter().any(|row| row.is_about(metric.name)));
     found.ok_or_else(|| match known_scores(rows).as_slice() {
         [] => anyhow::anyhow!("there are no scores; run the experiment without --until"),
         known => anyhow::anyhow!("name a --score; there are {}", known.join(", ")),
@@ -80,6 +90,6 @@ pub(crate) fn named(name: &str) -> Result<&'static Metric, ConfigError> {
 
 /// Names of the scores that these rows have.
 fn known_scores(rows: &[Row]) -> Vec<&'static str> {
-    let has = |metric: &&&Metric| rows.iter().any(|row| row.scores.contains_key(metric.name));
+    let has = |metric: &&&Metric| rows.iter().any(|row| row.is_about(metric.name));
     metric::METRICS.iter().filter(has).map(|metric| metric.name).collect()
 }

@@ -36,9 +36,13 @@ pub(crate) fn watch(store: &Store, once: bool, as_json: bool) -> anyhow::Result<
 }
 
 fn in_words(state: &LiveState) -> String {
-    let LiveState { experiments, done, total, current, seconds, seconds_left } = state;
+    let LiveState { experiments, done, total, current, seconds, seconds_left, without_estimate } = state;
     let elapsed = HumanDuration(Duration::from_secs(*seconds));
+    let beside = match without_estimate {
+        0 => String::new(),
+        number => format!(" without {number} of which none like them has run yet"),
+    };
     let left = seconds_left
-        .map_or_else(String::new, |left| format!(", about {} left", HumanDuration(Duration::from_secs(left))));
+        .map_or_else(String::new, |left| format!(", about {} left{beside}", HumanDuration(Duration::from_secs(left))));
     format!("{}: {done} of {total} stage runs after {elapsed}{left}; {current}", experiments.join(", "))
 }

@@ -11,6 +11,7 @@ use super::recipe::absent;
 use super::{Engine, recipe_of_release};
 use crate::host::host;
 use crate::ledger::{Charge, EarlierRelease, statement, was_drawn};
+use crate::peak_memory::PeakMemory;
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
 
@@ -58,7 +59,7 @@ impl Engine<'_> {
                 (number, false, format!("a second release was accepted: {why}"))
             }
         };
-        let start = Instant::now();
+        let (start, memory) = (Instant::now(), PeakMemory::watch());
         let recipe = recipe_of_release(task, number);
         let key = recipe.key();
         let function = registry::find(task.stage, task.function)?;
@@ -86,7 +87,8 @@ impl Engine<'_> {
         let rng = StageRng::from_os(&entropy);
         let release = release_record(task, number, &key);
         let entry = self.make(task, recipe, slots, &rng, release, lock)?;
-        let status = Status::Ran { why: vec![why], took: start.elapsed(), host: host().to_owned() };
+        let (took, memory) = (start.elapsed(), memory.end());
+        let status = Status::Ran { why: vec![why], took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) })
     }
 

@@ -10,6 +10,8 @@ use veilgraph_store::{Entry, Found, Recipe};
 use super::{Engine, Going};
 use crate::executor::{Handover, News};
 use crate::order::Order;
+use crate::output::causes;
+use crate::peak_memory::TaskMemory;
 use crate::task::{Done, Handle, Status, Task};
 
 /// A task that another machine runs.
@@ -67,7 +69,17 @@ impl Engine<'_> {
                     self.end(sent.index, Ok(Done { status, entry: None }), going);
                 }
             }
-            Err(error) => self.end(index, Err(error), going),
+            Err(error) => self.fail(Self::take_back(key, going), error, going),
+        }
+    }
+
+    /// Ends all tasks that waited for one entry, which cannot be made.
+    fn fail(&self, waiting: Vec<Sent>, error: anyhow::Error, going: &Going) {
+        let text = causes(&error).join(": ");
+        let mut error = Some(error);
+        for sent in waiting {
+            let own = error.take().unwrap_or_else(|| anyhow!(text.clone()));
+            self.end(sent.index, Err(own), going);
         }
     }
 
@@ -101,20 +113,18 @@ impl Engine<'_> {
                     Ok(entry) => {
                         for sent in same {
                             let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-                            let status = Status::Ran { why: sent.why, took, host: host.clone() };
+                            // Workers do not say how much memory a task took.
+                            let status =
+                                Status::Ran { why: sent.why, took, host: host.clone(), memory: TaskMemory::default() };
                             let done = Done { status, entry: Some(Arc::clone(&entry)) };
                             self.end(sent.index, Ok(done), going);
                         }
                     }
-                    Err(error) => self.end(first.index, Err(error), going),
+                    Err(error) => self.fail(same, error, going),
                 }
             }
             News::Failed { key, error } => {
-                let error = error.trim().to_owned();
-                Self::take_back(&key, going)
-                    .first()
-                    .into_iter()
-                    .for_each(|sent| self.end(sent.index, Err(anyhow!(error.clone())), going));
+                self.fail(Self::take_back(&key, going), anyhow!(error.trim().to_owned()), going);
             }
             News::Broken(error) => {
                 going.fail(anyhow!("{error}\nwhat other machines made is kept; the same command goes on from there"));

@@ -10,6 +10,7 @@ use super::binding::Inputs;
 use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
 use crate::config::sweep::{SweptField, canonical, written};
+use crate::kind::Kind;
 use crate::task::{Task, Wire};
 
 /// Above this cost of one part of a report, a deployment is refused: one bit in 500 million would be flipped.
@@ -60,6 +61,12 @@ impl Plan<'_> {
             }
             return Ok((known, choices.into()));
         }
+        let read = slots.iter().flat_map(|slot| &slot.wires);
+        let sources = read.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None });
+        let kinds = sources.map(|source| &self.tasks[source].kind);
+        let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
+        let filled: Vec<&str> = filled.collect();
+        let kind = Kind::of(S::STAGE, S::TASK, &canonical, &filled, run.files, kinds);
         self.known.insert(identity, self.tasks.len());
         self.tasks.push(Task {
             stage: S::STAGE,
@@ -74,6 +81,7 @@ impl Plan<'_> {
             trial,
             releases,
             population,
+            kind,
         });
         Ok((self.tasks.len() - 1, choices.into()))
     }

@@ -1,6 +1,6 @@
 //! The runs of a config so far: a file for each, with its config and the entries that it used.
 //!
-//! A run that has the config and the entries of the one before adds no file.
+//! A run that has the config, the entries and the failures of the one before adds no file.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -26,6 +26,24 @@ pub(crate) struct PastRun {
     /// The entries that it used.
     #[serde(flatten)]
     pub record: RunRecord,
+    /// What failed, where the run kept going.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedTask>,
+    /// The most memory that the process was seen to take while a task ran, in bytes. None where nothing ran on this machine,
+    /// and where the operating system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+}
+
+/// A task that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FailedTask {
+    pub stage: String,
+    /// Stage function.
+    pub function: String,
+    pub label: String,
+    /// What went wrong, and what to do about it.
+    pub error: String,
 }
 
 /// How many runs of a config are kept.
@@ -83,8 +101,13 @@ fn read(path: &Path) -> Option<PastRun> {
     parsed().inspect_err(warn).ok()
 }
 
-/// Puts the history of `place` into `draft`, with a run that ends now.
-pub(super) fn carry_on(place: &Path, draft: &Path, config: String, record: RunRecord) -> anyhow::Result<()> {
+/// What failed in the last run that a folder of readable names keeps.
+pub(super) fn last_failures(place: &Path) -> Vec<FailedTask> {
+    past_runs(place).into_iter().next().map(|run| run.failed).unwrap_or_default()
+}
+
+/// Puts the history of `place` into `draft`, with `run`, which ends now.
+pub(super) fn carry_on(place: &Path, draft: &Path, run: &PastRun) -> anyhow::Result<()> {
     let folder = draft.join(FOLDER);
     fs::create_dir_all(&folder)?;
     for from in files(place).iter().take(MOST) {
@@ -94,11 +117,11 @@ pub(super) fn carry_on(place: &Path, draft: &Path, config: String, record: RunRe
     }
     // A history of many runs takes a while to read, and only its last run is compared.
     let last = past_runs(place).next();
-    if last.as_ref().is_none_or(|last| last.record != record || last.config != config) {
+    let is_new = |last: &PastRun| last.record != run.record || last.config != run.config || last.failed != run.failed;
+    if last.as_ref().is_none_or(is_new) {
         let time = now().as_millis() as u64;
         let time = last.map_or(time, |last| time.max(last.time + 1));
-        let run = PastRun { time, config, record };
-        fs::write(folder.join(file_name(time)), serde_json::to_vec_pretty(&run)?)?;
+        fs::write(folder.join(file_name(time)), serde_json::to_vec_pretty(run)?)?;
     }
     Ok(())
 }

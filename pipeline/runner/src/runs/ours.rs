@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 
 use veilgraph_store::is_key;
 
-use super::history;
+use super::{history, log};
 
 /// Files that this program writes beside the links.
-pub(super) const FILES: [&str; 4] = ["run.json", "log.jsonl", "scores.parquet", "scores.csv"];
+pub(super) const FILES: [&str; 4] = ["run.json", log::FILE, "scores.parquet", "scores.csv"];
 
 /// Whether this program made what stands at the path `inside` in the folder `place` of readable names.
 pub(super) fn is_ours(place: &Path, inside: &Path) -> bool {

@@ -7,13 +7,13 @@ use super::draw;
 use super::figure::Figure;
 use crate::commands::protected::Standing;
 use crate::commands::summary::{self, Row};
-use crate::commands::table::{Against, PivotCell, PivotTable, pivots};
+use crate::commands::table::{Against, PivotLine, PivotTable, pivots};
 
 /// The scores that are read first, with methods as rows and budgets as columns.
 pub(super) fn pivots_on_page(rows: &[Row]) -> anyhow::Result<Vec<Value>> {
     let mut all = Vec::new();
     for metric in [&metric::ACCURACY, &metric::AVERAGE_PRECISION] {
-        let is_asked = |row: &&Row| row.scores.contains_key(metric.name) && row.cell.choice("audit.attack").is_none();
+        let is_asked = |row: &&Row| row.is_about(metric.name) && row.cell.choice("audit.attack").is_none();
         let scored: Vec<&Row> = rows.iter().filter(is_asked).collect();
         all.extend(pivots(&scored, metric, Against::Floor, None)?.iter().map(pivot_on_page));
     }
@@ -23,8 +23,8 @@ pub(super) fn pivots_on_page(rows: &[Row]) -> anyhow::Result<Vec<Value>> {
 fn pivot_on_page(table: &PivotTable) -> Value {
     let method = table.method_headings.join(", ");
     let head: Vec<String> = std::iter::once(method).chain(table.columns.iter().cloned()).collect();
-    let cell = |cell: &Option<PivotCell>| match cell {
-        None => context! { text => "–" },
+    let cell = |line: &PivotLine, at: usize| match &line.cells[at] {
+        None => context! { text => line.absent(at, "–") },
         Some(cell) => context! {
             text => table.text(cell),
             mark => cell.mark(),
@@ -52,7 +52,7 @@ fn pivot_on_page(table: &PivotTable) -> Value {
                 Standing::Ceiling => "ceiling",
                 Standing::Private => "private",
             };
-            context! { method => parts.join(", "), standing, cells => line.cells.iter().map(cell).collect::<Vec<_>>() }
+            context! { method => parts.join(", "), standing, cells => (0..line.cells.len()).map(|at| cell(line, at)).collect::<Vec<_>>() }
         })
         .collect();
     context! { caption => table.caption(), head, lines, notes => table.notes() }

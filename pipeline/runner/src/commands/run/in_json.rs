@@ -17,11 +17,14 @@ pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
             Status::WouldRun { why } => ("would run", why.clone()),
             Status::MayRun => ("may run", vec!["its inputs may change".to_owned()]),
             Status::Elsewhere => ("elsewhere", Vec::new()),
+            Status::Failed { .. } => ("failed", Vec::new()),
+            Status::Skipped => ("skipped", vec!["what it reads from failed".to_owned()]),
         };
-        let (seconds, host) = match &done.status {
-            Status::Ran { took, host, .. } => (Some(took.as_secs_f64()), Some(host)),
-            _ => (None, None),
+        let (seconds, host, peak_memory) = match &done.status {
+            Status::Ran { took, host, memory, .. } => (Some(took.as_secs_f64()), Some(host), memory.peak),
+            _ => (None, None, None),
         };
+        let error = if let Status::Failed { error } = &done.status { Some(error) } else { None };
         let outputs: BTreeMap<&str, Value> = done
             .entry
             .iter()
@@ -36,7 +39,8 @@ pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
         json!({
             "stage": task.stage, "function": task.function, "label": task.label(), "also": &task.labels[1..],
             "trial": task.trial, "key": key,
-            "status": status, "why": why, "seconds": seconds, "host": host, "outputs": outputs,
+            "status": status, "why": why, "error": error, "seconds": seconds, "host": host,
+            "peak_memory": peak_memory, "outputs": outputs,
         })
     });
     rows.collect()

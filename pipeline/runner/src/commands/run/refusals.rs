@@ -1,10 +1,13 @@
 //! What `run` refuses before anything runs: stores and machines that must not see the data.
 
+use bytesize::ByteSize;
 use veilgraph_store::{Kind, Store};
 
 use crate::cli::{ExecutorChoice, OtherMachinesArguments, RunArguments};
 use crate::config::Config;
 use crate::engine::SideChoice;
+use crate::measured::Measurements;
+use crate::task::{Done, Task};
 
 /// Refuses other machines where they would get what they must not see.
 pub(super) fn refuse_to_send_away(
@@ -50,5 +53,29 @@ pub(super) fn refuse_wrong_store(store: &Store, config: &Config, arguments: &Run
         arguments.side == SideChoice::Server,
         "{root}: this is the store of a deployment's server, which holds no private data; add --side server --until train"
     );
+    Ok(())
+}
+
+/// Refuses tasks that would run and are known not to fit: every task like them took more by itself in earlier runs.
+pub(crate) fn refuse_too_large(
+    measurements: &Measurements,
+    tasks: &[Task],
+    done: &[Done],
+    limit: Option<ByteSize>,
+) -> anyhow::Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    for (task, _) in tasks.iter().zip(done).filter(|(_, done)| done.would_run()) {
+        let own = measurements.of_kind(task.kind.name()).and_then(|measured| measured.least_own);
+        if let Some(own) = own.filter(|own| *own > limit.as_u64()) {
+            anyhow::bail!(
+                "{} {} would take {} of memory, as tasks like it did by themselves in earlier runs of this store, and \
+                 --memory-limit is {limit}; nothing ran. Raise --memory-limit, or make the task smaller (docs/config.md, \
+                 Memory)",
+                task.stage,
+                task.label(),
+                ByteSize(own)
+            );
+        }
+    }
     Ok(())
 }

@@ -5,6 +5,9 @@ use veilgraph_statistics::bootstrap_interval;
 use super::pivot::PivotTable;
 use crate::commands::comparison::Verdict;
 
+/// Place of the number of trials among the columns that every table has.
+const TRIALS: usize = 6;
+
 pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
     let mut writer = ::csv::WriterBuilder::new().flexible(false).from_writer(Vec::new());
     let mut headings: Vec<&String> = Vec::new();
@@ -40,12 +43,22 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
     writer.write_record(names.chain(fixed))?;
     for table in tables {
         for line in &table.lines {
-            for (column, cell) in table.columns.iter().zip(&line.cells) {
-                let Some(cell) = cell else { continue };
+            for (at, (column, cell)) in table.columns.iter().zip(&line.cells).enumerate() {
+                let column = if table.axis.is_empty() { String::new() } else { column.replace('∞', "inf") };
                 let method = headings.iter().map(|heading| {
                     let place = table.method_headings.iter().position(|own| own == *heading);
                     place.map_or(String::new(), |place| line.method[place].clone())
                 });
+                let Some(cell) = cell else {
+                    if let Some(lack) = line.lacks[at] {
+                        let mut rest =
+                            vec![table.experiment.clone(), table.dataset.clone(), table.metric.name.to_owned(), column];
+                        rest.resize(fixed.len(), String::new());
+                        (rest[TRIALS], rest[fixed.len() - 1]) = ("0".to_owned(), lack.word().to_owned());
+                        writer.write_record(method.chain(rest))?;
+                    }
+                    continue;
+                };
                 let number = |value: Option<f64>| {
                     value.filter(|value| !value.is_nan()).map_or(String::new(), |value| value.to_string())
                 };
@@ -60,7 +73,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     table.experiment.clone(),
                     table.dataset.clone(),
                     table.metric.name.to_owned(),
-                    if table.axis.is_empty() { String::new() } else { column.replace('∞', "inf") },
+                    column,
                     cell.epsilon.to_string(),
                     cell.epsilon_edge.to_string(),
                     cell.summary.trials.to_string(),

@@ -14,7 +14,10 @@ fn one(table: &PivotTable) -> String {
     lines.push(row(sides.map(str::to_owned)));
     for line in &table.lines {
         let methods = line.method.iter().map(|text| if text.is_empty() { "–".to_owned() } else { escaped(text) });
-        let cells = line.cells.iter().map(|cell| cell.as_ref().map_or("–".to_owned(), |cell| of_cell(table, cell)));
+        let cells = line.cells.iter().enumerate();
+        let cells = cells.map(|(at, cell)| {
+            cell.as_ref().map_or_else(|| line.absent(at, "–").to_owned(), |cell| of_cell(table, cell))
+        });
         lines.push(row(methods.chain(cells)));
     }
     lines.push(String::new());

@@ -29,7 +29,8 @@ impl PivotTable {
         let has_private = |at: usize| self.lines.iter().filter(is_private).any(|line| line.cells[at].is_some());
         let columns: Vec<usize> = (0..self.columns.len()).filter(|&at| has_private(at)).collect();
         let lines = self.lines.iter().filter(is_private);
-        lines.map(|line| columns.iter().filter(|&&at| line.cells[at].is_none()).count()).sum()
+        let is_silent = |line: &PivotLine, at: usize| line.cells[at].is_none() && line.lacks[at].is_none();
+        lines.map(|line| columns.iter().filter(|&&at| is_silent(line, at)).count()).sum()
     }
 
     /// How much an accuracy depends on which nodes are tested, in words; none where the score is not an accuracy, or
@@ -109,6 +110,7 @@ impl PivotTable {
             1 => notes.push("– one cell is missing: the experiment did not score it.".to_owned()),
             missing => notes.push(format!("– {missing} cells are missing: the experiment did not score them.")),
         }
+        notes.extend(self.gaps.iter().map(|gap| format!("{gap}.")));
         notes
     }
 }

@@ -8,6 +8,7 @@ use super::axis::ColumnAxis;
 use super::method::method_headings;
 
 use crate::commands::comparison::{Compared, Verdict, are_about_the_same_data, best, compare, reference};
+use crate::commands::partial::Lack;
 use crate::commands::protected::{Protected, Standing};
 use crate::commands::summary::Row;
 use crate::config::ConfigError;
@@ -37,6 +38,8 @@ pub(crate) struct PivotTable {
     pub against: Option<String>,
     /// The swept field whose values count as trials, if they do.
     pub over: Option<String>,
+    /// What has not run, in words.
+    pub gaps: Vec<String>,
 }
 
 /// A method over its budgets.
@@ -44,6 +47,15 @@ pub(crate) struct PivotLine {
     pub method: Vec<String>,
     pub standing: Standing,
     pub cells: Vec<Option<PivotCell>>,
+    /// Why a column has no cell although the experiment asks for one.
+    pub lacks: Vec<Option<Lack>>,
+}
+
+impl PivotLine {
+    /// What stands in a column that has no cell; `dash` where the experiment asks for none.
+    pub(crate) fn absent(&self, at: usize, dash: &'static str) -> &'static str {
+        self.lacks[at].map_or(dash, Lack::word)
+    }
 }
 
 /// The score of a method at one budget.
@@ -117,7 +129,15 @@ fn pivot(
     let columns = columns_of(rows, axis);
     let mut lines: Vec<PivotLine> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
-        let Some(summary) = row.summary(metric.name) else { continue };
+        let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
+        let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();
+        let standing = protected.standing(&row.cell);
+        let Some(summary) = row.summary(metric.name) else {
+            if let Some(lack) = row.missing.get(metric.name) {
+                line_of(&mut lines, method, standing, (at, columns.len())).lacks[at] = Some(*lack);
+            }
+            continue;
+        };
         let is_best = best_of_column[place].1.is_some_and(|best| std::ptr::eq(best, *row));
         let is_inseparable = to_best[place].is_some_and(|compared| compared.verdict == Verdict::NotSeparable);
         let cell = PivotCell {
@@ -130,9 +150,7 @@ fn pivot(
             scores: row.values(metric.name),
             differences: pairs[place].1.map_or(Vec::new(), |other| row.differences(other, metric.name)),
         };
-        let method: Vec<String> = headings.iter().map(|heading| heading.value(&row.cell)).collect();
-        let at = columns.iter().position(|column| *column == axis.value(&row.cell)).unwrap_or_default();
-        put(&mut lines, method, protected.standing(&row.cell), (at, columns.len()), cell);
+        line_of(&mut lines, method, standing, (at, columns.len())).cells[at] = Some(cell);
     }
     lines.sort_by_key(|line| match line.standing {
         Standing::Floor => 0,
@@ -154,6 +172,7 @@ fn pivot(
         lines,
         against: is_compared.then_some(against),
         over: None,
+        gaps: Vec::new(),
     })
 }
 
@@ -171,26 +190,24 @@ fn columns_of(rows: &[&Row], axis: &ColumnAxis) -> Vec<String> {
     columns
 }
 
-/// Puts a cell into the line of its method, at a column of so many. The line of a method with budgets holds the ceiling that
+/// The line of a method whose column, of so many, is still empty. The line of a method with budgets holds the ceiling that
 /// it is at a budget without bound.
-fn put(
+fn line_of(
     lines: &mut Vec<PivotLine>,
     method: Vec<String>,
     standing: Standing,
     (at, columns): (usize, usize),
-    cell: PivotCell,
-) {
-    let is_mine = |line: &&mut PivotLine| line.method == method && line.cells[at].is_none();
-    if let Some(line) = lines.iter_mut().find(is_mine) {
-        line.cells[at] = Some(cell);
-        if line.standing != standing {
-            line.standing = Standing::Private;
-        }
-        return;
+) -> &mut PivotLine {
+    let is_empty = |line: &PivotLine| line.cells[at].is_none() && line.lacks[at].is_none();
+    let is_mine = |line: &PivotLine| line.method == method && is_empty(line);
+    let place = lines.iter().position(is_mine).unwrap_or(lines.len());
+    if place == lines.len() {
+        let cells = (0..columns).map(|_| None).collect();
+        lines.push(PivotLine { method, standing, cells, lacks: vec![None; columns] });
+    } else if lines[place].standing != standing {
+        lines[place].standing = Standing::Private;
     }
-    let mut cells: Vec<Option<PivotCell>> = (0..columns).map(|_| None).collect();
-    cells[at] = Some(cell);
-    lines.push(PivotLine { method, standing, cells });
+    &mut lines[place]
 }
 
 /// What a row is compared with.

@@ -19,7 +19,9 @@ fn one(table: &PivotTable) -> String {
     ];
     for line in &table.lines {
         let methods = line.method.iter().map(|text| if text.is_empty() { quoted("–") } else { quoted(text) });
-        let cells = line.cells.iter().map(|cell| cell.as_ref().map_or(quoted("–"), |cell| of_cell(table, cell)));
+        let cells = line.cells.iter().enumerate();
+        let cells = cells
+            .map(|(at, cell)| cell.as_ref().map_or_else(|| quoted(line.absent(at, "–")), |cell| of_cell(table, cell)));
         lines.push(format!("    {},", methods.chain(cells).collect::<Vec<_>>().join(", ")));
     }
     lines.extend(["  ),", ")"].map(str::to_owned));

@@ -1,0 +1,45 @@
+//! What failed in runs that kept going.
+
+use crate::config::Config;
+use crate::task::{Done, Status, Task};
+
+/// What failed in the experiments of a run, and how much did not run because of it.
+#[derive(Default)]
+pub(super) struct Failures {
+    /// A line for each task that failed.
+    failed: Vec<String>,
+    skipped: usize,
+    total: usize,
+}
+
+impl Failures {
+    /// Takes up how the tasks of an experiment ended; whether none of them failed.
+    pub(super) fn add(&mut self, config: &Config, tasks: &[Task], done: &[Done]) -> bool {
+        let before = self.failed.len();
+        self.total += tasks.len();
+        for (task, done) in tasks.iter().zip(done) {
+            match &done.status {
+                Status::Failed { error } => {
+                    self.failed.push(format!("  {}/{}/{}: {error}", config.name, task.stage, task.label()));
+                }
+                Status::Skipped => self.skipped += 1,
+                _ => {}
+            }
+        }
+        self.failed.len() == before
+    }
+
+    /// An error with every task that failed, and what to do.
+    pub(super) fn ensure_none(&self) -> anyhow::Result<()> {
+        let Self { failed, skipped, total } = self;
+        anyhow::ensure!(
+            failed.is_empty(),
+            "{} of {total} stage runs failed, and {skipped} did not run because they read from these; everything else ended \
+             and is kept:\n{}\ncorrect what these errors name and give the same command again: only what failed, and what \
+             reads from it, is left to run. `veilgraph table --partial` and `report --partial` show what there is",
+            failed.len(),
+            failed.join("\n")
+        );
+        Ok(())
+    }
+}

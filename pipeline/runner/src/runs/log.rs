@@ -1,0 +1,65 @@
+//! What keys must not know: when the tasks of each run ran, for how long, and why.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FailedTask, now};
+
+/// The file of the log, among the readable names of a config: a line for each run.
+pub(super) const FILE: &str = "log.jsonl";
+
+/// A task that ran.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RanTask {
+    pub stage: String,
+    #[serde(default)]
+    pub function: String,
+    pub label: String,
+    pub seconds: f64,
+    pub why: Vec<String>,
+    /// The machine that ran it.
+    #[serde(default)]
+    pub host: String,
+    /// The key of the entry that it made.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// What it has in common with tasks that take about as long; none where whoever reads the log must not know it.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// The most bytes that the process was seen to take meanwhile.
+    #[serde(default)]
+    pub peak_memory: Option<u64>,
+    /// How much of that the task took itself, in bytes, where nothing else was going on.
+    #[serde(default)]
+    pub own_memory: Option<u64>,
+}
+
+/// What is read of a line.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    ran: Vec<RanTask>,
+}
+
+/// Puts the log of `place` into `draft`, with a line for a run that ends now.
+pub(super) fn carry_on(place: &Path, draft: &Path, ran: &[RanTask], failed: &[FailedTask]) -> anyhow::Result<()> {
+    let (before, path) = (place.join(FILE), draft.join(FILE));
+    if before.is_file() {
+        fs::copy(&before, &path)?;
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let line = serde_json::json!({"time": now().as_secs(), "version": version, "ran": ran, "failed": failed});
+    let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
+    writeln!(file, "{line}")?;
+    Ok(())
+}
+
+/// Every task that ran, as far as the log of `place` tells: a line that cannot be read is passed over, for nothing rests on
+/// it.
+pub(crate) fn ran_tasks(place: &Path) -> Vec<RanTask> {
+    let text = fs::read_to_string(place.join(FILE)).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).flat_map(|line| line.ran).collect()
+}
