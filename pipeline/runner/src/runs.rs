@@ -3,12 +3,12 @@
 
 mod history;
 mod log;
+mod names;
 mod ours;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,9 +18,10 @@ use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
-use history::{PastRun, last_failures};
+use history::last_failures;
 pub(crate) use history::{FailedTask, last_records, run_called, runs_of};
 pub(crate) use log::{RanTask, ran_tasks};
+use names::Names;
 pub(crate) use record::RunRecord;
 
 /// Folder of the readable names of the config `name` in a part.
@@ -73,20 +74,6 @@ pub(crate) fn is_half_written(place: &Path) -> bool {
 /// Removes a folder of readable names, and leaves what this program did not put there.
 pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
     veilgraph_store::remove_ours(place, &|inside: &Path| ours::is_ours(place, inside))
-}
-
-/// The names of one part while they are gathered.
-#[derive(Default)]
-struct Names {
-    record: RunRecord,
-    /// Stage, label, name of the file, and the file.
-    links: Vec<(String, String, String, PathBuf)>,
-    /// Stages that ran, for the log.
-    ran: Vec<RanTask>,
-    /// Tasks that failed, beside the record of all others.
-    failed: Vec<FailedTask>,
-    /// The most memory that was seen while a task of the record ran, in bytes.
-    peak_memory: Option<u64>,
 }
 
 /// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
@@ -245,56 +232,6 @@ fn prepare(place: &Path, draft: &Path, part: Part) -> anyhow::Result<()> {
         remove(draft)?;
     }
     Ok(fs::create_dir_all(draft)?)
-}
-
-impl Names {
-    fn add(&mut self, task: &Task, file: &str, path: &Path) {
-        for label in &task.labels {
-            self.links.push((task.stage.to_owned(), label.clone(), file.to_owned(), path.to_owned()));
-        }
-    }
-
-    /// Writes links, record, history and log into `draft`, which will stand at `place`. `config` is the text for the history,
-    /// if there is one.
-    fn write(
-        self,
-        mut record: RunRecord,
-        config: Option<String>,
-        store: &Store,
-        part: Part,
-        place: &Path,
-        draft: &Path,
-    ) -> anyhow::Result<()> {
-        for (stage, label, file, path) in &self.links {
-            let labelled = draft.join(stage).join(label);
-            fs::create_dir_all(&labelled)?;
-            // The label's folder lies four levels below its part, and five below the store.
-            let to = match path.strip_prefix(store.part(part)) {
-                Ok(inside) => Path::new("../../../..").join(inside),
-                Err(_) => Path::new("../../../../..").join(path.strip_prefix(store.root())?),
-            };
-            link(&to, &labelled.join(file))?;
-        }
-        let tells = self.record.all().next().is_some() || !self.failed.is_empty();
-        if let Some(config) = config.filter(|_| tells) {
-            let (record, failed, peak_memory) = (self.record.clone(), self.failed.clone(), self.peak_memory);
-            history::carry_on(place, draft, &PastRun { time: 0, config, record, failed, peak_memory })?;
-        }
-        record.take_over(self.record);
-        if record.all().next().is_some() {
-            fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?)?;
-        }
-        log::carry_on(place, draft, &self.ran, &self.failed)
-    }
-}
-
-/// A readable name for a file. Two functions of a stage may write artifacts of one name under one label: the evidence of
-/// paired reports, and the same evidence with bins. The name then leads to the file of the later function.
-fn link(to: &Path, name: &Path) -> std::io::Result<()> {
-    if name.is_symlink() {
-        fs::remove_file(name)?;
-    }
-    symlink(to, name)
 }
 
 /// The time since 1970.
