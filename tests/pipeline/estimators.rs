@@ -342,7 +342,8 @@ fn the_default_goes_without_withheld_features() {
     let features: String = (0..60).map(|node| format!("{node},{},1\n", node % 2)).collect();
     lab.write("features.csv", format!("node,a,b\n{features}"));
     let answer = lab.call(&["run", "config.toml"]);
-    let warning = "the server holds no features, so the prior uses degrees, and blocks of nodes where the reports tell of any";
+    let warning =
+        "the server holds no features, so the prior uses degrees, and blocks of nodes where the reports tell of any";
     assert!(answer.status == 0 && answer.err.contains(warning), "{}", answer.err);
     for named in ["estimate.method=best", "estimate.prior=blocks"] {
         let answer = lab.call(&["run", "config.toml", "--set", named]);

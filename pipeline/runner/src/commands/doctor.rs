@@ -163,9 +163,8 @@ impl CountFinding {
 fn state(dataset: &Dataset, data_dir: &Path) -> DataState {
     let folder = data_dir.join(dataset.ingest.get("folder").and_then(|folder| folder.as_str()).unwrap_or(""));
     let files = dataset.files.iter();
-    let states: Vec<Option<bool>> = files
-        .map(|(file, source)| fs::read(folder.join(file)).ok().map(|bytes| source.may_be(&bytes)))
-        .collect();
+    let states: Vec<Option<bool>> =
+        files.map(|(file, source)| fs::read(folder.join(file)).ok().map(|bytes| source.may_be(&bytes))).collect();
     match (states.iter().all(|state| *state == Some(true)), states.contains(&Some(false))) {
         (true, _) if dataset.files.values().any(|source| source.sha256.is_none()) => DataState::CompleteUnpinned,
         (true, _) => DataState::Complete,

@@ -103,7 +103,7 @@ fn read(path: &Path) -> Option<PastRun> {
 
 /// What failed in the last run that a folder of readable names keeps.
 pub(super) fn last_failures(place: &Path) -> Vec<FailedTask> {
-    past_runs(place).into_iter().next().map(|run| run.failed).unwrap_or_default()
+    past_runs(place).next().map(|run| run.failed).unwrap_or_default()
 }
 
 /// Puts the history of `place` into `draft`, with `run`, which ends now.
