@@ -162,6 +162,7 @@ const OTHERS: &[&str] = &[
     "privatize.features.range",
     "privatize.features.dimension",
     "privatize.links.hold_out_links",
+    "estimate.latent_blocks",
     "audit.canaries",
     "audit.canaries_of",
     "train.embedding",

@@ -1,5 +1,9 @@
 //! The one list of scores: name, heading, unit, digits, and which direction is better.
 
+mod score_table;
+
+pub use score_table::ScoreTable;
+
 /// A kind of score.
 #[derive(Debug, PartialEq)]
 pub struct Metric {
@@ -17,27 +21,6 @@ pub struct Metric {
     pub better: Better,
     /// Whether the printed tables show it; all artifacts hold it.
     pub is_printed: bool,
-}
-
-/// A table of scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScoreTable {
-    /// Link probabilities against the true links.
-    Links,
-    /// The links of a graph against the true links.
-    Graph,
-    /// Features that a server worked out against the true ones.
-    Features,
-    /// Classes of test nodes.
-    Classes,
-    /// Links that were held out, told from other pairs by the vectors of their nodes.
-    LinkPrediction,
-    /// Links that an attacker tells from other pairs.
-    Attacks,
-    /// Pairs that an attacker claims to be links, who believes in some number of them.
-    Claims,
-    /// Lower bounds of epsilon.
-    Canaries,
 }
 
 /// What one unit of a score is.
@@ -73,40 +56,6 @@ pub enum Better {
     Lower,
     /// Neither: the score describes.
     Neither,
-}
-
-impl ScoreTable {
-    /// All tables, in the order in which they are printed.
-    pub const ALL: [Self; 8] = [
-        Self::Links,
-        Self::Graph,
-        Self::Features,
-        Self::Classes,
-        Self::LinkPrediction,
-        Self::Attacks,
-        Self::Claims,
-        Self::Canaries,
-    ];
-
-    /// Title.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Links => "Links",
-            Self::Graph => "Graph",
-            Self::Features => "Features",
-            Self::Classes => "Classification of test nodes",
-            Self::LinkPrediction => "Prediction of held-out links",
-            Self::Attacks => "Attacks",
-            Self::Claims => "What an attacker claims to be links",
-            Self::Canaries => "Lower bounds of what a fact costs, from canaries (one run)",
-        }
-    }
-
-    /// The metrics that it prints, in their order.
-    pub fn printed(self) -> impl Iterator<Item = &'static Metric> {
-        METRICS.into_iter().filter(move |metric| metric.table == self && metric.is_printed)
-    }
 }
 
 impl Unit {

@@ -39,11 +39,11 @@ impl ColumnAxis {
                 }
             };
         }
-        let budgets: BTreeSet<u64> = rows
-            .iter()
-            .filter(|row| Protected::Links.standing(&row.cell) == Standing::Private)
-            .map(|row| row.cell.epsilon.to_bits())
-            .collect();
+        let is_private = |row: &&&Row| Protected::Links.standing(&row.cell) == Standing::Private;
+        let private: BTreeSet<&str> = rows.iter().filter(is_private).map(|row| row.cell.mechanism.as_str()).collect();
+        // A budget without bound is a ceiling, and a column of its own beside the budgets of the same mechanism.
+        let is_swept = |row: &&&Row| private.contains(row.cell.mechanism.as_str());
+        let budgets: BTreeSet<u64> = rows.iter().filter(is_swept).map(|row| row.cell.epsilon.to_bits()).collect();
         if budgets.len() > 1 && !rows.iter().any(|row| row.cell.choice("train.epsilon").is_some()) {
             return Ok(Self::LinkBudget);
         }
