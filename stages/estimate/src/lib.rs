@@ -9,6 +9,7 @@ pub mod features;
 mod k_means;
 mod known_pairs;
 mod ldpgen;
+mod matching;
 mod newton;
 mod pairing;
 mod params;

@@ -21,10 +21,9 @@ impl DoubleClaimPairs {
     /// Lists the double claims of this evidence.
     pub(crate) fn new(evidence: &LinkEvidence) -> Self {
         let n_nodes = evidence.n_nodes();
-        let double = |i: usize| evidence.row(i).filter(|(_, known)| known.claims == 2);
         let mut offsets = vec![0; n_nodes + 1];
         for i in 0..n_nodes {
-            for (j, _) in double(i) {
+            for j in evidence.double_claims(i) {
                 offsets[i + 1] += 1;
                 offsets[j as usize + 1] += 1;
             }
@@ -37,10 +36,11 @@ impl DoubleClaimPairs {
         // Rows are filled in the order of pairs, so that partners ascend: those below a node come before those above.
         let mut next = pairs.offsets.clone();
         for i in 0..n_nodes {
-            for (j, known) in double(i) {
+            for j in evidence.double_claims(i) {
+                let bin = evidence.similar().bin(i, j);
                 let (here, there) = (next[i], next[j as usize]);
                 (pairs.partners[here], pairs.partners[there]) = (j, i as u32);
-                (pairs.bins[here], pairs.bins[there]) = (known.bin, known.bin);
+                (pairs.bins[here], pairs.bins[there]) = (bin, bin);
                 (pairs.reverse[here], pairs.reverse[there]) = (there as u32, here as u32);
                 next[i] += 1;
                 next[j as usize] += 1;
