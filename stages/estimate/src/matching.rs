@@ -69,7 +69,7 @@ pub(crate) fn fit_with_typical(
     let nodes = DistinctParameters::one_per_node(start);
     let exact = Problem::with_known(degrees, nodes.counts(), known, ridge);
     // The difference is left over, so that more exact steps between two passes would be lost.
-    let inner = |last: f64| Goal { residual: (0.05 * last).clamp(0.2 * goal.residual, 1e-3), ..goal };
+    let inner = |last: f64| Goal { residual: (0.05 * last).min(1e-3).max(0.2 * goal.residual), ..goal };
     let (mut asked, mut beta) = (degrees.to_vec(), nodes.values().to_vec());
     let (mut iterations, mut last) = (0, f64::INFINITY);
     loop {

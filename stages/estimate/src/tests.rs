@@ -282,7 +282,8 @@ fn typical_claims_lead_to_the_same_parameters() {
             let start = fit(&degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
             let slow = fit_posterior(&degrees, start.clone(), &known, ridge, goal, &Progress::none());
             let slow = slow.expect("a fit exists").beta;
-            for most_listed in [0, usize::MAX] {
+            for (most_listed, residual) in [(0, 1e-7), (usize::MAX, 1e-7), (usize::MAX, 1e-2)] {
+                let goal = Goal { residual, ..goal };
                 let claims = TypicalClaims::counted(&similar, most_listed);
                 let typical = claims.known(epsilon, &bin_logits);
                 let fitted =
@@ -290,7 +291,7 @@ fn typical_claims_lead_to_the_same_parameters() {
                         .expect("a fit exists");
                 assert!(fitted.residual <= goal.residual, "ε {epsilon}: {}", fitted.residual);
                 let farthest = fitted.beta.iter().zip(&slow).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(farthest < 1e-5, "ε {epsilon}, listed {most_listed}: {farthest}");
+                assert!(farthest < 100.0 * residual, "ε {epsilon}, listed {most_listed}: {farthest}");
             }
         }
     }
