@@ -140,7 +140,7 @@ fn calibrated(
         width: SCORE_ERROR,
     };
     let similar = SimilarClaims::new(&evidence);
-    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, progress);
+    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, None, progress);
     start.bin_change = learned.change;
     for (_, logit) in scores.rows.iter_mut().flatten() {
         *logit = intervals.mapped(*logit, &learned.bin_logits);
@@ -222,8 +222,10 @@ fn update(
     let similar = SimilarClaims::new(evidence);
     let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
     if bins.n_learned > 0 || matching.is_none() && !bins.fixed_logits.is_empty() {
+        // Matching fits the posterior by itself; without it, the prior has to have the degrees.
+        let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
         let change;
-        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, progress);
+        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, goal, progress);
         bin_change = bin_change.max(change);
     } else {
         bin_logits.clone_from(&bins.fixed_logits);
