@@ -132,6 +132,22 @@ impl LinkEvidence {
         self.claims.row(i)
     }
 
+    /// Iterates over the partners above `i` that both nodes of the pair claimed, in ascending order.
+    pub fn double_claims(&self, i: usize) -> impl Iterator<Item = u32> + '_ {
+        let (listed, in_planes) = match &self.claims {
+            ClaimTable::Listed(table) => (Some(table.row(i)), None),
+            ClaimTable::Planes(planes) => (None, Some(planes.both.ones_from(i, i + 1))),
+        };
+        let listed = listed.into_iter().flatten().filter(|&(_, &claims)| claims == 2).map(|(&j, _)| j);
+        listed.chain(in_planes.into_iter().flatten())
+    }
+
+    /// Returns the number of claims of the pair `i < j`: 0, 1 or 2.
+    #[must_use]
+    pub fn n_claims(&self, i: usize, j: u32) -> u8 {
+        self.claims.claims(i, j)
+    }
+
     /// Iterates over the partners above `i` of which anything is known, in ascending order.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, Known)> + '_ {
         let (mut claims, mut similar) = (self.claims(i).peekable(), self.similar.row(i).peekable());

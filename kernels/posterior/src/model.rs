@@ -100,6 +100,14 @@ impl Posterior {
         self.evidence
     }
 
+    /// Returns what a pair's bin and number of claims add to its log odds.
+    ///
+    /// # Shapes
+    /// Returns `[1 + n_bins][3]`.
+    pub(crate) fn evidence_logits(&self) -> &[[f64; 3]] {
+        &self.evidence_logits
+    }
+
     /// Returns the log odds that evidence adds to a pair: `2 (claims − 1) ε_links` plus the log odds of its bin.
     #[must_use]
     pub fn evidence_logit(&self, known: Known) -> f64 {

@@ -11,7 +11,8 @@ use crate::model::Posterior;
 /// `thresholds`: `[k]`, log odds. Returns `[k]`, pairs.
 ///
 /// # Complexity
-/// With planes of claims, one pass over all pairs; else `O(n)` per threshold and one pass over the known pairs.
+/// With planes of claims, or more thresholds than nodes, one pass over all pairs; else `O(n)` per threshold and
+/// one pass over the known pairs.
 ///
 /// # Panics
 /// Panics when the thresholds do not ascend.
@@ -20,7 +21,8 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     assert!(thresholds.is_sorted(), "thresholds ascend");
     let locator = Locator::new(thresholds);
     let n_nodes = posterior.n_nodes();
-    let visits_all_pairs = posterior.evidence().planes().is_some();
+    // A threshold costs a pass over all nodes, and all thresholds together one over all pairs.
+    let visits_all_pairs = posterior.evidence().planes().is_some() || thresholds.len() > n_nodes;
     let empty = || ReachedCounts::new(thresholds.len());
     let count_row = |mut counts: ReachedCounts, i: usize| {
         if visits_all_pairs {

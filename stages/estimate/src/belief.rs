@@ -8,6 +8,7 @@ use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
 use crate::blocks::{Intervals, PairScores};
 use crate::degrees::UsedDegrees;
 use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::matching::{TypicalClaims, fit_with_typical};
 use crate::newton::{Goal, Ridge};
 use crate::triangles::{self, CrossedBin};
 use crate::{Error, Params, Solver};
@@ -92,6 +93,7 @@ pub(crate) fn believe(
     let belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
     let first = Posterior::new(&model(belief.clone()), evidence)?;
     let crossed = triangles::cross(&first, &used.degrees, SHARE, MOST_PAIRS)?;
+    tracing::debug!(pairs = crossed.pairs.n_pairs(), "common neighbours counted");
     let mut bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
     let mut evidence = first.into_evidence().with_similar(crossed.pairs)?;
     let mut belief = belief;
@@ -139,7 +141,7 @@ fn calibrated(
         width: SCORE_ERROR,
     };
     let similar = SimilarClaims::new(&evidence);
-    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, progress);
+    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, None, progress);
     start.bin_change = learned.change;
     for (_, logit) in scores.rows.iter_mut().flatten() {
         *logit = intervals.mapped(*logit, &learned.bin_logits);
@@ -221,8 +223,10 @@ fn update(
     let similar = SimilarClaims::new(evidence);
     let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
     if bins.n_learned > 0 || matching.is_none() && !bins.fixed_logits.is_empty() {
+        // Matching fits the posterior by itself; without it, the prior has to have the degrees.
+        let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
         let change;
-        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, progress);
+        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, goal, progress);
         bin_change = bin_change.max(change);
     } else {
         bin_logits.clone_from(&bins.fixed_logits);
@@ -231,6 +235,8 @@ fn update(
     match matching {
         Some(Matching { degrees, centred_ridge, goal }) if epsilon_links.is_finite() => {
             let known = KnownPairs::posterior(&similar, epsilon_links, &bin_logits);
+            let typical = TypicalClaims::of(&similar, one_sided);
+            let typical = typical.as_ref().map(|claims| claims.known(epsilon_links, &bin_logits));
             let first = ridge;
             let fit = |ridge| {
                 // Newton's method finds a posterior with a larger ridge from a prior with that ridge.
@@ -239,7 +245,11 @@ fn update(
                 } else {
                     posterior.beta.clone()
                 };
-                fit_posterior(degrees, start, &known, Ridge { to_zero: ridge, to_mean: centred_ridge }, goal, progress)
+                let ridge = Ridge { to_zero: ridge, to_mean: centred_ridge };
+                match &typical {
+                    Some(typical) => fit_with_typical(degrees, start, &known, typical, ridge, goal, progress),
+                    None => fit_posterior(degrees, start, &known, ridge, goal, progress),
+                }
             };
             (posterior, ridge) = with_smallest_ridge(ridge, may_grow, fit)?;
             posterior.iterations += prior.iterations;

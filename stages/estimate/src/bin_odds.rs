@@ -98,8 +98,8 @@ pub(crate) struct LearnedOdds {
 /// Under the prior `P⁰`, the probability of a pair's claims is a mixture: with a link, and without one. The derivative
 /// of its logarithm by the pair's log odds is `P − P⁰` with the posterior `P`, and the second derivative is
 /// `P (1 − P) − P⁰ (1 − P⁰)`. So the gradient by the log odds of a bin is `Σ (P − P⁰)` over its pairs. Newton steps
-/// along these gradients alternate with fits of the nodes' parameters to the degrees, which begin at `start`, until no
-/// log odds change much any more.
+/// along these gradients alternate with rough fits of the nodes' parameters to the degrees, which begin at `start`, until
+/// no log odds change much any more. The last fit meets `goal`; without one, the prior has the degrees roughly.
 ///
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
@@ -108,6 +108,7 @@ pub(crate) fn learn_bin_odds(
     inputs: &FitInputs,
     similar: &SimilarClaims,
     bins: &BinOddsModel,
+    goal: Option<Goal>,
     progress: &Progress,
 ) -> LearnedOdds {
     const MOST_PASSES: u64 = 40;
@@ -118,7 +119,7 @@ pub(crate) fn learn_bin_odds(
     /// No step is longer, because the likelihood may be far from a parabola.
     const LONGEST_STEP: f64 = 1.5;
     let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
-    let nodes = DistinctParameters::one_per_node(start.beta);
+    let nodes = DistinctParameters::one_per_node(start.beta.clone());
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
     let precision = 1.0 / (bins.width * bins.width);
     let mut change = f64::INFINITY;
@@ -150,9 +151,13 @@ pub(crate) fn learn_bin_odds(
         }
     }
     let bin_logits = bins.logits(&learned);
-    let known = KnownPairs::prior(similar, &bin_logits);
-    let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
-    let Solution { parameters: beta, iterations } = newton(&problem, nodes.with_values(beta), Goal::EXACT, progress);
-    let residual = problem.worst(&nodes.with_values(beta.clone())).residual;
-    LearnedOdds { prior: Fitted { beta, residual, iterations: start.iterations + iterations }, bin_logits, change }
+    let mut prior = Fitted { beta, ..start };
+    if let Some(goal) = goal {
+        let known = KnownPairs::prior(similar, &bin_logits);
+        let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
+        let Solution { parameters, iterations } = newton(&problem, nodes.with_values(prior.beta), goal, progress);
+        let residual = problem.worst(&nodes.with_values(parameters.clone())).residual;
+        prior = Fitted { beta: parameters, residual, iterations: prior.iterations + iterations };
+    }
+    LearnedOdds { prior, bin_logits, change }
 }

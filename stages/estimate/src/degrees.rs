@@ -97,7 +97,7 @@ fn squared_variation(mass: &[f64], values: &[f64]) -> f64 {
 fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence) -> UsedDegrees {
     let mut double_claims = vec![0; reports.n_nodes];
     for i in 0..reports.n_nodes {
-        for (j, _) in evidence.claims(i).filter(|&(_, claims)| claims == 2) {
+        for j in evidence.double_claims(i) {
             double_claims[i] += 1;
             double_claims[j as usize] += 1;
         }

@@ -16,7 +16,12 @@ pub(crate) struct KnownPairs<'a> {
     /// A pair adds these log odds by its bin (bin 0 holds the pairs in no bin) and its number of claims,
     /// `[1 + n_bins][3]`.
     logits: Vec<[f64; 3]>,
+    /// These shares of the pairs that are not listed count as having 0, 1 and 2 claims.
+    shares: [f64; 3],
 }
+
+/// Every pair that is not listed counts as one that nobody claimed.
+const UNCLAIMED: [f64; 3] = [1.0, 0.0, 0.0];
 
 /// Lists the pairs in bins with their claims, which are so looked up only once.
 ///
@@ -29,6 +34,7 @@ pub(crate) struct SimilarClaims<'a> {
 }
 
 /// Describes a pair of the row's node and a later one.
+#[derive(Clone, Copy)]
 pub(crate) struct SimilarClaim {
     pub partner: u32,
     pub bin: u8,
@@ -41,18 +47,50 @@ impl<'a> SimilarClaims<'a> {
         let mut similar = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(evidence.similar().n_pairs()) };
         for i in 0..evidence.n_nodes() {
             let row = evidence.similar().row(i);
-            similar.pairs.extend(row.map(|(partner, bin)| {
-                let claims = evidence.known(i as u32, partner).claims;
-                SimilarClaim { partner, bin, claims }
-            }));
+            let claimed =
+                row.map(|(partner, bin)| SimilarClaim { partner, bin, claims: evidence.n_claims(i, partner) });
+            similar.pairs.extend(claimed);
             similar.offsets.push(similar.pairs.len());
         }
         similar
     }
 
+    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`. Returns also the shares
+    /// of all other pairs that have 0, 1 and 2 claims.
+    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Self, [f64; 3]) {
+        let (evidence, n) = (self.evidence, self.evidence.n_nodes());
+        let n_double: usize = (0..n).into_par_iter().map(|i| evidence.double_claims(i).count()).sum();
+        let lists_double = n_double <= most_listed;
+        let n_listed = self.pairs.len() + if lists_double { n_double } else { 0 };
+        let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
+        for i in 0..n {
+            let row = self.row(i);
+            listed.pairs.extend_from_slice(row);
+            let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
+            let double = evidence.double_claims(i).filter(|j| lists_double && is_other(j));
+            listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
+            listed.offsets.push(listed.pairs.len());
+        }
+        let n_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
+        let (claimed, double) = (evidence.n_claimed() as f64, n_double as f64);
+        let counts = [n_pairs - claimed, claimed - double, if lists_double { 0.0 } else { double }];
+        let total: f64 = counts.iter().sum();
+        (listed, counts.map(|count| count / total))
+    }
+
+    /// Returns the number of nodes.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
     /// Returns the pairs of `i` and a later node.
     pub(crate) fn row(&self, i: usize) -> &[SimilarClaim] {
-        &self.pairs[self.offsets[i]..self.offsets[i + 1]]
+        &self.pairs[self.numbers(i)]
+    }
+
+    /// Returns the numbers of the pairs of `i` and a later node among all pairs.
+    pub(crate) fn numbers(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets[i]..self.offsets[i + 1]
     }
 
     /// Returns the number of bins, without bin 0.
@@ -79,13 +117,31 @@ impl BinSums {
 impl<'a> KnownPairs<'a> {
     /// Returns what is known before the reports are looked at: the bins.
     pub(crate) fn prior(similar: &'a SimilarClaims<'a>, bin_logits: &[f64]) -> Self {
-        Self { evidence: None, similar, epsilon_links: 0.0, logits: evidence_logits(0.0, bin_logits) }
+        Self {
+            evidence: None,
+            similar,
+            epsilon_links: 0.0,
+            logits: evidence_logits(0.0, bin_logits),
+            shares: UNCLAIMED,
+        }
     }
 
     /// Returns what is known after the reports were looked at: the bins and the claims.
     pub(crate) fn posterior(similar: &'a SimilarClaims<'a>, epsilon_links: f64, bin_logits: &[f64]) -> Self {
         let logits = evidence_logits(epsilon_links, bin_logits);
-        Self { evidence: Some(similar.evidence), similar, epsilon_links, logits }
+        Self { evidence: Some(similar.evidence), similar, epsilon_links, logits, shares: UNCLAIMED }
+    }
+
+    /// Returns what is known after the reports were looked at, but where these shares of all pairs that are not `listed`
+    /// have 0, 1 and 2 claims, whoever their nodes are. Sums then cost no pass over all claims.
+    pub(crate) fn typical(
+        listed: &'a SimilarClaims<'a>,
+        shares: [f64; 3],
+        epsilon_links: f64,
+        bin_logits: &[f64],
+    ) -> Self {
+        let logits = evidence_logits(epsilon_links, bin_logits);
+        Self { evidence: None, similar: listed, epsilon_links, logits, shares }
     }
 
     /// Returns `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for every node `i`, where the log odds `l_ij` are those of the claims
@@ -102,10 +158,10 @@ impl<'a> KnownPairs<'a> {
         self.evidence.filter(|evidence| evidence.planes().is_none())
     }
 
-    /// Returns what a pair of which nothing is known adds to its nodes' log odds: without a claim, links are less
-    /// likely.
-    pub(crate) fn base(&self) -> f64 {
-        self.logits[0][0]
+    /// Returns what a pair that is not listed adds to its nodes' log odds (without a claim, links are less likely), for
+    /// each number of claims with the share of the pairs that count so.
+    pub(crate) fn unlisted(&self) -> Vec<(f64, f64)> {
+        self.logits[0].into_iter().zip(self.shares).filter(|&(_, share)| share > 0.0).collect()
     }
 
     /// Returns `e^{-l}` of all log odds.
@@ -113,7 +169,7 @@ impl<'a> KnownPairs<'a> {
         self.logits.iter().map(|logits| logits.map(|logit| libm::exp(-logit))).collect()
     }
 
-    /// Returns the symmetric matrix `k(b_i + b_j + l_ij) − k(b_i + b_j + base)` over the known pairs. Where
+    /// Returns the symmetric matrix `k(b_i + b_j + l_ij) − k(b_i + b_j + unlisted)` over the known pairs. Where
     /// [`Self::dense_sums`] counts the claims, the matrix is `k(b_i + b_j + l_ij) − k(b_i + b_j + l'_ij)` over the
     /// pairs in bins, with the log odds `l'_ij` of the claims alone.
     ///
@@ -180,16 +236,21 @@ impl Changes<'_> {
     #[inline]
     fn visit(&self, i: usize, mut add: impl FnMut(u32, f64)) {
         let Self { known, kernel, exp_minus_b, exp_minus_logits, .. } = self;
-        let mut change = |j: u32, from: f64, to: f64| {
-            let product = exp_minus_b[i] * exp_minus_b[j as usize];
-            add(j, kernel.from_exp_minus(product * to) - kernel.from_exp_minus(product * from));
+        let at = |j: u32, exp_minus_logit: f64| {
+            kernel.from_exp_minus(exp_minus_b[i] * exp_minus_b[j as usize] * exp_minus_logit)
         };
         for (j, claims) in known.listed_claims().into_iter().flat_map(|evidence| evidence.claims(i)) {
-            change(j, exp_minus_logits[0][0], exp_minus_logits[0][usize::from(claims)]);
+            add(j, at(j, exp_minus_logits[0][usize::from(claims)]) - at(j, exp_minus_logits[0][0]));
         }
         for &SimilarClaim { partner, bin, claims } in known.similar.row(i) {
             let (bin, claims) = (usize::from(bin), usize::from(claims));
-            change(partner, exp_minus_logits[0][claims], exp_minus_logits[bin][claims]);
+            let unlisted = if known.shares == UNCLAIMED {
+                at(partner, exp_minus_logits[0][claims])
+            } else {
+                let shares = exp_minus_logits[0].iter().zip(known.shares).filter(|&(_, share)| share > 0.0);
+                shares.map(|(&logit, share)| share * at(partner, logit)).sum()
+            };
+            add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted);
         }
     }
 

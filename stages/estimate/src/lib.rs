@@ -10,6 +10,7 @@ mod k_means;
 mod known_pairs;
 mod ldpgen;
 mod learned_score;
+mod matching;
 mod newton;
 mod pairing;
 mod params;

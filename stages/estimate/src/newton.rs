@@ -53,11 +53,6 @@ impl<'a> Problem<'a> {
         Self { degrees, counts, ridge, known: Some(known) }
     }
 
-    /// Returns what a pair of which nothing is known adds to the log odds of its nodes.
-    fn shift(&self) -> f64 {
-        self.known.map_or(0.0, KnownPairs::base)
-    }
-
     /// Returns `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for one node `i` of each group.
     ///
     /// # Shapes
@@ -66,9 +61,12 @@ impl<'a> Problem<'a> {
         let dense = self.known.and_then(|known| known.dense_sums(kernel, b.values(), v));
         let mut sums = dense.unwrap_or_else(|| {
             let weights: Vec<f64> = self.counts.iter().zip(v).map(|(count, v)| count * v).collect();
-            let mut sums = b.sums(kernel, self.shift(), &weights);
-            for ((sum, &b), v) in sums.iter_mut().zip(b.values()).zip(v) {
-                *sum -= kernel.at(2.0 * b + self.shift()) * v;
+            let mut sums = vec![0.0; v.len()];
+            for (shift, share) in self.known.map_or_else(|| vec![(0.0, 1.0)], KnownPairs::unlisted) {
+                let of_all = b.sums(kernel, shift, &weights);
+                for (((sum, of_all), &b), v) in sums.iter_mut().zip(of_all).zip(b.values()).zip(v) {
+                    *sum += share * (of_all - kernel.at(2.0 * b + shift) * v);
+                }
             }
             sums
         });
@@ -84,7 +82,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns, for one node of each group, the given minus the expected degree, minus the pull of the ridge.
-    fn gradient(&self, b: &DistinctParameters) -> Vec<f64> {
+    pub(crate) fn gradient(&self, b: &DistinctParameters) -> Vec<f64> {
         let changes = self.changes(LogisticKernel::Logistic, b);
         let sums = self.sums(LogisticKernel::Logistic, b, &vec![1.0; self.degrees.len()], changes.as_ref());
         let rows = sums.into_iter().zip(b.values()).zip(self.degrees);

@@ -5,6 +5,7 @@ use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 use super::*;
 use crate::beta_model::{fit_posterior, with_smallest_ridge};
 use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::matching::{TypicalClaims, fit_with_typical};
 use crate::newton::{Goal, Ridge};
 
 fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
@@ -261,6 +262,39 @@ fn matching_gives_the_degrees_to_the_posterior() {
             let sum: f64 = (0..250).filter(|&j| j != i).map(|j| posterior.probability(i, j)).sum();
             let expected = degrees[i as usize];
             assert!((sum / expected - 1.0).abs() < 1e-4, "epsilon {epsilon}, node {i}: {sum} for {expected}");
+        }
+    }
+}
+
+/// Matching by typical claims finds the parameters that Newton's method finds on the claims themselves, with one-sided,
+/// listed and counted double claims.
+#[test]
+fn typical_claims_lead_to_the_same_parameters() {
+    let goal = Goal { residual: 1e-7, most_steps: 100 };
+    for epsilon in [0.5, 1.5, 3.0] {
+        let (evidence, truth) = noisy_evidence(600, epsilon);
+        let degrees: Vec<f64> = truth.iter().map(|degree| degree + 0.4).collect();
+        let similar = (0..600_u32).map(|i| (i + 1..600).step_by(9).map(|j| (j, 1 + (j % 2) as u8)).collect());
+        let similar = SimilarPairs::from_rows(2, similar).expect("valid");
+        let evidence = evidence.with_similar(similar).expect("same size");
+        for evidence in [evidence.clone(), evidence.into_planes()] {
+            let (bin_logits, ridge) = ([-0.6, 2.2], Ridge { to_mean: 1.0, ..Ridge::default() });
+            let similar = SimilarClaims::new(&evidence);
+            let known = KnownPairs::posterior(&similar, epsilon, &bin_logits);
+            let start = fit(&degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
+            let slow = fit_posterior(&degrees, start.clone(), &known, ridge, goal, &Progress::none());
+            let slow = slow.expect("a fit exists").beta;
+            for (most_listed, residual) in [(0, 1e-7), (usize::MAX, 1e-7), (usize::MAX, 1e-2)] {
+                let goal = Goal { residual, ..goal };
+                let claims = TypicalClaims::counted(&similar, most_listed);
+                let typical = claims.known(epsilon, &bin_logits);
+                let fitted =
+                    fit_with_typical(&degrees, start.clone(), &known, &typical, ridge, goal, &Progress::none())
+                        .expect("a fit exists");
+                assert!(fitted.residual <= goal.residual, "ε {epsilon}: {}", fitted.residual);
+                let farthest = fitted.beta.iter().zip(&slow).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(farthest < 100.0 * residual, "ε {epsilon}, listed {most_listed}: {farthest}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How well link probabilities tell the true links.
 
 use veilgraph_graph::AdjacencyList;
-use veilgraph_posterior::{LinkModel, LogisticKernel, Posterior, counts_at_least, sigmoid};
+use veilgraph_posterior::{LinkModel, PairSums, Posterior, counts_at_least, sigmoid};
 use veilgraph_privacy::NoisyDegrees;
 
 use crate::metric::{self, Metric};
@@ -28,17 +28,16 @@ pub(crate) fn link_error(
     let n = posterior.n_nodes() as f64;
     let logits: Vec<f64> =
         truth.links().map(|(i, j)| posterior.logit(i, j, posterior.evidence().known(i, j))).collect();
-    let expected_links = posterior.pair_sum(LogisticKernel::Logistic);
+    // Σ P (1 − P) over pairs is what the model itself expects to be wrong by.
+    let PairSums { links: expected_links, doubt, softplus } = posterior.pair_sums();
     let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
-    // Σ P (1 − P) over pairs: what the model itself expects to be wrong by.
-    let doubt = posterior.pair_sum(LogisticKernel::LogisticSlope);
-    let log_loss = posterior.pair_sum(LogisticKernel::Softplus) - logits.iter().sum::<f64>();
+    let log_loss = softplus - logits.iter().sum::<f64>();
     // Over pairs, Σ P² = Σ P − Σ P (1 − P).
     let probability_of_links: f64 = logits.iter().map(|&logit| sigmoid(logit)).sum();
     let n_links = truth.n_links() as f64;
     let brier = expected_links - doubt - 2.0 * probability_of_links + n_links;
-    let calibration = calibration_error(posterior, &logits, expected_links, &NARROW) / n_links;
-    let calibration_of_entries = 2.0 * calibration_error(posterior, &logits, expected_links, &TENTHS) / (n * n);
+    let [narrow, tenths] = calibration_errors(posterior, &logits, expected_links, [&NARROW, &TENTHS]);
+    let (calibration, calibration_of_entries) = (narrow / n_links, 2.0 * tenths / (n * n));
     let (average_precision, roc_auc) = ranking_scores(posterior, logits);
     let mut scores = vec![
         (&metric::MAE, 2.0 * (expected_links + corrections) / (n * n)),
@@ -80,17 +79,29 @@ fn bound(truth: &AdjacencyList, epsilon_degree: f64) -> f64 {
     (4.0 * truth.n_links() as f64 + n * noise + truth.n_isolated() as f64 * clipping) / (n * n)
 }
 
-/// Sum over intervals of probabilities of the difference between expected and true links.
+/// Sums over intervals of probabilities of the difference between expected and true links, for two divisions into
+/// intervals.
 ///
-/// `logits` are those of the true links, and `ends` those of the intervals below 1. The first interval holds nearly all
-/// pairs; its expected links are those that the others leave.
-fn calibration_error(posterior: &Posterior, logits: &[f64], expected_links: f64, ends: &[f64]) -> f64 {
-    let interval = |logit: f64| ends.partition_point(|&end| end <= sigmoid(logit));
-    let mut excess = vec![0.0; ends.len() + 1];
-    posterior.visit_pairs(|logit| sigmoid(logit) >= ends[0], |_, _, logit| excess[interval(logit)] += sigmoid(logit));
-    excess[0] = expected_links - excess.iter().sum::<f64>();
-    logits.iter().for_each(|&logit| excess[interval(logit)] -= 1.0);
-    excess.iter().map(|excess| excess.abs()).sum()
+/// `logits` are those of the true links, and `divisions` the ends of the intervals below 1. The first interval of each
+/// holds nearly all pairs; its expected links are those that the others leave.
+fn calibration_errors(posterior: &Posterior, logits: &[f64], expected_links: f64, divisions: [&[f64]; 2]) -> [f64; 2] {
+    let interval = |ends: &[f64], probability: f64| ends.partition_point(|&end| end <= probability);
+    let mut excesses = divisions.map(|ends| vec![0.0; ends.len() + 1]);
+    let least = f64::min(divisions[0][0], divisions[1][0]);
+    // Logits are compared first, because the probability of a pair takes far longer; the margin covers rounding.
+    let least_logit = libm::log(least / (1.0 - least)) - 1e-6;
+    let accept = |logit: f64| logit >= least_logit && sigmoid(logit) >= least;
+    posterior.visit_pairs(accept, |_, _, logit| {
+        let probability = sigmoid(logit);
+        for (excess, ends) in excesses.iter_mut().zip(divisions) {
+            excess[interval(ends, probability)] += probability;
+        }
+    });
+    for (excess, ends) in excesses.iter_mut().zip(divisions) {
+        excess[0] = expected_links - excess[1..].iter().sum::<f64>();
+        logits.iter().for_each(|&logit| excess[interval(ends, sigmoid(logit))] -= 1.0);
+    }
+    excesses.map(|excess| excess.into_iter().map(f64::abs).sum())
 }
 
 /// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.

@@ -1,6 +1,8 @@
 use veilgraph_graph::BitMatrix;
 
-use crate::{Known, LinkEvidence, LinkModel, LogisticKernel, Posterior, SimilarPairs, counts_at_least, sigmoid};
+use crate::{
+    Known, LinkEvidence, LinkModel, LogisticKernel, PairSums, Posterior, SimilarPairs, counts_at_least, sigmoid,
+};
 
 /// Forty nodes have a third of all pairs claimed and a sixth in bins, by a fixed arithmetic rule.
 pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
@@ -66,12 +68,19 @@ fn enumeration_finds_what_a_dense_scan_finds() {
 
 #[test]
 fn pair_sums_equal_the_dense_ones() {
-    for epsilon in [0.0, 0.3, 2.0, 9.0] {
+    for epsilon in [0.0, 0.3, 2.0, 9.0, 200.0] {
         for posterior in [posterior(epsilon), in_planes(&posterior(epsilon))] {
             for kernel in [LogisticKernel::Logistic, LogisticKernel::LogisticSlope, LogisticKernel::Softplus] {
                 let direct: f64 = dense(&posterior).iter().map(|pair| kernel.at(pair.2)).sum();
                 let fast = posterior.pair_sum(kernel);
                 assert!((fast / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {fast} {direct}");
+                let PairSums { links, doubt, softplus } = posterior.pair_sums();
+                let in_one_pass = match kernel {
+                    LogisticKernel::Logistic => links,
+                    LogisticKernel::LogisticSlope => doubt,
+                    LogisticKernel::Softplus => softplus,
+                };
+                assert!((in_one_pass / direct - 1.0).abs() < 1e-12, "{kernel:?}, ε {epsilon}: {in_one_pass} {direct}");
             }
         }
     }
@@ -84,7 +93,10 @@ fn ranks_equal_the_dense_ones() {
             let mut thresholds: Vec<f64> =
                 dense(&posterior).iter().step_by(11).flat_map(|pair| [pair.2, pair.2.next_up()]).collect();
             thresholds.sort_by(f64::total_cmp);
+            // All thresholds at once take a pass over all pairs, and a few at a time do not.
             let counts = counts_at_least(&posterior, &thresholds);
+            let apart: Vec<u64> = thresholds.chunks(4).flat_map(|few| counts_at_least(&posterior, few)).collect();
+            assert_eq!(counts, apart, "ε {epsilon}");
             for (&threshold, count) in thresholds.iter().zip(counts) {
                 let at_least = dense(&posterior).iter().filter(|pair| pair.2 >= threshold).count() as u64;
                 assert_eq!(count, at_least, "ε {epsilon}, threshold {threshold}");

@@ -26,13 +26,10 @@ impl DoubleClaimPairs {
     /// Lists the double claims of the pairs `i < j` that are wanted.
     pub(crate) fn of_pairs(evidence: &LinkEvidence, is_wanted: impl Fn(u32, u32) -> bool) -> Self {
         let n_nodes = evidence.n_nodes();
-        let double = |i: usize| {
-            let claimed = evidence.row(i).filter(|(_, known)| known.claims == 2);
-            claimed.filter(|&(j, _)| is_wanted(i as u32, j)).collect::<Vec<_>>()
-        };
+        let double = |i: usize| evidence.double_claims(i).filter(|&j| is_wanted(i as u32, j)).collect::<Vec<_>>();
         let mut offsets = vec![0; n_nodes + 1];
         for i in 0..n_nodes {
-            for (j, _) in double(i) {
+            for j in double(i) {
                 offsets[i + 1] += 1;
                 offsets[j as usize + 1] += 1;
             }
@@ -45,10 +42,11 @@ impl DoubleClaimPairs {
         // Rows are filled in the order of pairs, so that partners ascend: those below a node come before those above.
         let mut next = pairs.offsets.clone();
         for i in 0..n_nodes {
-            for (j, known) in double(i) {
+            for j in double(i) {
+                let bin = evidence.similar().bin(i, j);
                 let (here, there) = (next[i], next[j as usize]);
                 (pairs.partners[here], pairs.partners[there]) = (j, i as u32);
-                (pairs.bins[here], pairs.bins[there]) = (known.bin, known.bin);
+                (pairs.bins[here], pairs.bins[there]) = (bin, bin);
                 (pairs.reverse[here], pairs.reverse[there]) = (there as u32, here as u32);
                 next[i] += 1;
                 next[j as usize] += 1;

@@ -64,26 +64,40 @@ impl Learned {
             ends.iter_mut().zip(row).for_each(|(sum, &belief)| *sum += degree * f64::from(belief));
         }
         self.shares = ends.into_iter().map(|sum| (sum / total).max(1e-4)).collect();
+        // Neither bins nor weights change what classes say of a pair.
+        let affinities = self.affinities(similar, beliefs);
         for _ in 0..STEPS {
-            self.learn_bins(similar, beliefs, ratios);
-            self.fit_weights(degrees, similar, beliefs);
+            self.learn_bins(similar, &affinities, ratios);
+            self.fit_weights(degrees, similar, beliefs, &affinities);
         }
+    }
+
+    /// Returns `E_ij` of all similar pairs.
+    fn affinities(&self, similar: &SimilarClaims, beliefs: &[f32]) -> Vec<f32> {
+        let row = |node: usize| &beliefs[node * self.shares.len()..][..self.shares.len()];
+        let of_node = |i: usize| {
+            let partners = similar.row(i).iter().map(|pair| pair.partner as usize);
+            partners.map(move |partner| self.affinity(row(i), row(partner)) as f32)
+        };
+        (0..self.weights.len()).into_par_iter().flat_map_iter(of_node).collect()
     }
 
     /// Takes one Newton step towards the log odds of bins that maximize the marginal likelihood.
     ///
     /// The derivative of `ln (1 + θ R)` by `ln θ` is `q = θ R / (1 + θ R)`, and the sum of `q²` estimates the information.
-    fn learn_bins(&mut self, similar: &SimilarClaims, beliefs: &[f32], ratios: ClaimRatios) {
+    ///
+    /// # Shapes
+    /// `affinities`: `[similar pairs]`.
+    fn learn_bins(&mut self, similar: &SimilarClaims, affinities: &[f32], ratios: ClaimRatios) {
         /// Four uncertain links in every bin keep steps in nearly empty bins short.
         const DAMPING: f64 = 4.0;
-        let (n_bins, n_classes) = (self.bin_logits.len(), self.shares.len());
-        let row = |node: u32| &beliefs[node as usize * n_classes..][..n_classes];
+        let n_bins = self.bin_logits.len();
         let of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; 2 * n_bins];
             for i in (stripe..self.weights.len()).step_by(STRIPES) {
-                for &SimilarClaim { partner, bin, claims } in similar.row(i) {
-                    let affinity = self.affinity(row(i as u32), row(partner));
-                    let theta = self.base(i, partner, bin) * affinity;
+                let pairs = similar.row(i).iter().zip(&affinities[similar.numbers(i)]);
+                for (&SimilarClaim { partner, bin, claims }, &affinity) in pairs {
+                    let theta = self.base(i, partner, bin) * f64::from(affinity);
                     if theta >= MOST_LIKELY {
                         // The likelihood no longer grows with the bin.
                         continue;
@@ -104,7 +118,7 @@ impl Learned {
     }
 
     /// Scales the weights so that the expected degrees come nearer to the given ones.
-    fn fit_weights(&mut self, degrees: &[f64], similar: &SimilarClaims, beliefs: &[f32]) {
+    fn fit_weights(&mut self, degrees: &[f64], similar: &SimilarClaims, beliefs: &[f32], affinities: &[f32]) {
         let (n, n_classes) = (self.weights.len(), self.shares.len());
         let row = |node: usize| &beliefs[node * n_classes..][..n_classes];
         let mut total = 0.0;
@@ -116,8 +130,9 @@ impl Learned {
         let of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; n];
             for i in (stripe..n).step_by(STRIPES) {
-                for &SimilarClaim { partner, bin, .. } in similar.row(i) {
-                    let affinity = self.affinity(row(i), row(partner as usize));
+                let pairs = similar.row(i).iter().zip(&affinities[similar.numbers(i)]);
+                for (&SimilarClaim { partner, bin, .. }, &affinity) in pairs {
+                    let affinity = f64::from(affinity);
                     let without = self.weights[i] * self.weights[partner as usize] * affinity;
                     let more = (self.base(i, partner, bin) * affinity).min(MOST_LIKELY) - without.min(MOST_LIKELY);
                     sums[i] += more;

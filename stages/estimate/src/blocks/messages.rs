@@ -104,8 +104,10 @@ impl<'a> Messages<'a> {
         let unclaimed = Unclaimed::new(learned, similar, ratios, self.pairs.n_nodes());
         self.stored = Stored::new(self.pairs, &self.strengths(), most_stored / self.n_classes);
         self.stored.messages = self.first_messages();
-        for _ in 0..most_passes {
-            if self.pass(learned, &unclaimed, classes, ratios) < SETTLED {
+        for pass in 0..most_passes {
+            let change = self.pass(learned, &unclaimed, classes, ratios);
+            tracing::debug!(pass, change, kept = self.stored.n_messages(), "beliefs propagated");
+            if change < SETTLED {
                 break;
             }
         }
@@ -275,12 +277,14 @@ impl<'a> Messages<'a> {
             out.iter_mut().zip(message).for_each(|(out, &value)| *out = value.into());
             return;
         }
-        // What the receiver told the sender is taken out again.
+        // What the receiver told the sender is taken out again. Single precision suffices, because only weak messages are
+        // not kept.
+        let (gain, any, most) = (self.gains[slot], self.affinity.any, self.largest_gain as f32);
         let mut total = 0.0;
         let terms = self.belief(sender).iter().zip(self.belief(receiver)).zip(&self.affinity.same);
         for (out, ((&own, &told), &same)) in out.iter_mut().zip(terms) {
-            let factor = self.factor(slot, f64::from(self.affinity.any) + f64::from(same) * f64::from(told));
-            *out = f64::from(own) / to_the_trust(factor);
+            let root = (1.0 + (gain * (any + same * told)).min(most)).sqrt();
+            *out = f64::from(own / (root * root.sqrt()));
             total += *out;
         }
         out.iter_mut().for_each(|out| *out /= total);

@@ -19,7 +19,7 @@ impl Stored {
     /// Chooses which messages are kept: those of the pairs that say most, at most `most`.
     pub(crate) fn new(pairs: &DoubleClaimPairs, strengths: &[f32], most: usize) -> Self {
         /// Below this strength a message follows well enough from beliefs.
-        const LEAST: f32 = 0.1;
+        const LEAST: f32 = 0.5;
         let mut strong: Vec<f32> = strengths.iter().copied().filter(|&strength| strength > LEAST).collect();
         let mut least = LEAST;
         if strong.len() > most {

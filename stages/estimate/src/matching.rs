@@ -1,0 +1,94 @@
+//! This module gives the posterior the degrees of the nodes where a pass over all claims takes long.
+//!
+//! Nearly all claims are noise: which pairs are claimed once says little about a node, but how many. So Newton's method
+//! works on a problem in which every pair that is not listed is claimed as often as such pairs are on average, and whose
+//! sums need no pass over the claims. One pass then tells by how much the expected degrees of the true posterior differ
+//! from those of that problem, and the problem is asked for degrees that make up for the difference. The difference
+//! changes little with the parameters, so a few passes suffice.
+//!
+//! # Source
+//! Stetter (1978), The defect correction principle and discretization methods.
+
+use veilgraph_contract::Progress;
+use veilgraph_posterior::DistinctParameters;
+
+use crate::beta_model::{FitError, Fitted, fit_posterior};
+use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::newton::{Goal, Problem, Ridge, Solution, newton};
+
+/// In smaller graphs a pass over all claims costs next to nothing.
+const LEAST_NODES: usize = 4096;
+/// So many double claims are listed at most, which takes 32 MiB.
+const MOST_LISTED: usize = 1 << 22;
+
+/// Holds the pairs that are told from others one by one, and how often the others are claimed.
+pub(crate) struct TypicalClaims<'a> {
+    listed: SimilarClaims<'a>,
+    /// These shares of the other pairs have 0, 1 and 2 claims.
+    shares: [f64; 3],
+}
+
+impl<'a> TypicalClaims<'a> {
+    /// Counts the claims where this saves passes over them. Nodes that sent nothing are claimed less often than all
+    /// others, so with them there is no typical pair.
+    pub(crate) fn of(similar: &SimilarClaims<'a>, one_sided: &[u32]) -> Option<Self> {
+        (similar.n_nodes() >= LEAST_NODES && one_sided.is_empty()).then(|| Self::counted(similar, MOST_LISTED))
+    }
+
+    /// Counts the claims, and lists the double ones unless there are more than `most_listed`.
+    pub(crate) fn counted(similar: &SimilarClaims<'a>, most_listed: usize) -> Self {
+        let (listed, shares) = similar.with_double_claims(most_listed);
+        Self { listed, shares }
+    }
+
+    /// Returns what is known of the pairs if all that are not listed are claimed this often.
+    pub(crate) fn known(&self, epsilon_links: f64, bin_logits: &[f64]) -> KnownPairs<'_> {
+        KnownPairs::typical(&self.listed, self.shares, epsilon_links, bin_logits)
+    }
+}
+
+/// Finds the parameters that [`fit_posterior`] finds, as near to them as `goal` asks, with few sums over all claims.
+///
+/// # Shapes
+/// `degrees` and `start`: `[n]`, links.
+///
+/// # Errors
+/// Fails when no such parameters exist, or they are not found.
+///
+/// # Complexity
+/// A pass over all claims for each factor of some 30 by which the residual falls.
+pub(crate) fn fit_with_typical(
+    degrees: &[f64],
+    start: Vec<f64>,
+    known: &KnownPairs,
+    typical: &KnownPairs,
+    ridge: Ridge,
+    goal: Goal,
+    progress: &Progress,
+) -> Result<Fitted, FitError> {
+    let nodes = DistinctParameters::one_per_node(start);
+    let exact = Problem::with_known(degrees, nodes.counts(), known, ridge);
+    // The difference is left over, so that more exact steps between two passes would be lost.
+    let inner = |last: f64| Goal { residual: (0.05 * last).min(1e-3).max(0.2 * goal.residual), ..goal };
+    let (mut asked, mut beta) = (degrees.to_vec(), nodes.values().to_vec());
+    let (mut iterations, mut last) = (0, f64::INFINITY);
+    loop {
+        let problem = Problem::with_known(&asked, nodes.counts(), typical, ridge);
+        let Solution { parameters, iterations: steps } =
+            newton(&problem, nodes.with_values(beta), inner(last), progress);
+        iterations += steps;
+        let gradient = exact.gradient(&nodes.with_values(parameters.clone()));
+        beta = parameters;
+        let residual = gradient.iter().zip(degrees).map(|(gap, degree)| (gap / degree).abs()).fold(0.0, f64::max);
+        tracing::debug!(residual, iterations, "degrees matched with typical claims");
+        if residual <= goal.residual {
+            return Ok(Fitted { beta, residual, iterations });
+        }
+        asked.iter_mut().zip(&gradient).for_each(|(asked, gap)| *asked += gap);
+        let is_nearer = residual < 0.5 * last;
+        if !is_nearer || asked.iter().any(|&degree| degree <= 0.0) {
+            return fit_posterior(degrees, beta, known, ridge, goal, progress);
+        }
+        last = residual;
+    }
+}
