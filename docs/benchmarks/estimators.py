@@ -21,7 +21,7 @@ METRICS = [
     ("calibration_error", "Calibration error", "{:.3f}"),
 ]
 # 97.5 % quantile of Student's t by degrees of freedom.
-QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262}
+QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045}
 
 
 def scores(options):
