@@ -38,7 +38,8 @@ impl Posterior {
         } else {
             kernels.map(|kernel| self.pair_sum(kernel))
         };
-        PairSums { links, doubt, softplus }
+        // All terms are positive, and what rounding leaves of very small sums may not be.
+        PairSums { links: links.max(0.0), doubt: doubt.max(0.0), softplus: softplus.max(0.0) }
     }
 
     /// Returns by how much the known pairs change the three sums over all pairs as if nothing were known.

@@ -78,6 +78,19 @@ impl<'a> SimilarClaims<'a> {
         (listed, counts.map(|count| count / total))
     }
 
+    /// Returns the same pairs, where those that are left out have one claim, which says nothing.
+    pub(crate) fn without_reports_of(&self, is_left_out: impl Fn(u32, u32) -> bool) -> Self {
+        let mut pairs = self.pairs.clone();
+        for i in 0..self.n_nodes() {
+            for pair in &mut pairs[self.numbers(i)] {
+                if is_left_out(i as u32, pair.partner) {
+                    pair.claims = 1;
+                }
+            }
+        }
+        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs }
+    }
+
     /// Returns the number of nodes.
     pub(crate) fn n_nodes(&self) -> usize {
         self.offsets.len() - 1

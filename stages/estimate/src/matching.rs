@@ -66,7 +66,8 @@ pub(crate) fn fit_with_typical(
     goal: Goal,
     progress: &Progress,
 ) -> Result<Fitted, FitError> {
-    let nodes = DistinctParameters::one_per_node(start);
+    let nodes = DistinctParameters::one_per_node(start.clone());
+    let first = start;
     let exact = Problem::with_known(degrees, nodes.counts(), known, ridge);
     // The difference is left over, so that more exact steps between two passes would be lost.
     let inner = |last: f64| Goal { residual: (0.05 * last).min(1e-3).max(0.2 * goal.residual), ..goal };
@@ -79,7 +80,10 @@ pub(crate) fn fit_with_typical(
         iterations += steps;
         let gradient = exact.gradient(&nodes.with_values(parameters.clone()));
         beta = parameters;
-        let residual = gradient.iter().zip(degrees).map(|(gap, degree)| (gap / degree).abs()).fold(0.0, f64::max);
+        // The largest of numbers passes over those that are none, and parameters that ran away give such.
+        let ran_away = gradient.iter().any(|gap| !gap.is_finite());
+        let largest = gradient.iter().zip(degrees).map(|(gap, degree)| (gap / degree).abs()).fold(0.0, f64::max);
+        let residual = if ran_away { f64::INFINITY } else { largest };
         tracing::debug!(residual, iterations, "degrees matched with typical claims");
         if residual <= goal.residual {
             return Ok(Fitted { beta, residual, iterations });
@@ -87,7 +91,10 @@ pub(crate) fn fit_with_typical(
         asked.iter_mut().zip(&gradient).for_each(|(asked, gap)| *asked += gap);
         let is_nearer = residual < 0.5 * last;
         if !is_nearer || asked.iter().any(|&degree| degree <= 0.0) {
-            return fit_posterior(degrees, beta, known, ridge, goal, progress);
+            let start = if ran_away { first } else { beta };
+            tracing::debug!(ran_away, "degrees are matched without typical claims");
+            let fitted = fit_posterior(degrees, start, known, ridge, goal, progress)?;
+            return Ok(Fitted { iterations: iterations + fitted.iterations, ..fitted });
         }
         last = residual;
     }

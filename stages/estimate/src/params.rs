@@ -95,15 +95,15 @@ pub enum LatentBlocks {
     /// As many as make the reports about held-out pairs likeliest, or none.
     #[default]
     Auto,
-    /// So many; 0 and 1 are none.
-    Number(u16),
+    /// So many; 0 and 1 are none. Memory and time grow with the square of the number.
+    Number(u8),
 }
 
 /// A number of blocks as a config writes it.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "latent_blocks is \"auto\" or a whole number from 0 to 65535")]
+#[serde(untagged, expecting = "latent_blocks is \"auto\" or a whole number from 0 to 255")]
 enum WrittenBlocks {
-    Number(u16),
+    Number(u8),
     Name(String),
 }
 
@@ -115,7 +115,7 @@ impl TryFrom<WrittenBlocks> for LatentBlocks {
             WrittenBlocks::Number(number) => Ok(Self::Number(number)),
             WrittenBlocks::Name(name) if name == "auto" => Ok(Self::Auto),
             WrittenBlocks::Name(name) => {
-                Err(format!("latent_blocks is \"auto\" or a whole number from 0 to 65535, not \"{name}\""))
+                Err(format!("latent_blocks is \"auto\" or a whole number from 0 to 255, not \"{name}\""))
             }
         }
     }
@@ -135,7 +135,7 @@ impl LatentBlocks {
     #[must_use]
     pub fn asked_for(self) -> Option<u16> {
         match self {
-            Self::Number(number) if number > 1 => Some(number),
+            Self::Number(number) if number > 1 => Some(u16::from(number)),
             Self::Auto | Self::Number(_) => None,
         }
     }

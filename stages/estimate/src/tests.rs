@@ -460,7 +460,7 @@ fn impossible_latent_blocks_are_refused() {
     assert_eq!(parse("latent_blocks = 12").expect("valid").latent_blocks, LatentBlocks::Number(12));
     for text in ["\"many\"", "-1", "2.5", "65536"] {
         let error = parse(&format!("latent_blocks = {text}")).expect_err(text);
-        assert!(error.to_string().contains("whole number from 0 to 65535"), "{text}: {error}");
+        assert!(error.to_string().contains("whole number from 0 to 255"), "{text}: {error}");
     }
     let error = parse("method = \"published\"\nlatent_blocks = 4").expect("a table").check().expect_err("unread");
     assert!(error.to_string().contains("set [estimate] prior = \"blocks\""), "{error}");

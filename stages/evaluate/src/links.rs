@@ -31,16 +31,17 @@ pub(crate) fn link_error(
     // Σ P (1 − P) over pairs is what the model itself expects to be wrong by.
     let PairSums { links: expected_links, doubt, softplus } = posterior.pair_sums();
     let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
-    let log_loss = softplus - logits.iter().sum::<f64>();
+    let log_loss = (softplus - logits.iter().sum::<f64>()).max(0.0);
     // Over pairs, Σ P² = Σ P − Σ P (1 − P).
     let probability_of_links: f64 = logits.iter().map(|&logit| sigmoid(logit)).sum();
     let n_links = truth.n_links() as f64;
-    let brier = expected_links - doubt - 2.0 * probability_of_links + n_links;
+    // Differences of large sums may leave less than nothing of a very small error.
+    let brier = (expected_links - doubt - 2.0 * probability_of_links + n_links).max(0.0);
     let [narrow, tenths] = calibration_errors(posterior, &logits, expected_links, [&NARROW, &TENTHS]);
     let (calibration, calibration_of_entries) = (narrow / n_links, 2.0 * tenths / (n * n));
     let (average_precision, roc_auc) = ranking_scores(posterior, logits);
     let mut scores = vec![
-        (&metric::MAE, 2.0 * (expected_links + corrections) / (n * n)),
+        (&metric::MAE, 2.0 * (expected_links + corrections).max(0.0) / (n * n)),
         (&metric::EXPECTED_MAE, 4.0 * doubt / (n * n)),
         (&metric::EXPECTED_ENTRIES, 2.0 * expected_links),
         (&metric::TRUE_ENTRIES, 2.0 * n_links),

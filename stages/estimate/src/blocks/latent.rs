@@ -45,9 +45,11 @@ pub(crate) fn fit_latent_blocks(
     let mut degrees = degrees.to_vec();
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     let is_told = match wanted {
-        LatentBlocks::Number(number) => number > 1 && degrees.iter().sum::<f64>() > 0.0,
+        LatentBlocks::Number(number) => number > 1,
         LatentBlocks::Auto => evidence.similar().n_pairs() > 0 || are_tellable(&degrees, epsilon_links),
     };
+    // Nobody who has no link at all is in a block.
+    let is_told = is_told && degrees.iter().sum::<f64>() > 0.0;
     if !is_told {
         return None;
     }
@@ -58,7 +60,7 @@ pub(crate) fn fit_latent_blocks(
         LatentBlocks::Number(number) => {
             let pairs = DoubleClaimPairs::new(evidence);
             let start = Start::new(&fit, &pairs, ratios, usize::from(number) - 1);
-            fit.settled(&pairs, ratios, start.grouped(number))
+            fit.settled(&pairs, ratios, start.grouped(u16::from(number)))
         }
     };
     let (pairs, n_blocks) = (DoubleClaimPairs::new(evidence), start.n_blocks);
@@ -114,12 +116,14 @@ impl LatentFit<'_> {
         let kept = ClaimRatios { unclaimed: ratios.unclaimed * (1.0 - 1.0 / ONE_IN as f64), ..ratios };
         // A block of fewer than four nodes is none.
         let tried: Vec<u16> = TRIED.into_iter().filter(|&n| 4 * usize::from(n) <= self.degrees.len()).collect();
-        let start = Start::new(self, &pairs, kept, usize::from(*tried.last()?) - 1);
+        let similar = self.similar.without_reports_of(is_held_out);
+        let kept_fit = LatentFit { similar: &similar, ..*self };
+        let start = Start::new(&kept_fit, &pairs, kept, usize::from(*tried.last()?) - 1);
         let mut best: Option<(f64, Believed)> = None;
         let mut n_worse = 0;
         for (at, &n_blocks) in tried.iter().enumerate() {
             self.progress.report(at as u64, tried.len() as u64);
-            let believed = self.settled(&pairs, kept, start.grouped(n_blocks));
+            let believed = kept_fit.settled(&pairs, kept, start.grouped(n_blocks));
             let Gain { sum, deviation } = self.gain(&start.alone, &believed, ratios);
             let homophily = believed.learned.homophily;
             tracing::debug!(n_blocks, homophily, sum, deviation, "held-out pairs judge latent blocks");

@@ -48,7 +48,9 @@ impl ExpectedLinks {
             let theta = alone.base(i, j, bin).min(MOST_LIKELY);
             let less_one = ratios.less_one[usize::from(claims)];
             let posterior = theta * (1.0 + less_one) / (1.0 + theta * less_one);
-            let expected = alone.weights[i] * alone.weights[j as usize] * (1.0 - lost);
+            // The mean −c is that of all pairs in no bin, their double claims included; similar pairs are exact.
+            let taken_out = if bin > 0 { lost } else { 0.0 };
+            let expected = alone.weights[i] * alone.weights[j as usize] * (1.0 - taken_out);
             ((posterior - expected) * scales[i] * scales[j as usize]) as f32
         };
         let claimed = |i: usize| -> Vec<(u32, f32)> {

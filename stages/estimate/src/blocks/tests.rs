@@ -232,7 +232,7 @@ fn a_number_of_blocks_is_kept() {
     }
     for number in [2, 5, 60] {
         let scores = latent(&drawn, 3.0, LatentBlocks::Number(number)).expect("it is asked for");
-        assert_eq!(scores.n_latent, Some(number));
+        assert_eq!(scores.n_latent, Some(u16::from(number)));
         assert!(scores.rows.iter().flatten().all(|(_, score)| score.is_finite()), "{number} blocks");
     }
 }
