@@ -173,9 +173,10 @@ fn part_of_record(store: &Store, config: &Config) -> Part {
     }
 }
 
-/// What failed in the last run of a config and was not made since, as far as its history tells.
+/// What failed in the last run of an experiment, as far as its history tells; nothing where that run had other settings,
+/// of which it says nothing.
 pub(crate) fn failures(store: &Store, config: &Config) -> Vec<FailedTask> {
-    last_failures(&folder(store, part_of_record(store, config), &config.name))
+    last_failures(&folder(store, part_of_record(store, config), &config.name), &config.text())
 }
 
 /// Sorts the files of an entry by the parts that may name them.

@@ -76,7 +76,7 @@ pub(crate) fn gaps(store: &Store, config: &Config, tasks: &[Task], done: &[Done]
 }
 
 /// For each task without an entry, what failed in the last run on the way to it.
-fn errors_behind(tasks: &[Task], done: &[Done], failed: &[FailedTask]) -> Vec<Option<String>> {
+pub(crate) fn errors_behind(tasks: &[Task], done: &[Done], failed: &[FailedTask]) -> Vec<Option<String>> {
     let mut errors: Vec<Option<String>> = Vec::new();
     for (task, done) in tasks.iter().zip(done) {
         let own = failed

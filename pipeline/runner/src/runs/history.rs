@@ -101,9 +101,10 @@ fn read(path: &Path) -> Option<PastRun> {
     parsed().inspect_err(warn).ok()
 }
 
-/// What failed in the last run that a folder of readable names keeps.
-pub(super) fn last_failures(place: &Path) -> Vec<FailedTask> {
-    past_runs(place).next().map(|run| run.failed).unwrap_or_default()
+/// What failed in the last run that a folder of readable names keeps, if that run had this config.
+pub(super) fn last_failures(place: &Path, config: &str) -> Vec<FailedTask> {
+    let last = past_runs(place).next().filter(|run| run.config == config);
+    last.map(|run| run.failed).unwrap_or_default()
 }
 
 /// Puts the history of `place` into `draft`, with `run`, which ends now.
