@@ -48,7 +48,7 @@ fn a_failure_stops_only_what_reads_from_it() {
         assert!(answer.err.contains(&line) && label(row).contains("missing_share-0.3"), "{}", answer.err);
         assert!(row["error"].as_str().is_some_and(|error| error.contains("missing_nodes = \"one-sided\"")), "{row}");
     }
-    for word in ["2 of ", " stage runs failed", "give the same command again", "--partial"] {
+    for word in ["2 of ", " stage runs failed", "then run again: only what failed", "--partial"] {
         assert!(answer.err.contains(word), "{word}: {}", answer.err);
     }
     // The other cell is scored, and named in the store.
