@@ -19,8 +19,8 @@ use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
 use history::last_failures;
-pub(crate) use history::{FailedTask, last_records, run_called, runs_of};
-pub(crate) use log::{RanTask, ran_tasks};
+pub(crate) use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
+pub(crate) use log::{LogLine, RanTask, lines_with, log_of, ran_tasks};
 use names::Names;
 pub(crate) use record::RunRecord;
 
