@@ -93,14 +93,17 @@ fn a_part_of_the_scores_is_shown_with_what_is_missing() {
         let refused = called(&[command]);
         assert!(refused.status == 1 && refused.err.contains("--partial"), "{command}: {}", refused.err);
     }
-    let note =
-        "failed: 1 of 1 scores `predictions` of tiny, synthetic, blink, epsilon 6, hybrid, gcn, missing_share-0.3";
-    for format in ["markdown", "latex", "typst"] {
+    let note = "evaluation `predictions` of all trials together failed: tiny, synthetic, blink, epsilon 6, hybrid, gcn, \
+                missing_share-0.3";
+    for (format, comment) in [("markdown", ""), ("latex", "% "), ("typst", "// ")] {
         let table = called(&["table", "--partial", "--format", format]);
         assert_eq!(table.status, 0, "{}", table.err);
         assert!(table.out.contains("failed"), "{format}: {}", table.out);
-        let is_plain = format == "markdown";
-        assert!(!is_plain || (table.out.contains(note) && table.out.contains("sent no report")), "{}", table.out);
+        assert!(table.out.contains("1 cell failed."), "{format}: {}", table.out);
+        // Errors stand in a comment and not in the caption, and those of other scores nowhere.
+        let mut errors = table.out.lines().filter(|line| line.contains("sent no report"));
+        let error = errors.next().expect("a line with the error");
+        assert!(error.starts_with(&format!("{comment}{note}")) && errors.next().is_none(), "{format}: {}", table.out);
     }
     let table = called(&["table", "--partial", "--format", "csv"]);
     let lines: Vec<&str> = table.out.lines().collect();
@@ -134,11 +137,14 @@ fn what_never_ran_is_missing() {
     let whole = table(&[]);
     assert!(whole.status == 0 && !whole.out.contains("missing"), "{} {}", whole.out, whole.err);
     let half = table(&["--set", "train.hidden=[16, 8]"]);
-    assert!(half.out.contains("missing: 1 of 1 scores `predictions`"), "{} {}", half.out, half.err);
+    assert!(half.out.contains("`predictions` of all trials together is missing: tiny"), "{} {}", half.out, half.err);
     assert!(half.out.lines().any(|line| line.starts_with("| 8 ") && line.contains("| missing |")), "{}", half.out);
     assert!(!half.out.contains("failed"), "{}", half.out);
     let nothing = table(&["--set", "privatize.links.epsilon=2"]);
-    assert!(nothing.out.contains("missing: 2 of 2 scores `links`"), "{} {}", nothing.out, nothing.err);
+    assert!(nothing.out.contains("`predictions` of all trials together is missing"), "{} {}", nothing.out, nothing.err);
+    assert!(!nothing.out.contains("`links`"), "{}", nothing.out);
+    let links = table(&["--set", "privatize.links.epsilon=2", "--score", "average_precision"]);
+    assert!(links.out.contains("evaluation `links` of 2 of 2 trials is missing"), "{} {}", links.out, links.err);
 }
 
 /// A budget that does not hold all releases refuses each of them, and none is charged.
