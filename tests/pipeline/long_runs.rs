@@ -28,7 +28,11 @@ fn runs(lab: &Lab) -> Value {
 fn a_failure_stops_only_what_reads_from_it() {
     let lab = Lab::tiny();
     let stopped = lab.call(&[&["run", "config.toml"], &ONE_FAILS[..]].concat());
-    assert!(stopped.status == 1 && stopped.err.contains("error: stage estimate (missing_share-0.3"), "{}", stopped.err);
+    assert!(
+        stopped.status == 1 && stopped.err.contains("error: stage estimate posterior/missing_share-0.3"),
+        "{}",
+        stopped.err
+    );
     let answer = keep_going(&lab, &["--json"]);
     assert_eq!(answer.status, 1, "{}", answer.err);
     let document = document(&answer);
@@ -44,7 +48,7 @@ fn a_failure_stops_only_what_reads_from_it() {
     }
     assert_eq!(failed.len(), 2, "one for each trial: {failed:?}");
     for row in &failed {
-        let line = format!("tiny/estimate/{}: node ", label(row));
+        let line = format!("tiny: estimate posterior/{}: node ", label(row));
         assert!(answer.err.contains(&line) && label(row).contains("missing_share-0.3"), "{}", answer.err);
         assert!(row["error"].as_str().is_some_and(|error| error.contains("missing_nodes = \"one-sided\"")), "{row}");
     }
@@ -154,7 +158,7 @@ fn keeping_going_spends_no_more_than_the_budget() {
     let budget = ["--set", "privacy.budget={list-bit=7.0}"];
     let answer = lab.call(&[&["run", "config.toml", "--keep-going"], &budget[..]].concat());
     assert_eq!(answer.status, 1, "two trials cost 12 nats: {}", answer.err);
-    assert!(answer.err.contains("2 of ") && answer.err.contains("tiny/privatize/trial-1"), "{}", answer.err);
+    assert!(answer.err.contains("2 of ") && answer.err.contains("tiny: privatize blink/trial-1"), "{}", answer.err);
     assert_eq!(lab.call(&["ledger", "--json"]).out.trim(), "[]");
 }
 

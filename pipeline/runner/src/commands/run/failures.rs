@@ -20,7 +20,7 @@ impl Failures {
         for (task, done) in tasks.iter().zip(done) {
             match &done.status {
                 Status::Failed { error } => {
-                    self.failed.push(format!("  {}/{}/{}: {error}", config.name, task.stage, task.label()));
+                    self.failed.push(format!("  {}: {}: {error}", config.name, task.called()));
                 }
                 Status::Skipped => self.skipped += 1,
                 _ => {}
