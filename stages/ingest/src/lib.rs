@@ -20,8 +20,8 @@ use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawF
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
-pub use raw::decompressed_name;
 pub use params::{DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams};
+pub use raw::decompressed_name;
 
 use raw::{Files, RawGraph};
 
