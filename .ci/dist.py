@@ -108,7 +108,7 @@ def main() -> None:
     program = arguments.program.resolve()
     version = said(str(program), "--version").split()[-1]
     host = next(line for line in said("rustc", "-vV").splitlines() if line.startswith("host: ")).removeprefix("host: ")
-    metadata = said("cargo", "metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host)
+    metadata = said("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", host)
     seconds = int(said("git", "log", "-1", "--format=%ct"))
     with tempfile.TemporaryDirectory() as scratch:
         files = members(program, pathlib.Path(scratch), of_dependencies(json.loads(metadata)))

@@ -266,11 +266,14 @@ impl Engine<'_> {
 
 /// Looks at the memory of this process again and again, until everything is done.
 fn watch_memory(going: &Going) {
-    let mut state = going.lock();
-    while !state.is_over() {
+    loop {
+        // Reading takes a while, in which the others must not wait for the lock.
         peak_memory::look();
-        let waited = going.changed.wait_timeout(state, peak_memory::LOOK_EVERY);
-        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let state = going.lock();
+        if state.is_over() {
+            return;
+        }
+        drop(going.changed.wait_timeout(state, peak_memory::LOOK_EVERY));
     }
 }
 

@@ -19,8 +19,8 @@ use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
 use history::last_failures;
-pub(crate) use history::{FailedTask, last_records, run_called, runs_of};
-pub(crate) use log::{RanTask, ran_tasks};
+pub(crate) use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
+pub(crate) use log::{LogLine, RanTask, lines_with, log_of, ran_tasks};
 use names::Names;
 pub(crate) use record::RunRecord;
 
@@ -173,9 +173,10 @@ fn part_of_record(store: &Store, config: &Config) -> Part {
     }
 }
 
-/// What failed in the last run of a config and was not made since, as far as its history tells.
+/// What failed in the last run of an experiment, as far as its history tells; nothing where that run had other settings,
+/// of which it says nothing.
 pub(crate) fn failures(store: &Store, config: &Config) -> Vec<FailedTask> {
-    last_failures(&folder(store, part_of_record(store, config), &config.name))
+    last_failures(&folder(store, part_of_record(store, config), &config.name), &config.text())
 }
 
 /// Sorts the files of an entry by the parts that may name them.

@@ -129,6 +129,12 @@ impl Task {
         self.labels.first().map_or("all", String::as_str)
     }
 
+    /// What messages call it: its stage and label, with the function between them where that has another name.
+    pub(crate) fn called(&self) -> String {
+        let (stage, function, label) = (self.stage, self.function, self.label());
+        if function == stage { format!("{stage} {label}") } else { format!("{stage} {function}/{label}") }
+    }
+
     /// Tasks that this one reads from.
     pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
         let wires = self.slots.iter().flat_map(|slot| &slot.wires);

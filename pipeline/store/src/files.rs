@@ -215,8 +215,8 @@ fn remove_inside(whole: &Path, folder: &Path, is_ours: &dyn Fn(&Path) -> bool) -
     }
 }
 
-/// Gives `draft` a second name for every file below `folder` that is not ours, and a copy of every such link, at the same
-/// place inside.
+/// Gives `draft` a second name for every file below `folder` that is not ours (a copy, where the file system has no second
+/// names), and a copy of every such link, at the same place inside.
 fn carry_over(whole: &Path, folder: &Path, draft: &Path, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     for item in fs::read_dir(folder)? {
         let path = item?.path();
@@ -231,7 +231,9 @@ fn carry_over(whole: &Path, folder: &Path, draft: &Path, is_ours: &dyn Fn(&Path)
                 fs::create_dir_all(to.parent().unwrap_or(draft))?;
                 match fs::read_link(&path) {
                     Ok(target) => symlink(target, &to)?,
-                    Err(_) => fs::hard_link(&path, &to)?,
+                    // Not every file system has second names for a file; what is no plain file has no copy.
+                    Err(_) => fs::hard_link(&path, &to)
+                        .or_else(|error| if path.is_file() { fs::copy(&path, &to).map(|_| ()) } else { Err(error) })?,
                 }
             }
             // The draft has a file of this name.

@@ -21,6 +21,7 @@ use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMat
 
 pub use error::Error;
 pub use params::{DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams};
+pub use raw::decompressed_name;
 
 use raw::{Files, RawGraph};
 

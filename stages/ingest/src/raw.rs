@@ -34,7 +34,8 @@ pub(crate) struct Files<'a>(pub &'a [RawFile]);
 const MAX_DECOMPRESSED: u64 = 4 << 30;
 
 /// The name of a file without what says that it is compressed.
-pub(crate) fn decompressed_name(file: &str) -> &str {
+#[must_use]
+pub fn decompressed_name(file: &str) -> &str {
     file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(file)
 }
 

@@ -4,16 +4,20 @@ use std::path::Path;
 
 use veilgraph_store::Store;
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::output;
 use crate::runs;
 
 /// Prints the config of a file, or that of a run in the history of a store, as it is resolved; one that cannot be used is
 /// refused, not printed.
 pub(crate) fn print(store: &Store, path: &Path, sets: &[String]) -> anyhow::Result<()> {
-    let past = if path.exists() { None } else { runs::run_called(store, &path.to_string_lossy()) };
-    let config = match past {
-        Some(run) => Config::parse(path, run.config, sets)?,
+    let called = path.to_string_lossy();
+    let numbered = if path.exists() { None } else { runs::name_and_number(&called) };
+    let config = match numbered {
+        Some((name, number)) => {
+            let run = runs::run_numbered(store, name, number).map_err(ConfigError)?;
+            Config::parse(path, run.config, sets)?
+        }
         None => Config::load(path, sets)?,
     };
     output::line(config.text().trim_end());

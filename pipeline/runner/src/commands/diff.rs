@@ -100,8 +100,7 @@ struct Named {
 
 impl Named {
     fn of(given: &str) -> anyhow::Result<Self> {
-        let numbered = given.rsplit_once('@').and_then(|(name, number)| Some((name, number.parse::<usize>().ok()?)));
-        let (given, number) = numbered.map_or((given, None), |(name, number)| (name, Some(number)));
+        let (given, number) = runs::name_and_number(given).map_or((given, None), |(name, number)| (name, Some(number)));
         let path = Path::new(given);
         let is_config = path.extension().is_some_and(|extension| extension == "toml");
         let name = if is_config { Config::load(path, &[])?.name } else { given.to_owned() };
@@ -124,16 +123,13 @@ fn entries(store: &Store, run: &Named) -> anyhow::Result<Entries> {
     let mut places = runs::folders(store);
     places.retain(|place| runs::name_of(place) == name);
     let records: Vec<RunRecord> = match run.number {
-        Some(number) => {
-            let past = runs::runs_of(store, name);
-            let n_runs = past.len();
-            let found = past.into_iter().nth(number.wrapping_sub(1));
-            ensure!(
-                found.is_some() || !places.iter().any(|place| runs::has_run(place)),
-                "{run}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`)"
-            );
-            found.into_iter().map(|run| run.record).collect()
-        }
+        Some(number) => match runs::run_numbered(store, name, number) {
+            Ok(run) => vec![run.record],
+            Err(problem) => {
+                ensure!(!places.iter().any(|place| runs::has_run(place)), "{problem}");
+                Vec::new()
+            }
+        },
         None => places.iter().map(|place| RunRecord::read(place)).collect::<anyhow::Result<_>>()?,
     };
     let mut entries = Entries::new();

@@ -36,6 +36,10 @@ pub(crate) struct Gap {
     cell: Cell,
     /// Stage function of the evaluation.
     function: &'static str,
+    /// Whether one evaluation is of all trials together, and not one of each trial.
+    is_of_all: bool,
+    /// Names of the scores that it writes.
+    metrics: BTreeSet<String>,
     /// Evaluations without scores, and all of the cell: one for each trial, or one for all trials together.
     missing: usize,
     all: usize,
@@ -60,7 +64,16 @@ pub(crate) fn gaps(store: &Store, config: &Config, tasks: &[Task], done: &[Done]
         let cell: Cell = cell.clone().try_into()?;
         let place = *places.entry(format!("{} {cell:?}", task.function)).or_insert(gaps.len());
         if place == gaps.len() {
-            gaps.push(Gap { cell, function: task.function, missing: 0, all: 0, lack: Lack::Missing, error: None });
+            gaps.push(Gap {
+                cell,
+                function: task.function,
+                is_of_all: task.trial.is_none(),
+                metrics: BTreeSet::new(),
+                missing: 0,
+                all: 0,
+                lack: Lack::Missing,
+                error: None,
+            });
         }
         let gap = &mut gaps[place];
         gap.all += 1;
@@ -72,11 +85,14 @@ pub(crate) fn gaps(store: &Store, config: &Config, tasks: &[Task], done: &[Done]
         }
     }
     gaps.retain(|gap| gap.missing > 0);
+    for gap in &mut gaps {
+        gap.metrics = metrics_of(gap.function, tasks, done)?;
+    }
     Ok(gaps)
 }
 
 /// For each task without an entry, what failed in the last run on the way to it.
-fn errors_behind(tasks: &[Task], done: &[Done], failed: &[FailedTask]) -> Vec<Option<String>> {
+pub(crate) fn errors_behind(tasks: &[Task], done: &[Done], failed: &[FailedTask]) -> Vec<Option<String>> {
     let mut errors: Vec<Option<String>> = Vec::new();
     for (task, done) in tasks.iter().zip(done) {
         let own = failed
@@ -91,18 +107,16 @@ fn errors_behind(tasks: &[Task], done: &[Done], failed: &[FailedTask]) -> Vec<Op
 }
 
 /// Marks what is missing in the rows, and adds a row for each cell that has no score at all.
-pub(crate) fn mark(rows: &mut Vec<Row>, gaps: &[Gap], tasks: &[Task], done: &[Done]) -> anyhow::Result<()> {
+pub(crate) fn mark(rows: &mut Vec<Row>, gaps: &[Gap]) {
     for gap in gaps {
-        let metrics = metrics_of(gap.function, tasks, done)?;
         if !rows.iter().any(|row| row.cell == gap.cell) {
             let cell = gap.cell.clone();
             rows.push(Row { cell, setting: String::new(), scores: BTreeMap::new(), missing: BTreeMap::new() });
         }
         for row in rows.iter_mut().filter(|row| row.cell == gap.cell) {
-            row.missing.extend(metrics.iter().map(|metric| (metric.clone(), gap.lack)));
+            row.missing.extend(gap.metrics.iter().map(|metric| (metric.clone(), gap.lack)));
         }
     }
-    Ok(())
 }
 
 /// Names of the metrics that a stage function writes: those that it wrote elsewhere in this experiment, and what it is
@@ -125,19 +139,25 @@ fn metrics_of(function: &str, tasks: &[Task], done: &[Done]) -> anyhow::Result<B
 }
 
 impl Gap {
-    /// Whether the gap is in the scores of this experiment and dataset.
-    pub(crate) fn is_in(&self, experiment: &str, dataset: &str) -> bool {
-        self.cell.experiment == experiment && self.cell.dataset == dataset
+    /// Whether the gap is in these scores of this experiment and dataset.
+    pub(crate) fn is_in(&self, experiment: &str, dataset: &str, metric: &str) -> bool {
+        self.cell.experiment == experiment && self.cell.dataset == dataset && self.metrics.contains(metric)
     }
 
     /// One line about the gap.
     pub(crate) fn words(&self) -> String {
-        let Self { cell, function, missing, all, lack, error } = self;
+        let Self { cell, function, missing, all, error, .. } = self;
         let epsilon = format!("epsilon {}", cell.epsilon);
         let parts = [&cell.experiment, &cell.dataset, &cell.mechanism, &epsilon, &cell.variant, &cell.model];
         let named: Vec<String> =
             parts.into_iter().cloned().chain([cell.estimate()]).filter(|part| !part.is_empty()).collect();
         let why = error.as_ref().map_or_else(String::new, |error| format!(" ({error})"));
-        format!("{}: {missing} of {all} scores `{function}` of {}{why}", lack.word(), named.join(", "))
+        let trials =
+            if self.is_of_all { "all trials together".to_owned() } else { format!("{missing} of {all} trials") };
+        let lacks = match self.lack {
+            Lack::Missing => "is missing",
+            Lack::Failed => "failed",
+        };
+        format!("evaluation `{function}` of {trials} {lacks}: {}{why}", named.join(", "))
     }
 }

@@ -10,7 +10,7 @@ use veilgraph_contract::{Cost, Relation, Release};
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::Store;
 
-use super::run::{bring, jobs, prepare_all, read_published, refuse_too_large, spent_json, stages_json};
+use super::run::{bring, jobs, prepare_all, read_published, spent_json, stages_json, warn_of_large};
 use crate::cli::{PlanFormat, RunArguments};
 use crate::commands::believed;
 use crate::commands::costs::in_words;
@@ -43,7 +43,7 @@ pub(crate) fn plan(store: &Store, format: PlanFormat, arguments: &RunArguments) 
         }
         let display = Display::of_plan(&tasks, arguments.json);
         let done = bring(store, &config, &tasks, arguments, true, &display)?;
-        refuse_too_large(&measurements, &tasks, &done, arguments.memory_limit)?;
+        warn_of_large(&measurements, &tasks, &done, arguments.memory_limit);
         let totals = Totals::of(&tasks, &done, &measurements, jobs(arguments, false));
         if !arguments.json {
             totals.words().iter().for_each(|line| output::line(line));

@@ -145,7 +145,7 @@ impl Gathered {
         is_whole: bool,
     ) -> anyhow::Result<()> {
         let mut rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
-        partial::mark(&mut rows, gaps, tasks, done)?;
+        partial::mark(&mut rows, gaps);
         self.gaps.extend(gaps.iter().map(Gap::words));
         // Nothing is asked of a part of the scores.
         if is_whole && gaps.is_empty() {

@@ -18,7 +18,7 @@ use veilgraph_train::Device;
 
 use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
-pub(crate) use refusals::refuse_too_large;
+pub(crate) use refusals::warn_of_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
 use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments, RunRules};
@@ -55,7 +55,7 @@ pub(crate) fn run(
         let measurements = Measurements::of(store);
         for (config, tasks) in &experiments {
             let planned = bring(store, config, tasks, arguments, true, &Display::new(tasks, 1, true))?;
-            refuse_too_large(&measurements, tasks, &planned, arguments.memory_limit)?;
+            warn_of_large(&measurements, tasks, &planned, arguments.memory_limit);
         }
     }
     let others = OtherMachines::open(store, others, arguments.memory_limit)?;

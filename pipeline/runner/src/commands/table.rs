@@ -40,7 +40,8 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
     let mut tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
     for table in &mut tables {
         table.over.clone_from(&arguments.over);
-        table.gaps = gaps.iter().filter(|gap| gap.is_in(&table.experiment, &table.dataset)).map(Gap::words).collect();
+        let is_here = |gap: &&Gap| gap.is_in(&table.experiment, &table.dataset, metric.name);
+        table.gaps = gaps.iter().filter(is_here).map(Gap::words).collect();
     }
     let text = match arguments.format {
         TableFormat::Latex => latex::written(&tables),
@@ -66,7 +67,7 @@ fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<(Vec<R
         }
         let mut found = summary::rows(&run::read_metrics(&done)?, config.trials)?;
         let gaps = partial::gaps(store, config, tasks, &done)?;
-        partial::mark(&mut found, &gaps, tasks, &done)?;
+        partial::mark(&mut found, &gaps);
         rows.extend(found);
         all_gaps.extend(gaps);
     }

@@ -18,7 +18,7 @@ impl Engine<'_> {
             end => end,
         };
         let mut state = going.lock();
-        match end.with_context(|| format!("stage {} ({})", task.stage, task.label())) {
+        match end.with_context(|| format!("stage {}", task.called())) {
             Ok(done) => {
                 self.display.finished(task, &done.status);
                 let _ = going.ends[index].set(done);

@@ -72,11 +72,20 @@ pub(crate) fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
     runs
 }
 
-/// The run that is called `NAME@NUMBER`, if the store keeps it; `NAME@1` is the last one.
-pub(crate) fn run_called(store: &Store, called: &str) -> Option<PastRun> {
+/// The experiment and the number of a run that is called `NAME@NUMBER`.
+pub(crate) fn name_and_number(called: &str) -> Option<(&str, usize)> {
     let (name, number) = called.rsplit_once('@')?;
-    let before = number.parse::<usize>().ok()?.checked_sub(1)?;
-    runs_of(store, name).into_iter().nth(before)
+    Some((name, number.parse().ok()?))
+}
+
+/// A run of the experiment `name` by its number, of which 1 is the last run; otherwise what is to be said where the store
+/// does not keep it.
+pub(crate) fn run_numbered(store: &Store, name: &str, number: usize) -> Result<PastRun, String> {
+    let past = runs_of(store, name);
+    let n_runs = past.len();
+    past.into_iter().nth(number.wrapping_sub(1)).ok_or_else(|| {
+        format!("{name}@{number}: the history of `{name}` has {n_runs} runs here (`veilgraph ls {name} --runs`)")
+    })
 }
 
 /// The runs that a folder of readable names keeps, the last one first. A file is read when its run is asked for.
@@ -101,9 +110,10 @@ fn read(path: &Path) -> Option<PastRun> {
     parsed().inspect_err(warn).ok()
 }
 
-/// What failed in the last run that a folder of readable names keeps.
-pub(super) fn last_failures(place: &Path) -> Vec<FailedTask> {
-    past_runs(place).next().map(|run| run.failed).unwrap_or_default()
+/// What failed in the last run that a folder of readable names keeps, if that run had this config.
+pub(super) fn last_failures(place: &Path, config: &str) -> Vec<FailedTask> {
+    let last = past_runs(place).next().filter(|run| run.config == config);
+    last.map(|run| run.failed).unwrap_or_default()
 }
 
 /// Puts the history of `place` into `draft`, with `run`, which ends now.

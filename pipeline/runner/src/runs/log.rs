@@ -19,6 +19,7 @@ pub(crate) struct RanTask {
     pub function: String,
     pub label: String,
     pub seconds: f64,
+    #[serde(default)]
     pub why: Vec<String>,
     /// The machine that ran it.
     #[serde(default)]
@@ -39,9 +40,15 @@ pub(crate) struct RanTask {
 
 /// What is read of a line.
 #[derive(Deserialize)]
-struct Line {
+pub(crate) struct LogLine {
+    /// When the run ended, in seconds since 1970.
     #[serde(default)]
-    ran: Vec<RanTask>,
+    pub time: u64,
+    /// The version of the program.
+    #[serde(default)]
+    pub version: String,
+    #[serde(default)]
+    pub ran: Vec<RanTask>,
 }
 
 /// Puts the log of `place` into `draft`, with a line for a run that ends now.
@@ -57,9 +64,19 @@ pub(super) fn carry_on(place: &Path, draft: &Path, ran: &[RanTask], failed: &[Fa
     Ok(())
 }
 
-/// Every task that ran, as far as the log of `place` tells: a line that cannot be read is passed over, for nothing rests on
-/// it.
+/// The text of the log of `place`; empty where there is none.
+pub(crate) fn log_of(place: &Path) -> String {
+    fs::read_to_string(place.join(FILE)).unwrap_or_default()
+}
+
+/// The lines of a log that hold `word`. One that cannot be read, because a crash cut it short, is passed over: nothing rests
+/// on it.
+pub(crate) fn lines_with(log: &str, word: &str) -> impl DoubleEndedIterator<Item = LogLine> {
+    log.lines().filter(move |line| line.contains(word)).filter_map(|line| serde_json::from_str(line).ok())
+}
+
+/// Every task that ran, as far as the log of `place` tells.
 pub(crate) fn ran_tasks(place: &Path) -> Vec<RanTask> {
-    let text = fs::read_to_string(place.join(FILE)).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).flat_map(|line| line.ran).collect()
+    let log = log_of(place);
+    lines_with(&log, "").flat_map(|line| line.ran).collect()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use toml::Table;
+use veilgraph_ingest::decompressed_name;
 
 use super::named_from;
 use crate::cli::InitArguments;
@@ -133,7 +134,7 @@ fn role(file: &Path, arguments: &InitArguments) -> anyhow::Result<&'static str> 
     let is_meant = |words: &&[&str]| words.iter().any(|word| parts.iter().any(|part| part.starts_with(word)));
     let by_word = WORDS.iter().find(|(_, words)| is_meant(words)).map(|(role, _)| *role);
     let is_only = arguments.files.len() == 1 && arguments.edges.is_none();
-    let is_graph = name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".graphml");
+    let is_graph = decompressed_name(&name).ends_with(".graphml");
     match by_word {
         _ if is_graph => Ok("edges"),
         Some(role) => Ok(role),

@@ -20,7 +20,7 @@ impl Failures {
         for (task, done) in tasks.iter().zip(done) {
             match &done.status {
                 Status::Failed { error } => {
-                    self.failed.push(format!("  {}/{}/{}: {error}", config.name, task.stage, task.label()));
+                    self.failed.push(format!("  {}: {}: {error}", config.name, task.called()));
                 }
                 Status::Skipped => self.skipped += 1,
                 _ => {}
@@ -34,9 +34,9 @@ impl Failures {
         let Self { failed, skipped, total } = self;
         anyhow::ensure!(
             failed.is_empty(),
-            "{} of {total} stage runs failed, and {skipped} did not run because they read from these; everything else ended \
-             and is kept:\n{}\ncorrect what these errors name and give the same command again: only what failed, and what \
-             reads from it, is left to run. `veilgraph table --partial` and `report --partial` show what there is",
+            "{} of {total} stage runs failed, and {skipped} that read from them did not run; everything else ended and is \
+             kept:\n{}\nCorrect what these errors name, then run again: only what failed, and what reads from it or from what \
+             you changed, is left. `veilgraph table --partial` and `report --partial` show what there is",
             failed.len(),
             failed.join("\n")
         );

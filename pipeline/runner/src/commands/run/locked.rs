@@ -4,9 +4,10 @@ use veilgraph_store::Store;
 
 use super::bring;
 use crate::cli::RunArguments;
+use crate::commands::partial::errors_behind;
 use crate::config::Config;
 use crate::progress::Display;
-use crate::runs::RunRecord;
+use crate::runs::{self, RunRecord};
 use crate::task::{Done, Status, Task};
 
 /// How many stage runs the message names.
@@ -28,8 +29,10 @@ pub(super) fn refuse_changes(
         config.name
     );
     let done = bring(store, config, tasks, arguments, true, &Display::new(tasks, 1, true))?;
-    let changed: Vec<String> =
-        tasks.iter().zip(&done).filter_map(|(task, done)| change(store, &record, task, done)).collect();
+    // The record keeps what earlier runs made under the name of a task that failed, and of what reads from it.
+    let errors = errors_behind(tasks, &done, &runs::failures(store, config));
+    let may_change = tasks.iter().zip(&done).zip(errors).filter(|(_, error)| error.is_none());
+    let changed: Vec<String> = may_change.filter_map(|((task, done), _)| change(store, &record, task, done)).collect();
     let further = changed.len().saturating_sub(NAMED);
     anyhow::ensure!(
         changed.is_empty(),

@@ -1,4 +1,7 @@
-//! What `run` refuses before anything runs: stores and machines that must not see the data.
+//! What `run` refuses before anything runs: stores and machines that must not see the data. It also warns there of tasks
+//! that take much memory.
+
+use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use veilgraph_store::{Kind, Store};
@@ -56,26 +59,23 @@ pub(super) fn refuse_wrong_store(store: &Store, config: &Config, arguments: &Run
     Ok(())
 }
 
-/// Refuses tasks that would run and are known not to fit: every task like them took more by itself in earlier runs.
-pub(crate) fn refuse_too_large(
-    measurements: &Measurements,
-    tasks: &[Task],
-    done: &[Done],
-    limit: Option<ByteSize>,
-) -> anyhow::Result<()> {
-    let Some(limit) = limit else { return Ok(()) };
+/// Warns of stage functions that would run and are known to take more than what one artifact may take: every task like
+/// them did by itself in earlier runs. A task holds several artifacts, so it may still keep to the limit.
+pub(crate) fn warn_of_large(measurements: &Measurements, tasks: &[Task], done: &[Done], limit: Option<ByteSize>) {
+    let Some(limit) = limit else { return };
+    let mut large: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for (task, _) in tasks.iter().zip(done).filter(|(_, done)| done.would_run()) {
         let own = measurements.of_kind(task.kind.name()).and_then(|measured| measured.least_own);
         if let Some(own) = own.filter(|own| *own > limit.as_u64()) {
-            anyhow::bail!(
-                "{} {} would take {} of memory, as tasks like it did by themselves in earlier runs of this store, and \
-                 --memory-limit is {limit}; nothing ran. Raise --memory-limit, or make the task smaller (docs/config.md, \
-                 Memory)",
-                task.stage,
-                task.label(),
-                ByteSize(own)
-            );
+            let most = large.entry((task.stage, task.function)).or_default();
+            *most = own.max(*most);
         }
     }
-    Ok(())
+    for ((stage, function), own) in large {
+        let own = ByteSize(own);
+        tracing::warn!(
+            "{stage} {function} took at least {own} by itself in earlier runs; --memory-limit {limit} bounds one artifact, \
+             and a task holds several"
+        );
+    }
 }

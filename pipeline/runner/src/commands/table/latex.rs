@@ -9,7 +9,8 @@ pub(super) fn written(tables: &[PivotTable]) -> String {
 fn one(table: &PivotTable) -> String {
     let columns = "l".repeat(table.method_headings.len()) + &"r".repeat(table.columns.len());
     let head: Vec<String> = table.method_headings.iter().chain(&table.columns).map(|text| escaped(text)).collect();
-    let mut lines = vec![
+    let mut lines = table.comments("%");
+    lines.extend([
         "% \\usepackage{booktabs}".to_owned(),
         "\\begin{table}".to_owned(),
         "\\centering".to_owned(),
@@ -18,7 +19,7 @@ fn one(table: &PivotTable) -> String {
         "\\toprule".to_owned(),
         row(&head),
         "\\midrule".to_owned(),
-    ];
+    ]);
     let mut before = table.lines.first().map(|line| line.standing);
     for line in &table.lines {
         // Floors, methods and ceilings stand apart.

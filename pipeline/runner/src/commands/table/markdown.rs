@@ -22,6 +22,7 @@ fn one(table: &PivotTable) -> String {
     }
     lines.push(String::new());
     lines.extend(table.notes());
+    lines.extend(table.gaps.iter().map(|gap| format!("{gap}.")));
     lines.join("\n")
 }
 

@@ -5,6 +5,7 @@ use veilgraph_statistics::ALPHA;
 
 use super::pivot::{PivotCell, PivotLine, PivotTable};
 use crate::commands::comparison::Verdict;
+use crate::commands::partial::Lack;
 use crate::commands::protected::Standing;
 use crate::commands::summary::with_interval;
 
@@ -31,6 +32,12 @@ impl PivotTable {
         let lines = self.lines.iter().filter(is_private);
         let is_silent = |line: &PivotLine, at: usize| line.cells[at].is_none() && line.lacks[at].is_none();
         lines.map(|line| columns.iter().filter(|&&at| is_silent(line, at)).count()).sum()
+    }
+
+    /// Cells that have no score for this reason.
+    fn lacking(&self, lack: Lack) -> usize {
+        let lacks = |line: &PivotLine, at: usize| line.cells[at].is_none() && line.lacks[at] == Some(lack);
+        self.lines.iter().map(|line| (0..line.cells.len()).filter(|&at| lacks(line, at)).count()).sum()
     }
 
     /// How much an accuracy depends on which nodes are tested, in words; none where the score is not an accuracy, or
@@ -110,8 +117,23 @@ impl PivotTable {
             1 => notes.push("– one cell is missing: the experiment did not score it.".to_owned()),
             missing => notes.push(format!("– {missing} cells are missing: the experiment did not score them.")),
         }
-        notes.extend(self.gaps.iter().map(|gap| format!("{gap}.")));
+        match self.lacking(Lack::Failed) {
+            0 => {}
+            1 => notes.push("1 cell failed.".to_owned()),
+            failed => notes.push(format!("{failed} cells failed.")),
+        }
+        match self.lacking(Lack::Missing) {
+            0 => {}
+            1 => notes.push("1 cell has not run.".to_owned()),
+            missing => notes.push(format!("{missing} cells have not run.")),
+        }
         notes
+    }
+
+    /// What has not run, as comments of a language in which `mark` begins one. Errors are for the author, and belong into no
+    /// caption.
+    pub(super) fn comments(&self, mark: &str) -> Vec<String> {
+        self.gaps.iter().map(|gap| format!("{mark} {}.", gap.replace(['\r', '\n'], " "))).collect()
     }
 }
 

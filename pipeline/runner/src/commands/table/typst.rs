@@ -9,14 +9,15 @@ pub(super) fn written(tables: &[PivotTable]) -> String {
 fn one(table: &PivotTable) -> String {
     let (methods, budgets) = (table.method_headings.len(), table.columns.len());
     let head: Vec<String> = table.method_headings.iter().chain(&table.columns).map(|text| quoted(text)).collect();
-    let mut lines = vec![
+    let mut lines = table.comments("//");
+    lines.extend([
         "#figure(".to_owned(),
         format!("  caption: {},", quoted(&format!("{}. {}", table.caption(), table.notes().join(" ")))),
         "  table(".to_owned(),
         format!("    columns: {},", methods + budgets),
         format!("    align: (left,) * {methods} + (right,) * {budgets},"),
         format!("    table.header({}),", head.join(", ")),
-    ];
+    ]);
     for line in &table.lines {
         let methods = line.method.iter().map(|text| if text.is_empty() { quoted("–") } else { quoted(text) });
         let cells = line.cells.iter().enumerate();

@@ -70,7 +70,7 @@ impl Asked<'_> {
 
 /// The difference to the best floor, and what the trials say of it.
 fn gain(at: &AtBudget, without: &str) -> String {
-    let Some(compared) = &at.compared else { return format!("with nothing beside it that {without}") };
+    let Some(compared) = &at.compared else { return "and no floor ran to compare it with".to_owned() };
     let says = match compared.verdict {
         Verdict::Better => "which is a gain that the trials show",
         Verdict::Worse => "which is a loss that the trials show",
