@@ -7,9 +7,10 @@ use crate::beta_model::{Fitted, fit, fit_posterior, with_smallest_ridge};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
 use crate::blocks::{Intervals, PairScores};
 use crate::degrees::UsedDegrees;
-use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::known_pairs::KnownPairs;
 use crate::matching::{TypicalClaims, fit_with_typical};
 use crate::newton::{Goal, Ridge};
+use crate::similar_claims::SimilarClaims;
 use crate::triangles::{self, CrossedBin};
 use crate::{Error, Params, Solver};
 
@@ -141,7 +142,7 @@ fn calibrated(
         width: SCORE_ERROR,
     };
     let similar = SimilarClaims::new(&evidence);
-    let learned = learn_bin_odds(start.prior.clone(), inputs, &similar, &bins, None, progress);
+    let learned = learn_bin_odds(&start.prior, inputs, &similar, &bins, None, progress);
     start.bin_change = learned.change;
     for (_, logit) in scores.rows.iter_mut().flatten() {
         *logit = intervals.mapped(*logit, &learned.bin_logits);
@@ -226,7 +227,7 @@ fn update(
         // Matching fits the posterior by itself; without it, the prior has to have the degrees.
         let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
         let change;
-        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(prior, inputs, &similar, bins, goal, progress);
+        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(&prior, inputs, &similar, bins, goal, progress);
         bin_change = bin_change.max(change);
     } else {
         bin_logits.clone_from(&bins.fixed_logits);

@@ -7,8 +7,9 @@ use veilgraph_contract::Progress;
 use veilgraph_posterior::DistinctParameters;
 
 use crate::beta_model::Fitted;
-use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::known_pairs::KnownPairs;
 use crate::newton::{Goal, Problem, Ridge, Solution, newton};
+use crate::similar_claims::SimilarClaims;
 
 /// Says which log odds are learned: those of a bin are its fixed ones plus, if it has any, learned ones, which bins may
 /// share.
@@ -104,7 +105,7 @@ pub(crate) struct LearnedOdds {
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
 pub(crate) fn learn_bin_odds(
-    start: Fitted,
+    start: &Fitted,
     inputs: &FitInputs,
     similar: &SimilarClaims,
     bins: &BinOddsModel,
@@ -151,7 +152,7 @@ pub(crate) fn learn_bin_odds(
         }
     }
     let bin_logits = bins.logits(&learned);
-    let mut prior = Fitted { beta, ..start };
+    let mut prior = Fitted { beta, ..*start };
     if let Some(goal) = goal {
         let known = KnownPairs::prior(similar, &bin_logits);
         let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));

@@ -34,8 +34,8 @@ use veilgraph_contract::Progress;
 use veilgraph_graph::ClassBeliefs;
 use veilgraph_posterior::LinkEvidence;
 
-use crate::known_pairs::{SimilarClaim, SimilarClaims};
 use crate::learned_score::{Coordinates, ListedPair, learned_scores};
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
 use double_claims::DoubleClaimPairs;
 pub(crate) use latent::fit_latent_blocks;
 use learned::Learned;

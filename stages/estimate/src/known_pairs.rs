@@ -7,6 +7,8 @@
 use rayon::prelude::*;
 use veilgraph_posterior::{LinkEvidence, LogisticKernel, dense_sums, evidence_logits};
 
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
+
 /// Holds the known pairs with what they add to the log odds.
 pub(crate) struct KnownPairs<'a> {
     /// The claims are absent where the reports are not looked at.
@@ -22,95 +24,6 @@ pub(crate) struct KnownPairs<'a> {
 
 /// Every pair that is not listed counts as one that nobody claimed.
 const UNCLAIMED: [f64; 3] = [1.0, 0.0, 0.0];
-
-/// Lists the pairs in bins with their claims, which are so looked up only once.
-///
-/// # Shapes
-/// `offsets`: `[n + 1]`; `pairs`: `[similar pairs]`, where the row of node `i` takes `offsets[i]..offsets[i + 1]`.
-pub(crate) struct SimilarClaims<'a> {
-    evidence: &'a LinkEvidence,
-    offsets: Vec<usize>,
-    pairs: Vec<SimilarClaim>,
-}
-
-/// Describes a pair of the row's node and a later one.
-#[derive(Clone, Copy)]
-pub(crate) struct SimilarClaim {
-    pub partner: u32,
-    pub bin: u8,
-    pub claims: u8,
-}
-
-impl<'a> SimilarClaims<'a> {
-    /// Looks up the claims of all pairs in bins.
-    pub(crate) fn new(evidence: &'a LinkEvidence) -> Self {
-        let mut similar = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(evidence.similar().n_pairs()) };
-        for i in 0..evidence.n_nodes() {
-            let row = evidence.similar().row(i);
-            let claimed =
-                row.map(|(partner, bin)| SimilarClaim { partner, bin, claims: evidence.n_claims(i, partner) });
-            similar.pairs.extend(claimed);
-            similar.offsets.push(similar.pairs.len());
-        }
-        similar
-    }
-
-    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`. Returns also the shares
-    /// of all other pairs that have 0, 1 and 2 claims.
-    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Self, [f64; 3]) {
-        let (evidence, n) = (self.evidence, self.evidence.n_nodes());
-        let n_double: usize = (0..n).into_par_iter().map(|i| evidence.double_claims(i).count()).sum();
-        let lists_double = n_double <= most_listed;
-        let n_listed = self.pairs.len() + if lists_double { n_double } else { 0 };
-        let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
-        for i in 0..n {
-            let row = self.row(i);
-            listed.pairs.extend_from_slice(row);
-            let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
-            let double = evidence.double_claims(i).filter(|j| lists_double && is_other(j));
-            listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
-            listed.offsets.push(listed.pairs.len());
-        }
-        let n_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
-        let (claimed, double) = (evidence.n_claimed() as f64, n_double as f64);
-        let counts = [n_pairs - claimed, claimed - double, if lists_double { 0.0 } else { double }];
-        let total: f64 = counts.iter().sum();
-        (listed, counts.map(|count| count / total))
-    }
-
-    /// Returns the same pairs, where those that are left out have one claim, which says nothing.
-    pub(crate) fn without_reports_of(&self, is_left_out: impl Fn(u32, u32) -> bool) -> Self {
-        let mut pairs = self.pairs.clone();
-        for i in 0..self.n_nodes() {
-            for pair in &mut pairs[self.numbers(i)] {
-                if is_left_out(i as u32, pair.partner) {
-                    pair.claims = 1;
-                }
-            }
-        }
-        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs }
-    }
-
-    /// Returns the number of nodes.
-    pub(crate) fn n_nodes(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Returns the pairs of `i` and a later node.
-    pub(crate) fn row(&self, i: usize) -> &[SimilarClaim] {
-        &self.pairs[self.numbers(i)]
-    }
-
-    /// Returns the numbers of the pairs of `i` and a later node among all pairs.
-    pub(crate) fn numbers(&self, i: usize) -> std::ops::Range<usize> {
-        self.offsets[i]..self.offsets[i + 1]
-    }
-
-    /// Returns the number of bins, without bin 0.
-    pub(crate) fn n_bins(&self) -> u8 {
-        self.evidence.similar().n_bins()
-    }
-}
 
 /// Holds two sums over the pairs of each bin, or over the bins that share learned log odds.
 pub(crate) struct BinSums {
@@ -142,7 +55,7 @@ impl<'a> KnownPairs<'a> {
     /// Returns what is known after the reports were looked at: the bins and the claims.
     pub(crate) fn posterior(similar: &'a SimilarClaims<'a>, epsilon_links: f64, bin_logits: &[f64]) -> Self {
         let logits = evidence_logits(epsilon_links, bin_logits);
-        Self { evidence: Some(similar.evidence), similar, epsilon_links, logits, shares: UNCLAIMED }
+        Self { evidence: Some(similar.evidence()), similar, epsilon_links, logits, shares: UNCLAIMED }
     }
 
     /// Returns what is known after the reports were looked at, but where these shares of all pairs that are not `listed`
@@ -195,7 +108,7 @@ impl<'a> KnownPairs<'a> {
         let exp_minus_logits = self.exp_minus_logits();
         let mut changes = Changes { known: self, kernel, exp_minus_b, exp_minus_logits, kept: None };
         let n_claimed = self.listed_claims().map_or(0, LinkEvidence::n_claimed);
-        if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.pairs.len() <= MOST_KEPT {
+        if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
                 let mut row = Vec::new();
                 changes.visit(i, |j, change| row.push((j, change as f32)));

@@ -14,6 +14,7 @@ mod matching;
 mod newton;
 mod pairing;
 mod params;
+mod similar_claims;
 mod triangles;
 
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng, Stored};

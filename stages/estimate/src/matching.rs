@@ -13,8 +13,9 @@ use veilgraph_contract::Progress;
 use veilgraph_posterior::DistinctParameters;
 
 use crate::beta_model::{FitError, Fitted, fit_posterior};
-use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::known_pairs::KnownPairs;
 use crate::newton::{Goal, Problem, Ridge, Solution, newton};
+use crate::similar_claims::SimilarClaims;
 
 /// In smaller graphs a pass over all claims costs next to nothing.
 const LEAST_NODES: usize = 4096;

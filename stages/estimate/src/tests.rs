@@ -4,9 +4,10 @@ use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 
 use super::*;
 use crate::beta_model::{fit_posterior, with_smallest_ridge};
-use crate::known_pairs::{KnownPairs, SimilarClaims};
+use crate::known_pairs::KnownPairs;
 use crate::matching::{TypicalClaims, fit_with_typical};
 use crate::newton::{Goal, Ridge};
+use crate::similar_claims::SimilarClaims;
 
 fn facts(epsilon: f64, degree_fraction: f64) -> ReportFacts {
     let degree = degree_fraction * epsilon;

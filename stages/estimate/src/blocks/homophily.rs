@@ -7,7 +7,7 @@ use super::learned::Learned;
 use super::messages::Messages;
 use super::scores::same_class;
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY};
-use crate::known_pairs::{SimilarClaim, SimilarClaims};
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Describes a pair of which the claims tell something.
 struct Told {

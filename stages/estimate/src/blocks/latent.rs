@@ -17,8 +17,8 @@ use super::messages::Messages;
 use super::spectral::ExpectedLinks;
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY, MOST_STORED, PairScores};
 use crate::k_means::k_means;
-use crate::known_pairs::SimilarClaims;
 use crate::params::LatentBlocks;
+use crate::similar_claims::SimilarClaims;
 
 /// So many blocks are tried; one block, which is none, is what they are compared with.
 const TRIED: [u16; 8] = [2, 3, 4, 6, 8, 12, 16, 24];

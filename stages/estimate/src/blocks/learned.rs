@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::{ClaimRatios, MOST_LIKELY};
-use crate::known_pairs::{STRIPES, SimilarClaim, SimilarClaims, sum_in_order};
+use crate::known_pairs::{STRIPES, sum_in_order};
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Holds the parameters of the prior probability of a link.
 #[derive(Clone)]

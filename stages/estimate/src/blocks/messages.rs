@@ -7,7 +7,7 @@ use super::learned::Learned;
 use super::stored::Stored;
 use super::unclaimed::{Background, ClassAffinity, Unclaimed};
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY, TRUST, fix, normalize, prior_log, to_the_trust};
-use crate::known_pairs::SimilarClaims;
+use crate::similar_claims::SimilarClaims;
 
 /// Holds what nodes believe of classes, and what they tell each other.
 ///

@@ -7,7 +7,7 @@ use veilgraph_posterior::SimilarPairs;
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::messages::Messages;
-use crate::known_pairs::{SimilarClaim, SimilarClaims};
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Lists the pairs that are similar or claimed twice, each with its log odds beyond those of the pairs that are neither.
 pub(crate) struct PairScores {

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::{ClaimRatios, MOST_LIKELY};
-use crate::known_pairs::{STRIPES, SimilarClaims, sum_in_order};
+use crate::known_pairs::{STRIPES, sum_in_order};
+use crate::similar_claims::SimilarClaims;
 
 /// Is a matrix of expected links less those that degrees alone expect (the modularity of an uncertain graph).
 ///

@@ -2,7 +2,7 @@
 
 use super::learned::Learned;
 use super::{ClaimRatios, MOST_LIKELY};
-use crate::known_pairs::{SimilarClaim, SimilarClaims};
+use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Holds the affinity of two nodes as a function of their classes.
 #[derive(Default)]
