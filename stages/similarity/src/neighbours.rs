@@ -4,13 +4,17 @@ use rayon::prelude::*;
 use veilgraph_graph::{Construction, WeightedGraph};
 
 use crate::cosine::{Directions, add_to_sums};
+use crate::cosine_join::n_common;
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
 pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usize) -> WeightedGraph {
-    let (are_positive, k) = (directions.are_positive(), k.min(n_nodes));
+    /// To add so many products of common features takes a few seconds; above it, fewer nodes must be met.
+    const FEW_PRODUCTS: f64 = 5e9;
+    let is_long = n_common(directions.by_feature()) > FEW_PRODUCTS;
+    let (skips, k) = (is_long && directions.are_positive(), k.min(n_nodes));
     let nearest = |scratch: &mut Scratch, node: usize| -> Vec<(u32, u32, f32)> {
-        let others = if are_positive {
+        let others = if skips {
             nearest_by_rare_features(directions, node, k, scratch)
         } else {
             directions.cosines_from(node, 0, &mut scratch.sums);
