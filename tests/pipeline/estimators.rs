@@ -1,6 +1,7 @@
 //! Better links from the same reports: methods side by side in one config, and what they refuse.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use serde_json::Value;
 
@@ -79,6 +80,44 @@ fn a_learned_score_is_read_off_features_and_refused_without_them() {
     let answer = lab.call(&["run", "compare.toml"]);
     assert!(answer.status == 2 && answer.err.contains("remove learned_score"), "{}", answer.err);
     assert!(!lab.has_entries());
+}
+
+/// What the tasks of a stage function of `estimate` are made from, by their manifests.
+fn recipes(lab: &Lab, document: &Value, function: &str) -> Vec<Value> {
+    let recipe = |row: &Value| -> Value {
+        let path = row["outputs"]["link_model"]["path"].as_str().expect("a path");
+        let manifest = fs::read(lab.path(path).with_file_name("manifest.json")).expect("a manifest");
+        serde_json::from_slice::<Value>(&manifest).expect("JSON")["recipe"].clone()
+    };
+    let is_wanted = |row: &&Value| row["stage"] == "estimate" && row["function"] == function;
+    rows(&document["stages"]).filter(is_wanted).map(recipe).collect()
+}
+
+/// Where the prior has blocks and the server holds features and labels, the score is learned whether or not that is said, by
+/// one task. Where it is not learned, the task reads no features, and the parameters of other priors are what they were.
+#[test]
+fn a_score_is_learned_by_default_from_public_features_alone() {
+    let base = COMPARE.split("[[compare]]").next().expect("a beginning");
+    let text = format!(
+        "{base}[[compare]]\nname = \"published\"\n[[compare]]\nname = \"best\"\nestimate.method = \"best\"\n\
+         [[compare]]\nname = \"learned\"\nestimate = {{ method = \"best\", learned_score = true }}\n\
+         [[compare]]\nname = \"without\"\nestimate = {{ method = \"best\", learned_score = false }}\n"
+    );
+    let links = ["--set", "evaluate.metrics=[\"link-error\"]", "--set", "trials=1"];
+    let (lab, document) = run(&text, &links);
+    let learns =
+        |recipe: &Value| (recipe["params"]["learned_score"].clone(), recipe["inputs"].get("features").is_some());
+    let mut best: Vec<(Value, bool)> = recipes(&lab, &document, "posterior-with-classes").iter().map(learns).collect();
+    best.sort_by_key(|(_, reads_features)| *reads_features);
+    assert_eq!(best, [(Value::Bool(false), false), (Value::Bool(true), true)]);
+    let published: Vec<(Value, bool)> = recipes(&lab, &document, "posterior").iter().map(learns).collect();
+    assert_eq!(published, [(Value::Bool(false), false)]);
+    // Private features are no public ones.
+    let private = base.replace("[estimate]\nmethod = \"published\"\n", "");
+    let noisy = ["--set", "privatize.features={mechanism=\"one-bit\", epsilon=3.0}"];
+    let (lab, document) = run(&private, &[&links[..], &noisy[..]].concat());
+    let private: Vec<(Value, bool)> = recipes(&lab, &document, "posterior-with-classes").iter().map(learns).collect();
+    assert_eq!(private, [(Value::Bool(false), false)]);
 }
 
 #[test]

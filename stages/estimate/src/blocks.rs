@@ -30,11 +30,12 @@ mod spectral;
 mod stored;
 mod unclaimed;
 
+use rayon::prelude::*;
 use veilgraph_contract::Progress;
 use veilgraph_graph::ClassBeliefs;
 use veilgraph_posterior::LinkEvidence;
 
-use crate::learned_score::{Coordinates, ListedPair, learned_scores};
+use crate::learned_score::{Coordinates, LearnedScore, ListedPair};
 use crate::similar_claims::{SimilarClaim, SimilarClaims};
 use double_claims::DoubleClaimPairs;
 pub(crate) use latent::fit_latent_blocks;
@@ -133,8 +134,8 @@ pub(crate) fn fit_blocks(
     let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);
     if let Some(coordinates) = &classes.coordinates {
         let listed = listed_pairs(&learned, &similar, &scores, ratios);
-        if let Some(more) = learned_scores(&listed, coordinates) {
-            scores.add(&similar, &more);
+        if let Some(learned) = LearnedScore::learn(&listed, coordinates) {
+            scores.add(&similar, &learned);
         }
     }
     let (classes, report_weight) = weighed(messages.field(), classes);
@@ -162,7 +163,7 @@ fn listed_pairs(
         };
         similar.row(i).iter().map(pair).collect()
     };
-    scores.rows.iter().enumerate().map(row).collect()
+    scores.rows.par_iter().enumerate().map(row).collect()
 }
 
 /// Returns the logarithm of a probability, which is not taken for 0.

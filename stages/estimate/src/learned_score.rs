@@ -10,16 +10,22 @@
 //! # Privacy
 //! Public features and the reports are all that is read, so this is post-processing and costs no budget.
 
+mod chosen;
 mod coordinates;
+mod form;
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::blocks::MOST_LIKELY;
-use crate::known_pairs::{STRIPES, sum_in_order};
+use crate::known_pairs::sum_in_order;
+use chosen::{Chosen, ChosenPair, Stripe};
 pub(crate) use coordinates::Coordinates;
 use coordinates::RANK;
+use form::{Form, Sums};
 
 /// Describes a listed pair of the row's node and a later one.
+#[derive(Clone, Copy)]
 pub(crate) struct ListedPair {
     pub partner: u32,
     /// The probability of a link before the claims are read, without the learned score.
@@ -31,25 +37,69 @@ pub(crate) struct ListedPair {
 /// The parameters are the entries of `M`, row by row, and `c`.
 const N_PARAMETERS: usize = RANK * RANK + 1;
 
-/// Returns the scores of all listed pairs in nats, in the order of the pairs, or nothing where held-out reports do not
-/// become likelier with them.
-///
-/// # Shapes
-/// `rows`: one row for each node of `coordinates`. Returns rows of the same lengths.
-///
-/// # Complexity
-/// Some hundred passes over the listed pairs, each with [`RANK`] products for a pair.
-pub(crate) fn learned_scores(rows: &[Vec<ListedPair>], coordinates: &Coordinates) -> Option<Vec<Vec<f32>>> {
-    let fit = Fit { rows, coordinates };
-    let scores = fit.scores(&fit.likeliest());
-    let gain = fit.gain(&scores);
-    tracing::debug!(gain, is_used = gain > 0.0, "score learned from the reports, judged by held-out reports in nats");
-    (gain > 0.0).then_some(scores)
+/// Holds what was learned: a score for every pair of nodes.
+pub(crate) struct LearnedScore<'a> {
+    form: Form,
+    coordinates: &'a Coordinates,
+}
+
+impl<'a> LearnedScore<'a> {
+    /// Learns the score, or nothing where held-out reports do not become likelier with it.
+    ///
+    /// # Shapes
+    /// `rows`: one row for each node of `coordinates`.
+    ///
+    /// # Complexity
+    /// About a hundred passes over the chosen pairs, each with twice [`RANK`] products for a pair.
+    pub(crate) fn learn(rows: &[Vec<ListedPair>], coordinates: &'a Coordinates) -> Option<Self> {
+        /// So many pairs are learned from and held out together, on average: more than 400 for each parameter. Graphs list
+        /// millions of pairs, of which most say next to nothing.
+        const MOST_PAIRS: usize = 1 << 18;
+        Self::learn_from(&Chosen::new(rows, MOST_PAIRS), coordinates)
+    }
+
+    /// Learns the score from chosen pairs.
+    fn learn_from(chosen: &Chosen, coordinates: &'a Coordinates) -> Option<Self> {
+        let fit = Fit { stripes: &chosen.learned_from, coordinates };
+        let learned = Self { form: Form::new(&fit.likeliest()), coordinates };
+        let gain = learned.gain(&chosen.held_out);
+        tracing::debug!(
+            gain,
+            is_used = gain > 0.0,
+            "score learned from the reports, judged by held-out reports in nats"
+        );
+        (gain > 0.0).then_some(learned)
+    }
+
+    /// Returns the score of the pairs of node `i`, in nats, as a function of its partner.
+    pub(crate) fn of_row(&self, i: usize) -> impl Fn(u32) -> f32 {
+        let mapped = self.form.mapped(self.coordinates.row(i));
+        move |partner| self.form.score(&mapped, self.coordinates.row(partner as usize))
+    }
+
+    /// Returns by how many nats the score makes the claims about these pairs likelier.
+    fn gain(&self, held_out: &[Stripe]) -> f64 {
+        let of_pair = |chosen: &ChosenPair, score: f32| {
+            let [with, without] = [score, 0.0].map(|score| libm::log1p(chosen.pair.change(score)));
+            f64::from(chosen.weight) * (with - without)
+        };
+        let of_stripe = |stripe: &Stripe| -> f64 {
+            let mut gain = 0.0;
+            for (i, numbers) in &stripe.rows {
+                let score = self.of_row(*i);
+                let row = &stripe.pairs[numbers.clone()];
+                gain += row.iter().map(|chosen| of_pair(chosen, score(chosen.pair.partner))).sum::<f64>();
+            }
+            gain
+        };
+        let gains: Vec<f64> = held_out.par_iter().map(of_stripe).collect();
+        gains.into_iter().sum()
+    }
 }
 
 /// Holds what the parameters are fitted to.
 struct Fit<'a> {
-    rows: &'a [Vec<ListedPair>],
+    stripes: &'a [Stripe],
     coordinates: &'a Coordinates,
 }
 
@@ -59,7 +109,7 @@ struct Likelihood {
     logarithm: f64,
     /// The derivative of the logarithm by each parameter.
     gradient: Vec<f64>,
-    /// The derivative by the score of each pair; 0 for held-out pairs.
+    /// For each stripe, the derivative by the score of each of its pairs, without the pair's weight.
     slopes: Vec<Vec<f32>>,
 }
 
@@ -89,33 +139,37 @@ impl Fit<'_> {
         parameters
     }
 
-    /// Returns the likelihood of the claims about the pairs that are not held out.
+    /// Returns the likelihood of the claims, in one pass over the pairs.
     fn likelihood(&self, parameters: &[f64]) -> Likelihood {
-        let scores = self.scores(parameters);
-        let row = |i: usize| -> (f64, Vec<f32>) {
-            let mut logarithm = 0.0;
-            let mut slopes = vec![0.0; self.rows[i].len()];
-            for ((slope, pair), &score) in slopes.iter_mut().zip(&self.rows[i]).zip(&scores[i]) {
-                if is_held_out(i, pair.partner) {
-                    continue;
-                }
-                let change = pair.change(score);
-                logarithm += libm::log1p(change);
-                if pair.theta_with(score) < MOST_LIKELY {
-                    *slope = (change / (1.0 + change)) as f32;
-                }
-            }
-            (logarithm, slopes)
+        let form = Form::new(parameters);
+        let of_stripe = |stripe: &Stripe| -> (f64, Vec<f32>, Vec<f64>) {
+            let mut logarithm = 0.0_f64;
+            let mut slopes: Vec<f32> = Vec::with_capacity(stripe.pairs.len());
+            let weigh = |_: usize, chosen: &ChosenPair, score: f32| -> f32 {
+                let theta = chosen.pair.theta_with(score);
+                let change = theta.min(MOST_LIKELY) * f64::from(chosen.pair.less_one);
+                logarithm += f64::from(chosen.weight) * libm::log1p(change);
+                let slope = if theta < MOST_LIKELY { (change / (1.0 + change)) as f32 } else { 0.0 };
+                slopes.push(slope);
+                chosen.weight * slope
+            };
+            let sums = Arch::new().dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh });
+            (logarithm, slopes, sums)
         };
-        let rows: Vec<(f64, Vec<f32>)> = (0..self.rows.len()).into_par_iter().map(row).collect();
-        let mut logarithm: f64 = rows.iter().map(|(logarithm, _)| logarithm).sum();
-        let slopes: Vec<Vec<f32>> = rows.into_iter().map(|(_, slopes)| slopes).collect();
-        let mut gradient = self.sums(&slopes);
-        for (index, (slope, parameter)) in gradient.iter_mut().zip(parameters).enumerate() {
-            logarithm -= 0.5 * precision(index) * parameter * parameter;
+        let parts: Vec<(f64, Vec<f32>, Vec<f64>)> = self.stripes.par_iter().map(of_stripe).collect();
+        let mut here = Likelihood { logarithm: 0.0, gradient: Vec::new(), slopes: Vec::new() };
+        let mut sums = Vec::new();
+        for (logarithm, slopes, of_stripe) in parts {
+            here.logarithm += logarithm;
+            here.slopes.push(slopes);
+            sums.push(of_stripe);
+        }
+        here.gradient = symmetric(&sum_in_order(sums));
+        for (index, (slope, parameter)) in here.gradient.iter_mut().zip(parameters).enumerate() {
+            here.logarithm -= 0.5 * precision(index) * parameter * parameter;
             *slope -= precision(index) * parameter;
         }
-        Likelihood { logarithm, gradient, slopes }
+        here
     }
 
     /// Solves `H step = gradient` by conjugate gradients, where `H` is the sum of squared slopes and the precisions.
@@ -148,75 +202,20 @@ impl Fit<'_> {
         step
     }
 
-    /// Returns the sum of squared slopes, and the precisions, times a vector of parameters.
+    /// Returns the sum of squared slopes, and the precisions, times a vector of parameters, in one pass over the pairs.
     fn curvature_times(&self, slopes: &[Vec<f32>], direction: &[f64]) -> Vec<f64> {
-        let mut weights = self.scores(direction);
-        for (weight, slope) in weights.iter_mut().flatten().zip(slopes.iter().flatten()) {
-            *weight *= slope * slope;
-        }
-        let mut sums = self.sums(&weights);
+        let form = Form::new(direction);
+        let of_stripe = |(stripe, slopes): (&Stripe, &Vec<f32>)| -> Vec<f64> {
+            let weigh = |number: usize, chosen: &ChosenPair, score: f32| -> f32 {
+                chosen.weight * slopes[number] * slopes[number] * score
+            };
+            Arch::new().dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh })
+        };
+        let mut sums = symmetric(&sum_in_order(self.stripes.par_iter().zip(slopes).map(of_stripe).collect()));
         for (index, (sum, direction)) in sums.iter_mut().zip(direction).enumerate() {
             *sum += precision(index) * direction;
         }
         sums
-    }
-
-    /// Returns `v_iᵀ M v_j + c` for all listed pairs.
-    fn scores(&self, parameters: &[f64]) -> Vec<Vec<f32>> {
-        let constant = parameters[RANK * RANK];
-        let row = |i: usize| -> Vec<f32> {
-            let own = self.coordinates.row(i);
-            let mut mapped = [0.0_f64; RANK];
-            for (mapped, of_metric) in mapped.iter_mut().zip(parameters.chunks_exact(RANK)) {
-                *mapped = of_metric.iter().zip(own).map(|(entry, &own)| entry * f64::from(own)).sum();
-            }
-            let score = |pair: &ListedPair| {
-                let other = self.coordinates.row(pair.partner as usize);
-                let product: f64 = mapped.iter().zip(other).map(|(mapped, &other)| mapped * f64::from(other)).sum();
-                (product + constant) as f32
-            };
-            self.rows[i].iter().map(score).collect()
-        };
-        (0..self.rows.len()).into_par_iter().map(row).collect()
-    }
-
-    /// Adds the derivatives of the scores by all parameters, each pair with its weight.
-    ///
-    /// # Shapes
-    /// `weights`: rows of the lengths of the rows of pairs. Returns `[N_PARAMETERS]`.
-    fn sums(&self, weights: &[Vec<f32>]) -> Vec<f64> {
-        let of_stripe = |stripe: usize| {
-            let mut sums = vec![0.0; N_PARAMETERS];
-            for i in (stripe..self.rows.len()).step_by(STRIPES) {
-                let mut of_row = [0.0_f64; RANK];
-                for (pair, &weight) in self.rows[i].iter().zip(&weights[i]) {
-                    let weight = f64::from(weight);
-                    let other = self.coordinates.row(pair.partner as usize);
-                    of_row.iter_mut().zip(other).for_each(|(sum, &other)| *sum += weight * f64::from(other));
-                    sums[RANK * RANK] += weight;
-                }
-                for (a, &own) in self.coordinates.row(i).iter().enumerate() {
-                    for (b, &sum) in of_row.iter().enumerate() {
-                        // Half for each of the two entries that are equal, so that the matrix stays symmetric.
-                        let half = 0.5 * f64::from(own) * sum;
-                        sums[a * RANK + b] += half;
-                        sums[b * RANK + a] += half;
-                    }
-                }
-            }
-            sums
-        };
-        sum_in_order((0..STRIPES).into_par_iter().map(of_stripe).collect())
-    }
-
-    /// Returns by how many nats these scores make the held-out claims likelier.
-    fn gain(&self, scores: &[Vec<f32>]) -> f64 {
-        let row = |i: usize| -> f64 {
-            let pairs = self.rows[i].iter().zip(&scores[i]).filter(|(pair, _)| is_held_out(i, pair.partner));
-            pairs.map(|(pair, &score)| libm::log1p(pair.change(score)) - libm::log1p(pair.change(0.0))).sum()
-        };
-        let gains: Vec<f64> = (0..self.rows.len()).into_par_iter().map(row).collect();
-        gains.into_iter().sum()
     }
 }
 
@@ -242,9 +241,16 @@ fn precision(index: usize) -> f64 {
     1.0 / (width * width)
 }
 
-/// Returns whether the reports about a pair are held out: about every fifth pair is, by a hash of its nodes.
-fn is_held_out(i: usize, j: u32) -> bool {
-    mixed(((i as u64) << 32) | u64::from(j)).is_multiple_of(5)
+/// Gives half of each sum to each of the two entries of `M` that are equal, so that the matrix stays symmetric.
+///
+/// # Shapes
+/// `sums`: `[N_PARAMETERS]`, and so is the result.
+fn symmetric(sums: &[f64]) -> Vec<f64> {
+    let half = |index: usize| {
+        let (a, b) = (index / RANK, index % RANK);
+        if a == RANK { sums[index] } else { 0.5 * (sums[index] + sums[b * RANK + a]) }
+    };
+    (0..N_PARAMETERS).map(half).collect()
 }
 
 /// Mixes the bits of a number.

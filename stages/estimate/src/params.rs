@@ -23,8 +23,9 @@ pub struct Params {
     /// the reports. Left out where a bit has less than 2 nats.
     pub triangles: bool,
     /// Whether the reports tell which features linked nodes share, beyond how similar they are. It needs the prior
-    /// [`Prior::Blocks`], public features and labels.
-    pub learned_score: bool,
+    /// [`Prior::Blocks`], public features and labels. Left out, it is so where these are at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned_score: Option<bool>,
     /// How the prior is fitted.
     pub solver: Solver,
     /// Ridge on the parameters of the beta model; a positive value gives every degree vector a fit.
@@ -53,8 +54,7 @@ struct Table {
     #[serde(rename = "match")]
     match_degrees: Option<bool>,
     triangles: Option<bool>,
-    #[serde(default)]
-    learned_score: bool,
+    learned_score: Option<bool>,
     #[serde(default)]
     solver: Solver,
     #[serde(default)]
@@ -200,7 +200,7 @@ impl Params {
     ///
     /// # Errors
     /// When a ridge is no number of at least 0, is set where nothing is matched, common neighbours are to be counted
-    /// without matching, or a number of latent blocks is set with a prior that has no blocks.
+    /// without matching, or a score is to be learned or a number of latent blocks is set with a prior that has no blocks.
     pub fn check(&self) -> Result<(), Error> {
         for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
             if !(ridge >= 0.0 && ridge.is_finite()) {
@@ -213,7 +213,7 @@ impl Params {
         if self.triangles && !self.match_degrees {
             return Err(Error::TrianglesUnmatched);
         }
-        if self.learned_score && !self.uses_classes() {
+        if self.learned_score == Some(true) && !self.uses_classes() {
             return Err(Error::LearnedScoreWithoutBlocks);
         }
         match self.latent_blocks.asked_for() {
@@ -243,6 +243,12 @@ impl Params {
     #[must_use]
     pub fn uses_classes(&self) -> bool {
         self.prior == Prior::Blocks
+    }
+
+    /// Whether a score is learned, where the server holds public features and labels.
+    #[must_use]
+    pub fn learns_score(&self) -> bool {
+        self.uses_classes() && self.learned_score != Some(false)
     }
 
     /// Whether latent blocks are looked for, where the server holds no labels.

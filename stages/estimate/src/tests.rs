@@ -48,7 +48,7 @@ fn params() -> Params {
         degrees: Degrees::Clipped,
         match_degrees: false,
         triangles: false,
-        learned_score: false,
+        learned_score: None,
         solver: Solver::Newton,
         ridge: 0.0,
         centred_ridge: None,
@@ -441,6 +441,22 @@ fn a_method_is_a_choice_of_everything_that_is_not_said() {
     assert_eq!(parse("method = \"best\"\ntriangles = false"), Params { triangles: false, ..best.clone() });
     assert_eq!(parse("match = false"), Params { match_degrees: false, triangles: false, ..best });
     assert_eq!(parse("method = \"published\""), params());
+}
+
+#[test]
+fn a_score_is_learned_where_the_prior_has_blocks() {
+    let parse = |text: &str| toml::from_str::<Params>(text).expect("valid");
+    let blocks = "prior = \"blocks\"\n";
+    for (text, learns) in
+        [("", true), ("method = \"published\"\n", false), ("prior = \"beta-model+features\"\n", false)]
+    {
+        let asked_for = parse(&format!("{text}learned_score = true")).check();
+        assert_eq!(parse(text).learns_score(), learns, "{text}");
+        assert_eq!(asked_for.is_ok(), learns, "{text}: {asked_for:?}");
+        assert!(parse(&format!("{text}learned_score = false")).check().is_ok(), "{text}");
+    }
+    assert!(parse(&format!("method = \"published\"\n{blocks}")).learns_score());
+    assert!(!parse(&format!("{blocks}learned_score = false")).learns_score());
 }
 
 #[test]

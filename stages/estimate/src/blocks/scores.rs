@@ -7,6 +7,7 @@ use veilgraph_posterior::SimilarPairs;
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::messages::Messages;
+use crate::learned_score::LearnedScore;
 use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Lists the pairs that are similar or claimed twice, each with its log odds beyond those of the pairs that are neither.
@@ -64,20 +65,18 @@ impl PairScores {
         Self { rows: rows.into_par_iter().map(row).collect(), of_others, homophily: learned.homophily, n_latent: None }
     }
 
-    /// Adds these numbers to the scores of the similar pairs.
-    ///
-    /// # Shapes
-    /// `more`: for each node, one number for each pair of its row of `similar`.
-    pub(crate) fn add(&mut self, similar: &SimilarClaims, more: &[Vec<f32>]) {
-        for (i, (row, more)) in self.rows.iter_mut().zip(more).enumerate() {
+    /// Adds what was learned to the scores of the similar pairs.
+    pub(crate) fn add(&mut self, similar: &SimilarClaims, learned: &LearnedScore) {
+        self.rows.par_iter_mut().enumerate().for_each(|(i, row)| {
+            let score = learned.of_row(i);
             let mut scored = row.iter_mut();
-            for (claim, more) in similar.row(i).iter().zip(more) {
+            for claim in similar.row(i) {
                 // Every similar pair has a score, and both rows ascend.
                 if let Some((_, logit)) = scored.find(|(partner, _)| *partner == claim.partner) {
-                    *logit += more;
+                    *logit += score(claim.partner);
                 }
             }
-        }
+        });
     }
 }
 

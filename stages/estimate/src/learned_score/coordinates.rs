@@ -11,10 +11,10 @@ pub(crate) const RANK: usize = 24;
 /// Holds the coordinates of all nodes, each row of length 1, or of zeros for a node without features.
 ///
 /// # Shapes
-/// `values`: `[n, RANK]`, row-major.
+/// `values`: `[n, RANK]`.
 #[derive(Clone)]
 pub(crate) struct Coordinates {
-    values: Vec<f32>,
+    values: Vec<[f32; RANK]>,
 }
 
 impl Coordinates {
@@ -42,23 +42,26 @@ impl Coordinates {
             directions = transposed.multiply(&matrix.multiply(&directions, RANK), RANK);
             orthonormalize(&mut directions);
         }
-        let mut values = matrix.multiply(&directions, RANK);
-        values.chunks_exact_mut(RANK).for_each(to_length_1);
+        let mut values = matrix.multiply(&directions, RANK).as_chunks::<RANK>().0.to_vec();
+        for row in &mut values {
+            to_length_1(row);
+        }
         Ok(Self { values })
     }
 
     /// Takes these coordinates.
     ///
     /// # Shapes
-    /// `values`: `[n, RANK]`, row-major.
+    /// `values`: `[n, RANK]`.
     #[cfg(test)]
-    pub(crate) fn from_values(values: Vec<f32>) -> Self {
+    pub(crate) fn from_values(values: Vec<[f32; RANK]>) -> Self {
         Self { values }
     }
 
     /// Returns the coordinates of a node, `[RANK]`.
-    pub(crate) fn row(&self, node: usize) -> &[f32] {
-        &self.values[node * RANK..][..RANK]
+    #[inline]
+    pub(crate) fn row(&self, node: usize) -> &[f32; RANK] {
+        &self.values[node]
     }
 }
 

@@ -83,15 +83,17 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
     let paired = paired?;
     let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
     let mut beliefs = Vec::new();
-    for cell in cells {
+    for mut cell in cells {
         let holds_labels = paired.first().is_some_and(|branch| branch.has(Labels::NAME, Labels::ZONE));
         let believes_classes = cell.params.uses_classes() && holds_labels;
         let holds_features = paired.first().is_some_and(|branch| branch.has(Features::NAME, Features::ZONE));
-        if cell.params.learned_score && !(believes_classes && holds_features) {
+        let learns_score = cell.params.learns_score() && believes_classes && holds_features;
+        if cell.params.learned_score == Some(true) && !learns_score {
             let problem = "learned_score = true reads public features and true labels, and the server does not hold both; \
                            remove learned_score";
             return Err(plan.config.error("estimate.learned_score", problem));
         }
+        cell.params.learned_score = Some(learns_score);
         check_latent_blocks(plan, &cell.params, believes_classes, paired.first().and_then(|branch| branch.n_nodes))?;
         let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;
         let cell = [cell];
@@ -99,12 +101,35 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
             for branch in &mut start {
                 *branch = before_reports(plan, branch)?;
             }
-            plan.sweep_cells::<EstimateWithClasses>(&start, "estimate", &cell)?
+            with_classes(plan, &start, &cell)?
         } else if cell[0].params.uses_bins() {
             plan.sweep_cells::<EstimateWithBins>(&start, "estimate", &cell)?
         } else {
             plan.sweep_cells::<Estimate>(&start, "estimate", &cell)?
         });
+    }
+    Ok(beliefs)
+}
+
+/// Links and classes believed together. Features are read only where a score is learned from them, whatever reads them
+/// later.
+fn with_classes(
+    plan: &mut Plan,
+    start: &[Branch],
+    cell: &[SweptCell<EstimateParams>; 1],
+) -> Result<Vec<Branch>, ConfigError> {
+    let [SweptCell { params, .. }] = cell;
+    if params.learns_score() {
+        return plan.sweep_cells::<EstimateWithClasses>(start, "estimate", cell);
+    }
+    let mut beliefs = Vec::new();
+    for branch in start {
+        let mut without_features = branch.clone();
+        without_features.mark_absent::<Features>();
+        for mut believed in plan.sweep_cells::<EstimateWithClasses>(&[without_features], "estimate", cell)? {
+            believed.take(Features::NAME, branch);
+            beliefs.push(believed);
+        }
     }
     Ok(beliefs)
 }
