@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Tables of docs/benchmarks/estimators.md from the scores of configs/compare.toml.
+"""Tables of docs/benchmarks/estimators.md from the scores of experiments that have run. It needs Polars (PyPI).
 
-usage: estimators.py [--store DIR] [--name compare] > tables.md        after `make compare`; needs Polars (PyPI)
-       estimators.py accuracy [--store DIR] [--name compare-accuracy]  after a run of configs/compare-accuracy.toml
+usage: estimators.py [links] > tables.md   configs/compare.toml (`make compare`): the scores of links
+       estimators.py accuracy              configs/compare-accuracy.toml: accuracies beside floors and ceiling
+       estimators.py large                 configs/compare-large.toml: `published` and `best` at all budgets
+       estimators.py monotone              configs/monotone.toml: what each larger budget adds
+       estimators.py splits                configs/splits.toml: accuracies over several splits
+Each takes [--store DIR] and [--name EXPERIMENT], where the experiment ran under another name.
 
-Means over trials. The last table pairs trials by seed: mean difference of `best` and `published` with half the
-width of its 95 % interval (Student's t). The table of accuracies pairs every row with the floor `features-only`; of
-several networks, blended or not, it takes the one with the lowest mean validation loss.
+"±" is half the width of the 95 % interval of the mean (Student's t), over trials, or over splits where the table says so.
+Differences are paired: by trial, which has the same seed in both, or by split. The table of accuracies pairs every row with
+the floor `features-only`; of several networks, blended or not, it takes the one with the lowest mean validation loss.
 """
 
 import argparse
@@ -20,13 +24,49 @@ METRICS = [
     ("mae", "Mean absolute error", "{:.2e}"),
     ("calibration_error", "Calibration error", "{:.3f}"),
 ]
-# 97.5 % quantile of Student's t by degrees of freedom.
-QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045}
+# The columns of the table of large graphs: a score, its name, its form, and what is less where it is better.
+LARGE = [
+    ("average_precision", "average precision", "{:.4f}", lambda value: -value),
+    ("log_loss_per_link", "log loss per link", "{:.3g}", lambda value: value),
+    ("mae", "MAE", "{:.2e}", lambda value: value),
+    ("calibration_error", "calibration error", "{:.3g}", lambda value: value),
+    ("expected_link_ratio", "expected links per true link", "{:.3f}", lambda value: abs(value - 1)),
+]
+# The columns of the table of steps: a row of the experiment, a score, its name, and a factor for its unit.
+STEPS = [
+    ("best", "average_precision", "average precision", 1, "{:+.3f}"),
+    ("beliefs", "accuracy", "accuracy of `beliefs`, points", 100, "{:+.1f}"),
+    ("best", "accuracy", "accuracy of `best`, points", 100, "{:+.1f}"),
+]
+NAMES = {"links": "compare", "accuracy": "compare-accuracy", "large": "compare-large"}
+# 97.5 % quantiles of Student's t for 1 to 29 degrees of freedom. With more, the last one is a little too large.
+QUANTILES = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
+]
+
+
+def half(values):
+    """Half the width of the 95 % interval of the mean; none for one value, which has no interval."""
+    if len(values) < 2:
+        return None
+    return QUANTILES[min(len(values), 30) - 2] * values.std() / len(values) ** 0.5
+
+
+def with_half(values, form):
+    """Mean ± half the width of its interval in one form, without a second sign."""
+    width = half(values)
+    return form.format(values.mean()) + ("" if width is None else f" ± {form.replace('+', '').format(width)}")
 
 
 def scores(options):
     files = pathlib.Path(options.store, "auditor/runs", options.name, "evaluate").glob("links*/metrics.parquet")
     return polars.concat([polars.read_parquet(file) for file in files])
+
+
+def all_scores(options):
+    """A row for each score of each trial, with what tells it from others."""
+    return polars.read_parquet(pathlib.Path(options.store, "auditor/runs", options.name, "scores.parquet"))
 
 
 def table(frame, metric, form, names):
@@ -48,22 +88,28 @@ def paired(frame):
     both = best.join(published, on=keys, suffix="_published")
     relative = polars.when(polars.col("metric") == "mae").then(100 / polars.col("value_published")).otherwise(1.0)
     both = both.with_columns(difference=(polars.col("value") - polars.col("value_published")) * relative)
-    found = both.group_by("dataset", "epsilon", "metric").agg(
-        polars.col("difference").mean().alias("mean"), polars.col("difference").std().alias("spread"),
-        polars.len().alias("trials"))
-    cells = {(row["dataset"], row["epsilon"], row["metric"]): row for row in found.to_dicts()}
+    cells = both.partition_by("dataset", "epsilon", "metric", as_dict=True)
     for dataset, epsilon in sorted({key[:2] for key in cells}):
         texts = []
-        for metric, form in (("mae", "{:+.0f} ± {:.0f} %"), ("average_precision", "{:+.3f} ± {:.3f}"),
-                             ("log_loss_per_link", "{:+.3f} ± {:.3f}")):
-            row = cells[dataset, epsilon, metric]
-            half = QUANTILES[row["trials"] - 1] * row["spread"] / row["trials"] ** 0.5
-            texts.append(form.format(row["mean"], half))
+        for metric, form, unit in (("mae", "{:+.0f}", " %"), ("average_precision", "{:+.3f}", ""),
+                                   ("log_loss_per_link", "{:+.3f}", "")):
+            texts.append(with_half(cells[dataset, epsilon, metric]["difference"], form) + unit)
         print(f"| {dataset} | {epsilon:g} | " + " | ".join(texts) + " |")
 
 
+def links(options):
+    frame = scores(options)
+    names = sorted(set(frame["estimate"]), key=lambda name: (name == "best", name != "published", name))
+    for metric, title, form in METRICS:
+        print(f"### {title}\n")
+        table(frame, metric, form, names)
+        print()
+    print("### `best` minus `published`, paired by seed\n")
+    paired(frame)
+
+
 def accuracy(options):
-    frame = polars.read_parquet(pathlib.Path(options.store, "auditor/runs", options.name, "scores.parquet"))
+    frame = all_scores(options)
     blend = polars.col("train.blend").cast(str) if "train.blend" in frame.columns else polars.lit(None, dtype=str)
     frame = frame.with_columns(blend=blend)
     keys = ["dataset", "alternative", "epsilon"]
@@ -80,33 +126,103 @@ def accuracy(options):
         mine = rows[dataset, alternative, epsilon]
         floor = next(row for key, row in rows.items() if key[:2] == (dataset, "features-only"))
         both = mine.join(floor, on="trial", suffix="_floor")
-        difference = 100 * (both["value"] - both["value_floor"])
-        half = lambda values: QUANTILES[len(values) - 1] * values.std() / len(values) ** 0.5
-        value = 100 * mine["value"]
-        gain = "" if alternative == "features-only" else f"{difference.mean():+.1f} ± {half(difference):.1f}"
+        gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
+        gain = "" if alternative == "features-only" else gain
         blended = ", blended" if mine["blend"][0] == "true" else ""
-        print(f"| {dataset} | {alternative} | {epsilon:g} | {value.mean():.1f} ± {half(value):.1f} | {gain} | "
+        print(f"| {dataset} | {alternative} | {epsilon:g} | {with_half(100 * mine['value'], '{:.1f}')} | {gain} | "
               f"{mine['model'][0]}{blended} |")
 
 
+def large(options):
+    frame = all_scores(options)
+    means = frame.group_by("dataset", "alternative", "epsilon", "metric").agg(polars.col("value").mean())
+    cells = {(row["dataset"], row["epsilon"], row["alternative"], row["metric"]): row["value"]
+             for row in means.to_dicts()}
+    trials = frame["trial"].n_unique()
+    of_trials = "one trial" if trials == 1 else f"means of {trials} trials"
+    for dataset in sorted(set(frame["dataset"])):
+        print(f"### {dataset}\n\nEach cell: `published` → `best`, {of_trials}.\n")
+        print("| ε | " + " | ".join(title for _, title, _, _ in LARGE) + " |")
+        print("|---:|" + "---:|" * len(LARGE))
+        not_better = []
+        epsilons = sorted({key[1] for key in cells if key[0] == dataset})
+        for epsilon in epsilons:
+            texts = []
+            for metric, title, form, badness in LARGE:
+                published, best = (cells[dataset, epsilon, name, metric] for name in ("published", "best"))
+                texts.append(f"{form.format(published)} → {form.format(best)}")
+                if badness(best) >= badness(published):
+                    not_better.append(f"{title} at ε = {epsilon:g} ({texts[-1]})")
+            print(f"| {epsilon:g} | " + " | ".join(texts) + " |")
+        n_cells = len(epsilons) * len(LARGE)
+        if not_better:
+            print(f"\n`best` is not better than `published` in {len(not_better)} of the {n_cells} cells of {dataset}: "
+                  f"{'; '.join(not_better)}.\n")
+        else:
+            print(f"\n`best` is better than `published` in all {n_cells} cells of {dataset}.\n")
+
+
+def monotone(options):
+    frame = all_scores(options)
+    print("| graph | ε | " + " | ".join(title for _, _, title, _, _ in STEPS) + " |")
+    print("|---|---|" + "---:|" * len(STEPS))
+    below, n_differences, trials = [], 0, frame["trial"].n_unique()
+    for dataset in sorted(set(frame["dataset"])):
+        epsilons = sorted(set(frame.filter(polars.col("dataset") == dataset)["epsilon"]))
+        for smaller, larger in zip(epsilons, epsilons[1:]):
+            step = f"{smaller:g} → {larger:g}"
+            texts = []
+            for alternative, metric, title, factor, form in STEPS:
+                mine = frame.filter(dataset=dataset, alternative=alternative, metric=metric)
+                ends = (mine.filter(epsilon=epsilon).select("trial", "value") for epsilon in (larger, smaller))
+                both = next(ends).join(next(ends), on="trial", suffix="_smaller")
+                difference = factor * (both["value"] - both["value_smaller"])
+                texts.append(with_half(difference, form))
+                n_differences += 1
+                if trials > 1 and difference.mean() + half(difference) < 0:
+                    below.append(f"{title} from {step} on {dataset} ({texts[-1]})")
+            print(f"| {dataset} | {step} | " + " | ".join(texts) + " |")
+    if trials == 1:
+        print("\nOne trial has no interval, so nothing can be said about differences below 0.")
+        return
+    print(f"\nDifferences whose whole interval lies below 0, of {n_differences} over {trials} trials: "
+          f"{'; '.join(below) or 'none'}. If no step changed anything, {n_differences / 40:.1f} would be expected by accident.")
+
+
+def splits(options):
+    field = "ingest.split.seed"
+    frame = all_scores(options)
+    keys = ["dataset", "alternative", "epsilon"]
+    # A split counts once: its score is the mean over the trials in it.
+    means = frame.group_by(*keys, field, "metric").agg(polars.col("value").mean()).sort(field)
+    rows = means.filter(metric="accuracy").partition_by(*keys, as_dict=True)
+    print("| graph | row | ε | splits | accuracy, % | less `features-only` | test nodes | ± of one test set |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    tested = {key: row["value"].min()
+              for key, row in means.filter(metric="test_nodes").partition_by(*keys, as_dict=True).items()}
+    for dataset, alternative, epsilon in sorted(rows, key=lambda key: (key[0], key[1] != "features-only", *key[1:])):
+        mine = rows[dataset, alternative, epsilon]
+        floor = next(row for key, row in rows.items() if key[:2] == (dataset, "features-only"))
+        both = mine.join(floor, on=field, suffix="_floor")
+        gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
+        gain = "" if alternative == "features-only" else gain
+        share, n = mine["value"].mean(), tested[dataset, alternative, epsilon]
+        of_test_set = 1.96 * (share * (1 - share) / n) ** 0.5
+        print(f"| {dataset} | {alternative} | {epsilon:g} | {len(mine)} | {with_half(100 * mine['value'], '{:.1f}')} | "
+              f"{gain} | {n:.0f} | {100 * of_test_set:.1f} |")
+
+
+TABLES = {"links": links, "accuracy": accuracy, "large": large, "monotone": monotone, "splits": splits}
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("table", nargs="?", choices=["links", "accuracy"], default="links")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", nargs="?", choices=TABLES, default="links")
     parser.add_argument("--store", default="artifacts")
     parser.add_argument("--name")
     options = parser.parse_args()
-    options.name = options.name or ("compare" if options.table == "links" else "compare-accuracy")
-    if options.table == "accuracy":
-        accuracy(options)
-        return
-    frame = scores(options)
-    names = sorted(set(frame["estimate"]), key=lambda name: (name == "best", name != "published", name))
-    for metric, title, form in METRICS:
-        print(f"### {title}\n")
-        table(frame, metric, form, names)
-        print()
-    print("### `best` minus `published`, paired by seed\n")
-    paired(frame)
+    options.name = options.name or NAMES.get(options.table, options.table)
+    TABLES[options.table](options)
 
 
 if __name__ == "__main__":

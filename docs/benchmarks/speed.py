@@ -2,6 +2,7 @@
 """What a user waits for, with the reach of each figure beside it: speed.md.
 
 usage: speed.py [--data-dir DIR] [--veilgraph PROGRAM] [--repeat N] [--rows NAME...] [--million] > table.md
+       speed.py --estimators [GRAPH...] --data-dir DIR [--repeat N] > table.md      "Time and memory" of estimators.md
 
 Every repetition starts with an empty store. Without --data-dir the rows on Cora are left out; with --million the rows of a
 million nodes are run too (half an hour and 12 GiB). Only the standard library is needed.
@@ -77,6 +78,22 @@ model = "gcn"
 epochs = 100
 """
 
+ESTIMATORS = """
+references = []
+[ingest]
+dataset = "{graph}"
+[privatize.links]
+epsilon = [1, 2, 4]
+degree_fraction = "auto-with-bits"
+[estimate]
+method = "best"
+[evaluate]
+metrics = ["link-error"]
+"""
+
+# Nodes, and the seconds that are asked of `best` at every budget.
+GRAPHS = {"cora": (2_708, 1), "facebook": (22_470, 10), "ms_academic_cs": (18_333, 15)}
+
 RELEASES = """
 references = []
 trials = {trials}
@@ -116,8 +133,13 @@ class Runs:
 
     def stage(self, name):
         """Median, least and most seconds of a stage, all its tasks together."""
-        took = [sum(row["seconds"] or 0 for row in stages if row["stage"] == name) for stages in self.seconds]
-        return f"{statistics.median(took):.2f} ({min(took):.2f} to {max(took):.2f})"
+        return self.took(lambda task: task["stage"] == name)
+
+    def took(self, is_meant):
+        """Median, least and most seconds of the tasks that are meant, all together; the median alone of one run."""
+        took = [sum(task["seconds"] or 0 for task in stages if is_meant(task)) for stages in self.seconds]
+        between = f" ({min(took):.2f} to {max(took):.2f})" if len(took) > 1 else ""
+        return f"{statistics.median(took):.2f}{between}"
 
 
 def row(what, found, reach):
@@ -167,6 +189,20 @@ def million(options):
     row("a million nodes, 8,415 features: peak MiB", f"{runs.peak:.0f}", 8_192)
 
 
+def estimators(options):
+    """A row for each graph: one process, one task at a time, all three budgets one after the other."""
+    print("| graph | nodes | `similarity`, s | `class-beliefs`, s | `estimate` at 1 nat, s | at 2 nats, s "
+          "| at 4 nats, s | reach, s | whole process, MiB | reach, MiB |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for graph in options.estimators or GRAPHS:
+        runs = Runs(options, ESTIMATORS.format(graph=graph), ["--jobs", "1"])
+        nodes, reach = GRAPHS[graph]
+        cells = [runs.took(lambda task: task["function"] == name) for name in ("similarity", "class-beliefs")]
+        cells += [runs.took(lambda task: task["stage"] == "estimate" and f"epsilon-{epsilon}," in task["label"])
+                  for epsilon in (1, 2, 4)]
+        print(f"| {graph} | {nodes:,} | {' | '.join(cells)} | {reach} | {runs.peak:.0f} | 1,024 |", flush=True)
+
+
 ROWS = {"pairs": pairs, "best": best, "solitude": solitude, "soft": soft, "releases": releases}
 
 
@@ -177,7 +213,13 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS))
     parser.add_argument("--million", action="store_true")
+    parser.add_argument("--estimators", nargs="*", choices=GRAPHS)
     options = parser.parse_args()
+    if options.estimators is not None:
+        if not options.data_dir:
+            parser.error("--estimators reads public graphs: name their folder with --data-dir")
+        estimators(options)
+        return
     print("| what | median (least to most) | reach |")
     print("|---|---:|---:|")
     for name in options.rows:

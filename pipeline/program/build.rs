@@ -39,11 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows +=
             &format!("    CodeOfCrate {{ name: \"{name}\", code: \"{code}\", dependencies: \"{dependencies}\" }},\n");
     }
-    let text = format!(
-        "const CODE: &[CodeOfCrate] = &[
-{rows}];
-"
-    );
+    let text = format!("const CODE: &[CodeOfCrate] = &[\n{rows}];\n");
     fs::write(Path::new(&env::var("OUT_DIR")?).join("code.rs"), text)?;
     println!("cargo::rustc-env=VEILGRAPH_COMMIT={}", commit(root));
     Ok(())

@@ -60,6 +60,22 @@ def edges(n: int) -> npt.NDArray[np.int64]:
     return np.argwhere(np.triu(generator.random((n, n)) < 0.1, k=1))
 
 
+@pytest.fixture(scope="session")
+def ring() -> list[tuple[int, int]]:
+    """Return the links of a ring of 12 nodes."""
+    return [(node, (node + 1) % 12) for node in range(12)]
+
+
+@pytest.fixture
+def ring_reports(ring: list[tuple[int, int]]) -> Iterator[veilgraph.Reports]:
+    """Yield reports of the ring: node i has the feature i alone and the class i // 6; every third one trains."""
+    words = ["train", "validation", "test"] * 4
+    with veilgraph.randomize(
+        ring, 12, epsilon=8.0, seed=1, features=np.eye(12), labels=np.arange(12) // 6, splits=words
+    ) as reports:
+        yield reports
+
+
 @pytest.fixture
 def data_folder(tmp_path: Path) -> Path:
     """Return an empty folder."""

@@ -104,25 +104,18 @@ def test_a_missing_package_is_named_with_its_extra(
         getattr(GRAPH, method)()
 
 
-def test_a_graph_knows_features_labels_and_splits_of_its_reports() -> None:
-    ring = [(node, (node + 1) % 12) for node in range(12)]
-    words = ["train", "validation", "test"] * 4
-    labels = np.arange(12) // 6
-    with veilgraph.randomize(
-        ring, 12, epsilon=8.0, seed=1, features=np.eye(12), labels=labels, splits=words
-    ) as reports:
-        graph = veilgraph.graph(reports, "hybrid", edge_multiple=2)
+def test_a_graph_knows_features_labels_and_splits_of_its_reports(ring_reports: veilgraph.Reports) -> None:
+    graph = veilgraph.graph(ring_reports, "hybrid", edge_multiple=2)
     assert (graph.n_nodes, graph.directed) == (12, False)
     assert graph.features is not None
     assert graph.labels is not None
     assert graph.splits is not None
     np.testing.assert_array_equal(graph.features, np.eye(12))
-    assert graph.labels.tolist() == labels.tolist()
+    assert graph.labels.tolist() == [node // 6 for node in range(12)]
     assert graph.splits.tolist() == [0, 1, 2] * 4
 
 
-def test_other_mechanisms_build_graphs_too() -> None:
-    ring = [(node, (node + 1) % 12) for node in range(12)]
+def test_other_mechanisms_build_graphs_too(ring: list[tuple[int, int]]) -> None:
     with veilgraph.randomize(ring, 12, epsilon=float("inf"), mechanism="rr", seed=1) as reports:
         graph = veilgraph.graph(reports)
         assert graph.directed

@@ -152,14 +152,8 @@ def test_what_is_handed_over_belongs_to_the_library() -> None:
     assert GRAPH.labels.tolist() == [0, 1, 0, 1, -1]
 
 
-def test_graphs_of_reports_are_taken_too() -> None:
-    ring = [(node, (node + 1) % 12) for node in range(12)]
-    words = ["train", "validation", "test"] * 4
-    labels = np.arange(12) // 6
-    with veilgraph.randomize(
-        ring, 12, epsilon=8.0, seed=1, features=np.eye(12), labels=labels, splits=words
-    ) as reports:
-        graph = veilgraph.graph(reports)
+def test_graphs_of_reports_are_taken_too(ring_reports: veilgraph.Reports) -> None:
+    graph = veilgraph.graph(ring_reports)
     data, other = graph.to_pyg(), graph.to_dgl()
     assert {name: tensor.shape_and_type[1] for name, tensor in data.known.items()} == {
         "edge_index": "int64",

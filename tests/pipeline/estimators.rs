@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -388,4 +389,59 @@ fn the_default_goes_without_withheld_features() {
         let answer = lab.call(&["run", "config.toml", "--set", named]);
         assert!(answer.status == 2 && answer.err.contains("does not hold"), "{named}: {}", answer.err);
     }
+}
+
+/// A config of docs/benchmarks/estimators.md at two budgets, on a drawn graph in the place of its own.
+fn config_on_a_drawn_graph(name: &str, arguments: &[&str]) -> (Lab, Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name);
+    let text = fs::read_to_string(path).expect("a config");
+    let is_kept = |line: &&str| !line.starts_with("dataset = ") && *line != "split = \"published\"";
+    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
+    let drawn = "[ingest.synthetic]\nnodes = 200\nclasses = 3\nmean_degree = 6.0\nfeatures = 60\nwords = 8\n";
+    let budgets = ["--set", "privatize.links.epsilon=[2, 6]"];
+    run(&format!("{}\n{drawn}", kept.join("\n")), &[&budgets[..], arguments].concat())
+}
+
+/// What the tables of large graphs, of nested budgets and of several splits are made of is there.
+#[test]
+fn the_configs_of_the_tables_have_the_scores_that_these_read() {
+    let cells = |document: &Value, metric: &str| -> BTreeSet<String> {
+        let found = rows(&document["metrics"]).filter(|row| row["metric"] == metric);
+        found.map(|row| format!("{} {}", row["alternative"].as_str().unwrap_or_default(), row["epsilon"])).collect()
+    };
+    let named = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<BTreeSet<_>>();
+
+    let (_, large) = config_on_a_drawn_graph("compare-large.toml", &["--set", "trials=1"]);
+    let scores = ["average_precision", "log_loss_per_link", "mae", "calibration_error", "expected_link_ratio"];
+    for metric in scores {
+        assert_eq!(
+            cells(&large, metric),
+            named(&["best 2.0", "best 6.0", "published 2.0", "published 6.0"]),
+            "{metric}"
+        );
+    }
+
+    let (_, monotone) = config_on_a_drawn_graph("monotone.toml", &["--set", "trials=2"]);
+    let steps = named(&["beliefs 2.0", "beliefs 6.0", "best 2.0", "best 6.0"]);
+    assert_eq!(cells(&monotone, "accuracy"), steps);
+    assert_eq!(cells(&monotone, "average_precision"), steps);
+    let judged: Vec<u64> = rows(&monotone["checks"]).filter_map(|check| check["cells"].as_u64()).collect();
+    assert_eq!(judged, [2, 1], "one step of two accuracies, and one of links");
+
+    let one = ["--set", "trials=1"];
+    let (lab, splits) = config_on_a_drawn_graph("splits.toml", &one);
+    for metric in ["accuracy", "test_nodes"] {
+        assert_eq!(cells(&splits, metric), named(&["best 2.0", "best 6.0", "features-only 0.0"]), "{metric}");
+    }
+    let seeds: BTreeSet<&str> =
+        rows(&splits["metrics"]).filter_map(|row| row["choices"]["ingest.split.seed"].as_str()).collect();
+    assert_eq!(seeds, BTreeSet::from(["0", "1", "2", "3"]));
+    let budgets = ["--set", "privatize.links.epsilon=[2, 6]", "--over", "ingest.split.seed"];
+    let table = lab.call(&[&["table", "compare.toml"], &one[..], &budgets[..]].concat());
+    assert!(
+        table.status == 0 && table.out.contains("over 4 values of `ingest.split.seed`"),
+        "{}{}",
+        table.out,
+        table.err
+    );
 }

@@ -1,0 +1,107 @@
+"""Tables of docs/benchmarks/estimators.py from scores whose means and intervals are worked out by hand."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Scores = Iterable[dict[str, Any]]
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "benchmarks" / "estimators.py"
+
+
+@pytest.fixture
+def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str, Scores], str]:
+    """Return a function that prints the table of this name from these scores."""
+    spec = importlib.util.spec_from_file_location("estimators", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+
+    def print_table(name: str, scores: Scores) -> str:
+        folder = tmp_path / "auditor" / "runs" / "mine"
+        folder.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame([{"dataset": "g", **score} for score in scores]).write_parquet(folder / "scores.parquet")
+        script.TABLES[name](argparse.Namespace(store=tmp_path, name="mine"))
+        return capsys.readouterr().out
+
+    return print_table
+
+
+def scores(alternative: str, epsilon: float, metric: str, values: Iterable[float], **more: object) -> Scores:
+    """Return the scores of one cell, one for each trial."""
+    cell = {"alternative": alternative, "epsilon": float(epsilon), "metric": metric, **more}
+    return [{**cell, "trial": trial, "value": float(value)} for trial, value in enumerate(values)]
+
+
+def test_cells_in_which_best_is_not_better_are_named(printed: Callable[[str, Scores], str]) -> None:
+    better: list[tuple[str, list[float], list[float]]] = [
+        ("average_precision", [0.125, 0.375], [0.25, 0.75]),
+        ("log_loss_per_link", [2, 4], [1, 2]),
+        ("mae", [0.25, 0.25], [0.125, 0.125]),
+        ("calibration_error", [0.5, 0.5], [0.25, 0.25]),
+    ]
+    rows = [
+        row
+        for epsilon in (8, 1)
+        for metric, published, best in better
+        for name, values in (("published", published), ("best", best))
+        for row in scores(name, epsilon, metric, values)
+    ]
+    # At 1 nat the ratio of `best` is nearer to 1 although it is larger, and at 8 nats it is as far off.
+    ratio = "expected_link_ratio"
+    rows += [*scores("published", 1, ratio, [0.5, 0.5]), *scores("best", 1, ratio, [1.25, 1.25])]
+    rows += [*scores("published", 8, ratio, [1.25, 1.25]), *scores("best", 8, ratio, [0.75, 0.75])]
+    text = printed("large", rows)
+    cells = "0.2500 → 0.5000 | 3 → 1.5 | 2.50e-01 → 1.25e-01 | 0.5 → 0.25"
+    assert f"| 1 | {cells} | 0.500 → 1.250 |\n| 8 | {cells} | 1.250 → 0.750 |" in text
+    assert "means of 2 trials" in text
+    where = "expected links per true link at ε = 8 (1.250 → 0.750)"
+    assert f"`best` is not better than `published` in 1 of the 10 cells of g: {where}.\n" in text
+    at_one = printed("large", [row for row in rows if row["epsilon"] == 1 and row["trial"] == 0])
+    assert "one trial" in at_one
+    assert "`best` is better than `published` in all 5 cells of g.\n" in at_one
+
+
+def test_a_step_is_paired_by_trial_and_named_where_it_loses(printed: Callable[[str, Scores], str]) -> None:
+    trials = [0.5, 0.6, 0.7]
+
+    def step(metric: str, name: str, changes: Iterable[float]) -> Scores:
+        after = [value + change for value, change in zip(trials, changes, strict=True)]
+        return [*scores(name, 2, metric, after), *scores(name, 1.5, metric, trials)]
+
+    rows = [
+        *step("average_precision", "best", [0.1, 0.1, 0.1]),
+        *step("accuracy", "beliefs", [0.01, 0, -0.01]),
+        *step("accuracy", "best", [-0.02, -0.03, -0.04]),
+    ]
+    text = printed("monotone", rows)
+    # 4.303 · 1 / √3 = 2.48 with two degrees of freedom; unpaired differences would have a width of 20 points.
+    assert "| g | 1.5 → 2 | +0.100 ± 0.000 | +0.0 ± 2.5 | -3.0 ± 2.5 |\n" in text.replace("-0.0 ±", "+0.0 ±")
+    found = "accuracy of `best`, points from 1.5 → 2 on g (-3.0 ± 2.5)"
+    assert f"Differences whose whole interval lies below 0, of 3 over 3 trials: {found}. " in text
+    one = printed("monotone", [row for row in rows if row["trial"] == 0])
+    assert "| g | 1.5 → 2 | +0.100 | +1.0 | -2.0 |\n" in one
+    assert "One trial has no interval" in one
+
+
+def test_a_split_counts_once_and_is_paired_with_its_own_floor(printed: Callable[[str, Scores], str]) -> None:
+    rows: list[dict[str, Any]] = []
+    for seed, floor, best in ((0, [0.8, 0.8], [0.9, 0.8]), (1, [0.7, 0.7], [0.8, 0.7])):
+        for name, epsilon, values in (("features-only", 0, floor), ("best", 4, best)):
+            split = {"ingest.split.seed": str(seed)}
+            rows += scores(name, epsilon, "accuracy", values, **split)
+            rows += scores(name, epsilon, "test_nodes", [100, 100], **split)
+    lines = printed("splits", rows).splitlines()
+    # Splits: 12.706 · 7.07 / √2 = 63.5 with one degree of freedom. Test nodes: 1.96 √(0.75 · 0.25 / 100) = 8.5 %.
+    assert lines[2] == "| g | features-only | 0 | 2 | 75.0 ± 63.5 |  | 100 | 8.5 |"
+    assert lines[3] == "| g | best | 4 | 2 | 80.0 ± 63.5 | +5.0 ± 0.0 | 100 | 7.8 |"
