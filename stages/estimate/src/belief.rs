@@ -1,5 +1,6 @@
 //! This module goes from degrees and evidence to the posterior.
 
+use rayon::prelude::*;
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
@@ -101,7 +102,7 @@ pub(crate) fn believe(
     if let Some(scores) = scores {
         // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be.
         belief = update(belief, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
-        let raised = raised(&scores, &evidence, &bins, &belief);
+        let raised = raised(scores, &evidence, &bins, &belief);
         let intervals = Intervals::new(&raised, MOST_BINS);
         evidence = evidence.with_similar(intervals.pairs(&raised)?)?;
         bins = BinOddsModel::fixed(intervals.logits);
@@ -133,7 +134,7 @@ fn calibrated(
     let listed = |(i, row): (usize, &Vec<(u32, f32)>)| -> Vec<(u32, f32)> {
         row.iter().copied().filter(|&(j, _)| evidence.similar().bin(i, j) > 0).collect()
     };
-    let listed: Vec<Vec<(u32, f32)>> = scores.rows.iter().enumerate().map(listed).collect();
+    let listed: Vec<Vec<(u32, f32)>> = scores.rows.par_iter().enumerate().map(listed).collect();
     let evidence = evidence.with_similar(intervals.pairs(&listed)?)?;
     let bins = BinOddsModel {
         fixed_logits: intervals.logits.clone(),
@@ -144,9 +145,8 @@ fn calibrated(
     let similar = SimilarClaims::new(&evidence);
     let learned = learn_bin_odds(&start.prior, inputs, &similar, &bins, None, progress);
     start.bin_change = learned.change;
-    for (_, logit) in scores.rows.iter_mut().flatten() {
-        *logit = intervals.mapped(*logit, &learned.bin_logits);
-    }
+    let map = |(_, logit): &mut (u32, f32)| *logit = intervals.mapped(*logit, &learned.bin_logits);
+    scores.rows.par_iter_mut().for_each(|row| row.iter_mut().for_each(map));
     tracing::debug!(before = ?intervals.logits, after = ?learned.bin_logits, "scores calibrated");
     Ok((evidence, scores))
 }
@@ -154,24 +154,25 @@ fn calibrated(
 /// The log odds of a bin are believed to differ from its scores by about this many nats.
 const SCORE_ERROR: f64 = 0.5;
 
-/// Adds to the scores what common neighbours add to the log odds of a pair.
-fn raised(scores: &PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
+/// Adds to the scores what common neighbours add to the log odds of a pair; the rows of the scores become those of the result.
+fn raised(scores: PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
     let added = |bin: u8| {
         let at = usize::from(bin) - 1;
         (belief.bin_logits[at] - bins.fixed_logits[at]) as f32
     };
-    let row = |(i, row): (usize, &Vec<(u32, f32)>)| {
-        let raises = crossed.similar().row(i).map(|(j, bin)| (j, added(bin)));
-        let mut row: Vec<(u32, f32)> = row.iter().copied().chain(raises).collect();
+    let raise = |(i, row): (usize, &mut Vec<(u32, f32)>)| {
+        row.extend(crossed.similar().row(i).map(|(j, bin)| (j, added(bin))));
         row.sort_by_key(|&(j, _)| j);
         row.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             kept.1 += if is_same { next.1 } else { 0.0 };
             is_same
         });
-        row
+        row.shrink_to_fit();
     };
-    scores.rows.iter().enumerate().map(row).collect()
+    let mut rows = scores.rows;
+    rows.par_iter_mut().enumerate().for_each(raise);
+    rows
 }
 
 /// Holds what is believed of nodes and bins.

@@ -35,27 +35,30 @@ impl<'a> SimilarClaims<'a> {
         similar
     }
 
-    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`. Returns also the shares
-    /// of all other pairs that have 0, 1 and 2 claims.
-    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Self, [f64; 3]) {
+    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`: then nothing is copied.
+    /// Returns also the shares of all other pairs that have 0, 1 and 2 claims.
+    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Option<Self>, [f64; 3]) {
         let (evidence, n) = (self.evidence, self.evidence.n_nodes());
         let n_double: usize = (0..n).into_par_iter().map(|i| evidence.double_claims(i).count()).sum();
         let lists_double = n_double <= most_listed;
-        let n_listed = self.pairs.len() + if lists_double { n_double } else { 0 };
-        let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
-        for i in 0..n {
-            let row = self.row(i);
-            listed.pairs.extend_from_slice(row);
-            let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
-            let double = evidence.double_claims(i).filter(|j| lists_double && is_other(j));
-            listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
-            listed.offsets.push(listed.pairs.len());
-        }
+        let list = || {
+            let n_listed = self.pairs.len() + n_double;
+            let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
+            for i in 0..n {
+                let row = self.row(i);
+                listed.pairs.extend_from_slice(row);
+                let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
+                let double = evidence.double_claims(i).filter(is_other);
+                listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
+                listed.offsets.push(listed.pairs.len());
+            }
+            listed
+        };
         let n_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
         let (claimed, double) = (evidence.n_claimed() as f64, n_double as f64);
         let counts = [n_pairs - claimed, claimed - double, if lists_double { 0.0 } else { double }];
         let total: f64 = counts.iter().sum();
-        (listed, counts.map(|count| count / total))
+        (lists_double.then(list), counts.map(|count| count / total))
     }
 
     /// Returns the same pairs, where those that are left out have one claim, which says nothing.
