@@ -92,16 +92,16 @@ pub(crate) fn believe(
             update(start, &inputs, &evidence, &bins, params.match_degrees.then(|| matched(MATCHED)), progress)?;
         return Ok((model(belief), evidence));
     }
-    let belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
+    let mut belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
     let first = Posterior::new(&model(belief.clone()), evidence)?;
     let crossed = triangles::cross(&first, &used.degrees, SHARE, MOST_PAIRS)?;
     tracing::debug!(pairs = crossed.pairs.n_pairs(), "common neighbours counted");
     let mut bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
     let mut evidence = first.into_evidence().with_similar(crossed.pairs)?;
-    let mut belief = belief;
     if let Some(scores) = scores {
-        // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be.
-        belief = update(belief, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
+        // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be. Learning reads
+        // the prior alone, and the last match begins at the first one, so there is no match in between.
+        belief = with_learned_bins(belief, &inputs, &SimilarClaims::new(&evidence), &bins, None, progress);
         let raised = raised(scores, &evidence, &bins, &belief);
         let intervals = Intervals::new(&raised, MOST_BINS);
         evidence = evidence.with_similar(intervals.pairs(&raised)?)?;
@@ -209,6 +209,23 @@ fn centred_ridge(squared_variation: f64) -> f64 {
     1.0 / libm::log1p(squared_variation).max(0.2)
 }
 
+/// Learns the log odds of the bins; the prior then has the degrees as well as `goal` asks.
+fn with_learned_bins(
+    start: Belief,
+    inputs: &FitInputs,
+    similar: &SimilarClaims,
+    bins: &BinOddsModel,
+    goal: Option<Goal>,
+    progress: &Progress,
+) -> Belief {
+    let needs_prior = goal.is_some() && !bins.fixed_logits.is_empty();
+    if bins.n_learned == 0 && !needs_prior {
+        return Belief { bin_logits: bins.fixed_logits.clone(), ..start };
+    }
+    let LearnedOdds { prior, bin_logits, change } = learn_bin_odds(&start.prior, inputs, similar, bins, goal, progress);
+    Belief { prior, bin_logits, bin_change: start.bin_change.max(change), ..start }
+}
+
 /// Learns the log odds of the bins; then, if it is wanted, matches the posterior's degrees.
 ///
 /// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
@@ -223,16 +240,10 @@ fn update(
     progress: &Progress,
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
-    let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
-    if bins.n_learned > 0 || matching.is_none() && !bins.fixed_logits.is_empty() {
-        // Matching fits the posterior by itself; without it, the prior has to have the degrees.
-        let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
-        let change;
-        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(&prior, inputs, &similar, bins, goal, progress);
-        bin_change = bin_change.max(change);
-    } else {
-        bin_logits.clone_from(&bins.fixed_logits);
-    }
+    // Matching fits the posterior by itself; without it, the prior has to have the degrees.
+    let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
+    let learned = with_learned_bins(start, inputs, &similar, bins, goal, progress);
+    let Belief { prior, mut posterior, bin_logits, bin_change, mut ridge, may_grow } = learned;
     let FitInputs { degrees: of_prior, epsilon_links, one_sided, .. } = *inputs;
     match matching {
         Some(Matching { degrees, centred_ridge, goal }) if epsilon_links.is_finite() => {
