@@ -42,6 +42,7 @@ use learned::Learned;
 use messages::Messages;
 use report_weight::weighed;
 pub(crate) use scores::{Intervals, PairScores};
+use unclaimed::Unclaimed;
 
 /// Holds what is known of the nodes before the reports are read.
 ///
@@ -113,7 +114,7 @@ pub(crate) fn fit_blocks(
     const ROUNDS: [usize; 3] = [6, 6, 25];
     let ratios = ClaimRatios::new(epsilon_links);
     let similar = SimilarClaims::new(evidence);
-    let pairs = DoubleClaimPairs::new(evidence);
+    let (pairs, unclaimed) = (DoubleClaimPairs::new(evidence), Unclaimed::new(&similar));
     let mut degrees = degrees.to_vec();
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     if degrees.iter().sum::<f64>() == 0.0 {
@@ -128,7 +129,7 @@ pub(crate) fn fit_blocks(
         progress.report(round as u64, ROUNDS.len() as u64);
         learned.learn(&degrees, &similar, messages.beliefs(), ratios);
         learned.learn_homophily(&similar, &pairs, classes, ratios);
-        messages.propagate(&learned, &similar, classes, ratios, MOST_STORED, most_passes);
+        messages.propagate(&learned, &unclaimed, classes, ratios, MOST_STORED, most_passes);
     }
     let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);
     if let Some(coordinates) = &classes.coordinates {

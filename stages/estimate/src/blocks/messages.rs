@@ -9,7 +9,6 @@ use super::learned::Learned;
 use super::stored::Stored;
 use super::unclaimed::{Background, ClassAffinity, Unclaimed};
 use super::{ClaimRatios, KnownClasses, TRUST, fix, normalize, prior_log, to_the_trust};
-use crate::similar_claims::SimilarClaims;
 
 /// Holds what nodes believe of classes, and what they tell each other.
 ///
@@ -83,7 +82,7 @@ impl<'a> Messages<'a> {
     pub(crate) fn propagate(
         &mut self,
         learned: &Learned,
-        similar: &SimilarClaims,
+        unclaimed: &Unclaimed,
         classes: &KnownClasses,
         ratios: ClaimRatios,
         most_stored: usize,
@@ -94,7 +93,6 @@ impl<'a> Messages<'a> {
         self.affinity.same = learned.shares.iter().map(|share| (learned.homophily / share) as f32).collect();
         self.claim = ratios.less_one[2];
         self.learned.clone_from(learned);
-        let unclaimed = Unclaimed::new(learned, similar, ratios, self.pairs.n_nodes());
         // The messages of the last round go before those of this one come.
         self.stored = Stored::default();
         let strength = |node: usize, slot: usize| self.strength(node, slot);
@@ -102,7 +100,7 @@ impl<'a> Messages<'a> {
         self.stored.messages = self.first_messages();
         let mut spare = self.spare();
         for pass in 0..most_passes {
-            let change = self.pass(&unclaimed, classes, ratios, &mut spare);
+            let change = self.pass(unclaimed, classes, ratios, &mut spare);
             tracing::debug!(pass, change, kept = self.stored.n_messages(), "beliefs propagated");
             if change < SETTLED {
                 break;
@@ -138,7 +136,12 @@ impl<'a> Messages<'a> {
         for (weight, row) in learned.weights.iter().zip(self.beliefs.chunks_exact(n_classes)) {
             weight_by_class.iter_mut().zip(row).for_each(|(sum, &belief)| *sum += weight * f64::from(belief));
         }
-        let background = Background { weight_by_class, per_weight: ratios.less_one[0] * ratios.unclaimed, learned };
+        let background = Background {
+            weight_by_class,
+            per_weight: ratios.less_one[0] * ratios.unclaimed,
+            less_one: ratios.less_one[0],
+            learned,
+        };
         let mut rest = spare.messages.as_mut_slice();
         let mut outgoing = Vec::with_capacity(self.pairs.n_nodes());
         for ends in self.stored.offsets.windows(2) {
