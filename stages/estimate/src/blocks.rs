@@ -182,7 +182,7 @@ fn normalize(odds: impl Iterator<Item = f64> + Clone, out: &mut [f32]) {
 const TRUST: f64 = 0.75;
 
 /// Returns `x^{3/4}`, with [`TRUST`] as exponent.
-fn to_the_trust(x: f64) -> f64 {
+fn to_the_trust(x: f32) -> f32 {
     let root = x.sqrt();
     root * root.sqrt()
 }

@@ -1,14 +1,17 @@
 //! This module propagates beliefs about classes along the double claims.
 
 mod told;
+mod update;
 
 use rayon::prelude::*;
+use veilgraph_operator::lanes::for_lanes;
 
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::stored::Stored;
 use super::unclaimed::{Background, ClassAffinity, Unclaimed};
-use super::{ClaimRatios, KnownClasses, TRUST, fix, normalize, prior_log, to_the_trust};
+use super::{ClaimRatios, KnownClasses, fix};
+use update::{Room, Update};
 
 /// Holds what nodes believe of classes, and what they tell each other.
 ///
@@ -74,10 +77,6 @@ impl<'a> Messages<'a> {
         &self.beliefs
     }
 
-    fn belief(&self, node: usize) -> &[f32] {
-        &self.beliefs[node * self.n_classes..][..self.n_classes]
-    }
-
     /// Propagates until beliefs have settled, in at most `most_passes`. At most `most_stored` numbers are kept as messages.
     pub(crate) fn propagate(
         &mut self,
@@ -113,7 +112,7 @@ impl<'a> Messages<'a> {
         let mut messages = Vec::with_capacity(self.stored.n_messages() * self.n_classes);
         for node in 0..self.pairs.n_nodes() {
             let range = self.stored.offsets[node]..self.stored.offsets[node + 1];
-            range.for_each(|_| messages.extend_from_slice(self.belief(node)));
+            range.for_each(|_| messages.extend_from_slice(self.belief::<0>(node)));
         }
         messages
     }
@@ -142,6 +141,7 @@ impl<'a> Messages<'a> {
             less_one: ratios.less_one[0],
             learned,
         };
+        let (known, room) = ((&background, unclaimed, classes), || Room::new(n_classes));
         let mut rest = spare.messages.as_mut_slice();
         let mut outgoing = Vec::with_capacity(self.pairs.n_nodes());
         for ends in self.stored.offsets.windows(2) {
@@ -152,69 +152,14 @@ impl<'a> Messages<'a> {
         let rows = outgoing.into_par_iter().zip(spare.beliefs.par_chunks_mut(n_classes));
         let changes = rows.zip(spare.field.par_chunks_mut(n_classes)).enumerate();
         let change = changes
-            .map(|(node, ((outgoing, belief), field))| {
-                self.update(node, &background, unclaimed, classes, &mut Update { outgoing, belief, field })
+            .map_init(room, |room, (node, ((outgoing, belief), field))| {
+                let mut next = Update { outgoing, belief, field };
+                for_lanes!(n_classes, LANES => self.update::<LANES>(node, known, room, &mut next))
             })
             .reduce(|| 0.0, f32::max);
         std::mem::swap(&mut self.beliefs, &mut spare.beliefs);
         std::mem::swap(&mut self.field, &mut spare.field);
         std::mem::swap(&mut self.stored.messages, &mut spare.messages);
-        change
-    }
-
-    /// Updates one node; returns by how much its belief changed at most.
-    fn update(
-        &self,
-        node: usize,
-        background: &Background,
-        unclaimed: &Unclaimed,
-        classes: &KnownClasses,
-        next: &mut Update,
-    ) -> f32 {
-        /// So much of the last value is kept, so that beliefs do not swing.
-        const KEPT: f32 = 0.3;
-        /// Of so many factors the logarithm is taken at once.
-        const FACTORS: usize = 8;
-        let n_classes = self.n_classes;
-        let mut field = unclaimed.field(node, background, &self.beliefs, &self.affinity);
-        let n_stored = self.stored.offsets[node + 1] - self.stored.offsets[node];
-        // What the double claims multiply the odds of each class by, first those whose messages are kept.
-        let mut factors = Vec::with_capacity(n_stored * n_classes);
-        let mut others = Vec::new();
-        let (mut weak, mut scratch) = (vec![0.0_f32; n_classes], vec![0.0_f32; n_classes]);
-        for slot in self.pairs.slots(node) {
-            let is_stored = self.stored.number(slot).is_some();
-            if is_stored || !self.add_weak(slot, node, &mut weak, &mut scratch) {
-                let row = if is_stored { &mut factors } else { &mut others };
-                self.push_factors(slot, node, row);
-            }
-        }
-        for rows in [&factors, &others].into_iter().flat_map(|rows| rows.chunks(FACTORS * n_classes)) {
-            for (class, sum) in field.iter_mut().enumerate() {
-                let product: f64 = rows.iter().skip(class).step_by(n_classes).product();
-                *sum += libm::log(product);
-            }
-        }
-        field.iter_mut().zip(&weak).for_each(|(sum, &weak)| *sum += f64::from(weak));
-        let log_odds: Vec<f64> =
-            classes.prior.row(node).iter().zip(&field).map(|(&p, field)| prior_log(p) + TRUST * field).collect();
-        let most = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let odds: Vec<f64> = log_odds.iter().map(|log| libm::exp(log - most)).collect();
-        normalize(odds.iter().copied(), next.belief);
-        fix(next.belief, classes.known[node]);
-        let mut change = 0.0_f32;
-        for (new, &old) in next.belief.iter_mut().zip(self.belief(node)) {
-            change = change.max((*new - old).abs());
-            *new = KEPT * old + (1.0 - KEPT) * *new;
-        }
-        next.field.iter_mut().zip(&field).for_each(|(out, &value)| *out = value as f32);
-        let old = &self.stored.messages[self.stored.offsets[node] * n_classes..];
-        let outgoing = next.outgoing.chunks_exact_mut(n_classes).zip(old.chunks_exact(n_classes));
-        for ((out, old), row) in outgoing.zip(factors.chunks_exact(n_classes)) {
-            normalize(odds.iter().zip(row).map(|(odds, &factor)| odds / to_the_trust(factor)), out);
-            fix(out, classes.known[node]);
-            out.iter_mut().zip(old).for_each(|(new, old)| *new = KEPT * old + (1.0 - KEPT) * *new);
-        }
         change
     }
 }
@@ -226,9 +171,5 @@ struct Spare {
     messages: Vec<f32>,
 }
 
-/// Holds where the update of one node is written.
-struct Update<'a> {
-    outgoing: &'a mut [f32],
-    belief: &'a mut [f32],
-    field: &'a mut [f32],
-}
+#[cfg(test)]
+mod tests;

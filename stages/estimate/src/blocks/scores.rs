@@ -34,11 +34,11 @@ impl PairScores {
         let n_classes = learned.shares.len();
         let belief = |node: usize| &messages.beliefs()[node * n_classes..][..n_classes];
         let of_beliefs = |i: usize, j: u32| learned.affinity(belief(i), belief(j as usize));
-        let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f64>; 2]| {
+        let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f32>; 2]| {
             let same = same_class(messages, slot, i, &learned.shares, scratch);
             1.0 - learned.homophily + learned.homophily * same
         };
-        let row = |scratch: &mut [Vec<f64>; 2], i: usize| -> ScoredRow {
+        let row = |scratch: &mut [Vec<f32>; 2], i: usize| -> ScoredRow {
             let slots = pairs.later_slots(i);
             // Rows take 8 bytes a pair, and there may be tens of millions of pairs, so no row has room to spare.
             let pairs_of_row = Vec::with_capacity(slots.len() + similar.row(i).len());
@@ -96,12 +96,12 @@ pub(crate) fn same_class(
     slot: usize,
     i: usize,
     shares: &[f64],
-    scratch: &mut [Vec<f64>; 2],
+    scratch: &mut [Vec<f32>; 2],
 ) -> f64 {
     let [own, other] = scratch;
     messages.outgoing(slot, i, own);
     messages.incoming(slot, i, other);
-    own.iter().zip(&*other).zip(shares).map(|((a, b), share)| a * b / share).sum()
+    own.iter().zip(&*other).zip(shares).map(|((a, b), share)| f64::from(a * b) / share).sum()
 }
 
 /// Holds the listed pairs of a node and later ones.

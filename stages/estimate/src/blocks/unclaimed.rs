@@ -75,25 +75,31 @@ impl Unclaimed {
         Self { offsets, partners, bins }
     }
 
-    /// Returns what the pairs that are not claimed say about the class of a node, in nats, up to a constant.
+    /// Writes what the pairs that are not claimed say about the class of a node, in nats, up to a constant.
+    ///
+    /// `LANES` is the number of classes, known to the compiler; 0 stands for any number.
     ///
     /// # Shapes
-    /// `beliefs`: `[n, n_classes]`, row-major; Returns `[n_classes]`.
-    pub(crate) fn field(
+    /// `beliefs`: `[n, n_classes]`, row-major; `field`, which is written, and `told`, which is room: `[n_classes]`.
+    pub(crate) fn write_field<const LANES: usize>(
         &self,
         node: usize,
         background: &Background,
         beliefs: &[f32],
         affinity: &ClassAffinity,
-    ) -> Vec<f64> {
+        field: &mut [f64],
+        told: &mut [f64],
+    ) {
+        let n_classes = if LANES == 0 { affinity.same.len() } else { LANES };
         let Background { weight_by_class, per_weight, less_one, learned } = background;
-        let (any_class, same_class) = (affinity.any, affinity.same.as_slice());
-        let belief = |node: usize| &beliefs[node * same_class.len()..][..same_class.len()];
+        let (any_class, same_class) = (affinity.any, &affinity.same[..n_classes]);
+        let belief = |node: usize| &beliefs[node * n_classes..][..n_classes];
         let own = learned.weights[node];
-        let of_all = weight_by_class.iter().zip(belief(node));
-        let mut field: Vec<f64> =
-            of_all.map(|(sum, &belief)| per_weight * own * (sum - own * f64::from(belief))).collect();
-        let mut told = vec![0.0; same_class.len()];
+        let (field, told) = (&mut field[..n_classes], &mut told[..n_classes]);
+        for (field, (sum, &belief)) in field.iter_mut().zip(weight_by_class.iter().zip(belief(node))) {
+            *field = per_weight * own * (sum - own * f64::from(belief));
+        }
+        told.fill(0.0);
         let largest = f64::from(affinity.largest());
         for entry in self.offsets[node]..self.offsets[node + 1] {
             let (j, bin) = (self.partners[entry], self.bins[entry]);
@@ -113,7 +119,6 @@ impl Unclaimed {
             field.iter_mut().zip(partner).for_each(|(sum, &belief)| *sum += strength * f64::from(belief));
         }
         let per_class = field.iter_mut().zip(same_class).zip(told);
-        per_class.for_each(|((sum, &same), told)| *sum = *sum * f64::from(same) + told);
-        field
+        per_class.for_each(|((sum, &same), told)| *sum = *sum * f64::from(same) + *told);
     }
 }
