@@ -88,6 +88,8 @@ pub(crate) fn believe(
         }
     };
     if !finds_triangles {
+        // Their bins are all that is needed from here on, and there may be tens of millions of scores.
+        drop(scores);
         let belief =
             update(start, &inputs, &evidence, &bins, params.match_degrees.then(|| matched(MATCHED)), progress)?;
         return Ok((model(belief), evidence));

@@ -103,7 +103,7 @@ impl<'a> KnownPairs<'a> {
         let n_claimed = self.listed_claims().map_or(0, LinkEvidence::n_claimed);
         if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
-                let mut row = Vec::new();
+                let mut row = Vec::with_capacity(self.similar.row(i).len());
                 changes.visit(i, |j, change| row.push((j, change as f32)));
                 row
             };
