@@ -1,5 +1,6 @@
 //! This module goes from degrees and evidence to the posterior.
 
+use rayon::prelude::*;
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
@@ -87,21 +88,23 @@ pub(crate) fn believe(
         }
     };
     if !finds_triangles {
+        // Their bins are all that is needed from here on, and there may be tens of millions of scores.
+        drop(scores);
         let belief =
             update(start, &inputs, &evidence, &bins, params.match_degrees.then(|| matched(MATCHED)), progress)?;
         return Ok((model(belief), evidence));
     }
-    let belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
+    let mut belief = update(start, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
     let first = Posterior::new(&model(belief.clone()), evidence)?;
     let crossed = triangles::cross(&first, &used.degrees, SHARE, MOST_PAIRS)?;
     tracing::debug!(pairs = crossed.pairs.n_pairs(), "common neighbours counted");
     let mut bins = learn_neighbour_bins(&crossed.bins, &belief.bin_logits);
     let mut evidence = first.into_evidence().with_similar(crossed.pairs)?;
-    let mut belief = belief;
     if let Some(scores) = scores {
-        // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be.
-        belief = update(belief, &inputs, &evidence, &bins, Some(matched(ROUGH)), progress)?;
-        let raised = raised(&scores, &evidence, &bins, &belief);
+        // Scores were rounded to few bins to learn what common neighbours add to them; now they need not be. Learning reads
+        // the prior alone, and the last match begins at the first one, so there is no match in between.
+        belief = with_learned_bins(belief, &inputs, &SimilarClaims::new(&evidence), &bins, None, progress);
+        let raised = raised(scores, &evidence, &bins, &belief);
         let intervals = Intervals::new(&raised, MOST_BINS);
         evidence = evidence.with_similar(intervals.pairs(&raised)?)?;
         bins = BinOddsModel::fixed(intervals.logits);
@@ -133,7 +136,7 @@ fn calibrated(
     let listed = |(i, row): (usize, &Vec<(u32, f32)>)| -> Vec<(u32, f32)> {
         row.iter().copied().filter(|&(j, _)| evidence.similar().bin(i, j) > 0).collect()
     };
-    let listed: Vec<Vec<(u32, f32)>> = scores.rows.iter().enumerate().map(listed).collect();
+    let listed: Vec<Vec<(u32, f32)>> = scores.rows.par_iter().enumerate().map(listed).collect();
     let evidence = evidence.with_similar(intervals.pairs(&listed)?)?;
     let bins = BinOddsModel {
         fixed_logits: intervals.logits.clone(),
@@ -144,9 +147,8 @@ fn calibrated(
     let similar = SimilarClaims::new(&evidence);
     let learned = learn_bin_odds(&start.prior, inputs, &similar, &bins, None, progress);
     start.bin_change = learned.change;
-    for (_, logit) in scores.rows.iter_mut().flatten() {
-        *logit = intervals.mapped(*logit, &learned.bin_logits);
-    }
+    let map = |(_, logit): &mut (u32, f32)| *logit = intervals.mapped(*logit, &learned.bin_logits);
+    scores.rows.par_iter_mut().for_each(|row| row.iter_mut().for_each(map));
     tracing::debug!(before = ?intervals.logits, after = ?learned.bin_logits, "scores calibrated");
     Ok((evidence, scores))
 }
@@ -154,24 +156,25 @@ fn calibrated(
 /// The log odds of a bin are believed to differ from its scores by about this many nats.
 const SCORE_ERROR: f64 = 0.5;
 
-/// Adds to the scores what common neighbours add to the log odds of a pair.
-fn raised(scores: &PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
+/// Adds to the scores what common neighbours add to the log odds of a pair; the rows of the scores become those of the result.
+fn raised(scores: PairScores, crossed: &LinkEvidence, bins: &BinOddsModel, belief: &Belief) -> Vec<Vec<(u32, f32)>> {
     let added = |bin: u8| {
         let at = usize::from(bin) - 1;
         (belief.bin_logits[at] - bins.fixed_logits[at]) as f32
     };
-    let row = |(i, row): (usize, &Vec<(u32, f32)>)| {
-        let raises = crossed.similar().row(i).map(|(j, bin)| (j, added(bin)));
-        let mut row: Vec<(u32, f32)> = row.iter().copied().chain(raises).collect();
+    let raise = |(i, row): (usize, &mut Vec<(u32, f32)>)| {
+        row.extend(crossed.similar().row(i).map(|(j, bin)| (j, added(bin))));
         row.sort_by_key(|&(j, _)| j);
         row.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             kept.1 += if is_same { next.1 } else { 0.0 };
             is_same
         });
-        row
+        row.shrink_to_fit();
     };
-    scores.rows.iter().enumerate().map(row).collect()
+    let mut rows = scores.rows;
+    rows.par_iter_mut().enumerate().for_each(raise);
+    rows
 }
 
 /// Holds what is believed of nodes and bins.
@@ -208,6 +211,23 @@ fn centred_ridge(squared_variation: f64) -> f64 {
     1.0 / libm::log1p(squared_variation).max(0.2)
 }
 
+/// Learns the log odds of the bins; the prior then has the degrees as well as `goal` asks.
+fn with_learned_bins(
+    start: Belief,
+    inputs: &FitInputs,
+    similar: &SimilarClaims,
+    bins: &BinOddsModel,
+    goal: Option<Goal>,
+    progress: &Progress,
+) -> Belief {
+    let needs_prior = goal.is_some() && !bins.fixed_logits.is_empty();
+    if bins.n_learned == 0 && !needs_prior {
+        return Belief { bin_logits: bins.fixed_logits.clone(), ..start };
+    }
+    let LearnedOdds { prior, bin_logits, change } = learn_bin_odds(&start.prior, inputs, similar, bins, goal, progress);
+    Belief { prior, bin_logits, bin_change: start.bin_change.max(change), ..start }
+}
+
 /// Learns the log odds of the bins; then, if it is wanted, matches the posterior's degrees.
 ///
 /// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
@@ -222,16 +242,10 @@ fn update(
     progress: &Progress,
 ) -> Result<Belief, Error> {
     let similar = SimilarClaims::new(evidence);
-    let Belief { mut prior, mut posterior, mut bin_logits, mut bin_change, mut ridge, may_grow } = start;
-    if bins.n_learned > 0 || matching.is_none() && !bins.fixed_logits.is_empty() {
-        // Matching fits the posterior by itself; without it, the prior has to have the degrees.
-        let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
-        let change;
-        LearnedOdds { prior, bin_logits, change } = learn_bin_odds(&prior, inputs, &similar, bins, goal, progress);
-        bin_change = bin_change.max(change);
-    } else {
-        bin_logits.clone_from(&bins.fixed_logits);
-    }
+    // Matching fits the posterior by itself; without it, the prior has to have the degrees.
+    let goal = (matching.is_none() || inputs.epsilon_links.is_infinite()).then_some(Goal::EXACT);
+    let learned = with_learned_bins(start, inputs, &similar, bins, goal, progress);
+    let Belief { prior, mut posterior, bin_logits, bin_change, mut ridge, may_grow } = learned;
     let FitInputs { degrees: of_prior, epsilon_links, one_sided, .. } = *inputs;
     match matching {
         Some(Matching { degrees, centred_ridge, goal }) if epsilon_links.is_finite() => {

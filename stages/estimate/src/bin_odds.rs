@@ -7,7 +7,7 @@ use veilgraph_contract::Progress;
 use veilgraph_posterior::DistinctParameters;
 
 use crate::beta_model::Fitted;
-use crate::known_pairs::KnownPairs;
+use crate::known_pairs::{BinSums, KnownPairs};
 use crate::newton::{Goal, Problem, Ridge, Solution, newton};
 use crate::similar_claims::SimilarClaims;
 
@@ -58,18 +58,9 @@ impl BinOddsModel {
         bins.map(|(fixed, index)| fixed + index.map_or(0.0, |index| learned[index])).collect()
     }
 
-    /// Adds the values of the bins that share learned log odds.
-    ///
-    /// # Shapes
-    /// `values`: `[n_bins]`. Returns `[n_learned]`.
-    fn sums_by_learned(&self, values: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_learned];
-        for (index, value) in self.learned_index.iter().zip(values) {
-            if let Some(index) = *index {
-                sums[index] += value;
-            }
-        }
-        sums
+    /// Sums over the pairs of the bins that learn their log odds.
+    fn sums(&self, known: &KnownPairs, b: &[f64]) -> BinSums {
+        known.bin_sums(b, &self.learned_index, self.n_learned)
     }
 }
 
@@ -134,11 +125,11 @@ pub(crate) fn learn_bin_odds(
         let known = KnownPairs::prior(similar, &logits);
         let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
         beta = newton(&problem, nodes.with_values(beta), ROUGH, &Progress::none()).parameters;
-        let prior = known.bin_sums(&beta).map(|sums| bins.sums_by_learned(&sums));
+        let prior = bins.sums(&known, &beta);
         let mut posterior_beta = beta.clone();
         one_sided.iter().for_each(|&node| posterior_beta[node as usize] += epsilon_links);
         let known = KnownPairs::posterior(similar, epsilon_links, &logits);
-        let posterior = known.bin_sums(&posterior_beta).map(|sums| bins.sums_by_learned(&sums));
+        let posterior = bins.sums(&known, &posterior_beta);
         for (index, logit) in learned.iter_mut().enumerate() {
             // The likelihood may be non-concave: bounding the curvature from below keeps every step an ascent. The
             // constant 2 acts like two uncertain links in each bin and shortens the steps of bins that are nearly

@@ -43,6 +43,7 @@ use learned::Learned;
 use messages::Messages;
 use report_weight::weighed;
 pub(crate) use scores::{Intervals, PairScores};
+use unclaimed::Unclaimed;
 
 /// Holds what is known of the nodes before the reports are read.
 ///
@@ -114,7 +115,7 @@ pub(crate) fn fit_blocks(
     const ROUNDS: [usize; 3] = [6, 6, 25];
     let ratios = ClaimRatios::new(epsilon_links);
     let similar = SimilarClaims::new(evidence);
-    let pairs = DoubleClaimPairs::new(evidence);
+    let (pairs, unclaimed) = (DoubleClaimPairs::new(evidence), Unclaimed::new(&similar));
     let mut degrees = degrees.to_vec();
     one_sided.iter().for_each(|&node| degrees[node as usize] = 0.0);
     if degrees.iter().sum::<f64>() == 0.0 {
@@ -129,7 +130,7 @@ pub(crate) fn fit_blocks(
         progress.report(round as u64, ROUNDS.len() as u64);
         learned.learn(&degrees, &similar, messages.beliefs(), ratios);
         learned.learn_homophily(&similar, &pairs, classes, ratios);
-        messages.propagate(&learned, &similar, classes, ratios, MOST_STORED, most_passes);
+        messages.propagate(&learned, &unclaimed, classes, ratios, MOST_STORED, most_passes);
     }
     let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);
     if let Some(coordinates) = &classes.coordinates {
@@ -182,7 +183,7 @@ fn normalize(odds: impl Iterator<Item = f64> + Clone, out: &mut [f32]) {
 const TRUST: f64 = 0.75;
 
 /// Returns `x^{3/4}`, with [`TRUST`] as exponent.
-fn to_the_trust(x: f64) -> f64 {
+fn to_the_trust(x: f32) -> f32 {
     let root = x.sqrt();
     root * root.sqrt()
 }

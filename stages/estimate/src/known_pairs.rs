@@ -25,19 +25,12 @@ pub(crate) struct KnownPairs<'a> {
 /// Every pair that is not listed counts as one that nobody claimed.
 const UNCLAIMED: [f64; 3] = [1.0, 0.0, 0.0];
 
-/// Holds two sums over the pairs of each bin, or over the bins that share learned log odds.
+/// Holds two sums over the pairs of the bins that share learned log odds.
 pub(crate) struct BinSums {
     /// `Σ P`: this many links are expected.
     pub links: Vec<f64>,
-    /// `Σ P (1 − P)`: this is the slope of `links` by the log odds of the bin.
+    /// `Σ P (1 − P)`: this is the slope of `links` by the log odds of the bins.
     pub doubt: Vec<f64>,
-}
-
-impl BinSums {
-    /// Applies `function` to both sums.
-    pub(crate) fn map(self, function: impl Fn(Vec<f64>) -> Vec<f64>) -> Self {
-        Self { links: function(self.links), doubt: function(self.doubt) }
-    }
 }
 
 impl<'a> KnownPairs<'a> {
@@ -110,7 +103,7 @@ impl<'a> KnownPairs<'a> {
         let n_claimed = self.listed_claims().map_or(0, LinkEvidence::n_claimed);
         if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
-                let mut row = Vec::new();
+                let mut row = Vec::with_capacity(self.similar.row(i).len());
                 changes.visit(i, |j, change| row.push((j, change as f32)));
                 row
             };
@@ -119,28 +112,30 @@ impl<'a> KnownPairs<'a> {
         changes
     }
 
-    /// Sums the probabilities of the pairs in each bin, and their slopes.
+    /// Sums the probabilities of the pairs in bins that have a sum, and their slopes. Pairs of other bins cost next to nothing.
     ///
     /// # Shapes
-    /// `b`: `[n]`. Both sums are `[n_bins]`, from bin 1 on.
-    pub(crate) fn bin_sums(&self, b: &[f64]) -> BinSums {
-        let n_bins = self.logits.len() - 1;
+    /// `b`: `[n]`; `sum_of_bin`: `[n_bins]`, from bin 1 on, numbers below `n_sums`. Both sums are `[n_sums]`.
+    pub(crate) fn bin_sums(&self, b: &[f64], sum_of_bin: &[Option<usize>], n_sums: usize) -> BinSums {
         let exp_minus_b: Vec<f64> = b.iter().map(|&b| libm::exp(-b)).collect();
         let exp_minus_logits = self.exp_minus_logits();
         let sums_of_stripe = |stripe: usize| {
-            let mut sums = vec![0.0; 2 * n_bins];
+            let mut sums = vec![0.0; 2 * n_sums];
             for i in (stripe..b.len()).step_by(STRIPES) {
                 for &SimilarClaim { partner, bin, claims } in self.similar.row(i) {
+                    let Some(sum) = sum_of_bin[usize::from(bin) - 1] else { continue };
                     let product = exp_minus_b[i] * exp_minus_b[partner as usize];
                     let exp_minus = product * exp_minus_logits[usize::from(bin)][usize::from(claims)];
-                    sums[usize::from(bin) - 1] += LogisticKernel::Logistic.from_exp_minus(exp_minus);
-                    sums[n_bins + usize::from(bin) - 1] += LogisticKernel::LogisticSlope.from_exp_minus(exp_minus);
+                    let probability = LogisticKernel::Logistic.from_exp_minus(exp_minus);
+                    sums[sum] += probability;
+                    // `P (1 − P)` as a product in which nothing cancels. Where `P` is 0, one factor may be infinite.
+                    sums[n_sums + sum] += if probability > 0.0 { exp_minus * probability * probability } else { 0.0 };
                 }
             }
             sums
         };
         let mut links = sum_in_order((0..STRIPES).into_par_iter().map(sums_of_stripe).collect());
-        let doubt = links.split_off(n_bins);
+        let doubt = links.split_off(n_sums);
         BinSums { links, doubt }
     }
 }

@@ -24,7 +24,9 @@ const MOST_LISTED: usize = 1 << 22;
 
 /// Holds the pairs that are told from others one by one, and how often the others are claimed.
 pub(crate) struct TypicalClaims<'a> {
-    listed: SimilarClaims<'a>,
+    similar: &'a SimilarClaims<'a>,
+    /// The similar pairs and the double claims, where these are few enough to be listed.
+    with_double: Option<SimilarClaims<'a>>,
     /// These shares of the other pairs have 0, 1 and 2 claims.
     shares: [f64; 3],
 }
@@ -32,19 +34,20 @@ pub(crate) struct TypicalClaims<'a> {
 impl<'a> TypicalClaims<'a> {
     /// Counts the claims where this saves passes over them. Nodes that sent nothing are claimed less often than all
     /// others, so with them there is no typical pair.
-    pub(crate) fn of(similar: &SimilarClaims<'a>, one_sided: &[u32]) -> Option<Self> {
+    pub(crate) fn of(similar: &'a SimilarClaims<'a>, one_sided: &[u32]) -> Option<Self> {
         (similar.n_nodes() >= LEAST_NODES && one_sided.is_empty()).then(|| Self::counted(similar, MOST_LISTED))
     }
 
     /// Counts the claims, and lists the double ones unless there are more than `most_listed`.
-    pub(crate) fn counted(similar: &SimilarClaims<'a>, most_listed: usize) -> Self {
-        let (listed, shares) = similar.with_double_claims(most_listed);
-        Self { listed, shares }
+    pub(crate) fn counted(similar: &'a SimilarClaims<'a>, most_listed: usize) -> Self {
+        let (with_double, shares) = similar.with_double_claims(most_listed);
+        Self { similar, with_double, shares }
     }
 
     /// Returns what is known of the pairs if all that are not listed are claimed this often.
     pub(crate) fn known(&self, epsilon_links: f64, bin_logits: &[f64]) -> KnownPairs<'_> {
-        KnownPairs::typical(&self.listed, self.shares, epsilon_links, bin_logits)
+        let listed = self.with_double.as_ref().unwrap_or(self.similar);
+        KnownPairs::typical(listed, self.shares, epsilon_links, bin_logits)
     }
 }
 

@@ -24,38 +24,45 @@ pub(crate) struct SimilarClaim {
 impl<'a> SimilarClaims<'a> {
     /// Looks up the claims of all pairs in bins.
     pub(crate) fn new(evidence: &'a LinkEvidence) -> Self {
-        let mut similar = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(evidence.similar().n_pairs()) };
+        let mut offsets = vec![0];
         for i in 0..evidence.n_nodes() {
-            let row = evidence.similar().row(i);
-            let claimed =
-                row.map(|(partner, bin)| SimilarClaim { partner, bin, claims: evidence.n_claims(i, partner) });
-            similar.pairs.extend(claimed);
-            similar.offsets.push(similar.pairs.len());
+            offsets.push(offsets[i] + evidence.similar().row(i).count());
         }
-        similar
+        let mut pairs = vec![SimilarClaim { partner: 0, bin: 0, claims: 0 }; evidence.similar().n_pairs()];
+        let (mut rest, mut rows) = (pairs.as_mut_slice(), Vec::with_capacity(evidence.n_nodes()));
+        for ends in offsets.windows(2) {
+            let (row, others) = rest.split_at_mut(ends[1] - ends[0]);
+            rows.push(row);
+            rest = others;
+        }
+        rows.into_par_iter().enumerate().for_each(|(i, row)| look_up(evidence, i, row));
+        Self { evidence, offsets, pairs }
     }
 
-    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`. Returns also the shares
-    /// of all other pairs that have 0, 1 and 2 claims.
-    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Self, [f64; 3]) {
+    /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`: then nothing is copied.
+    /// Returns also the shares of all other pairs that have 0, 1 and 2 claims.
+    pub(crate) fn with_double_claims(&self, most_listed: usize) -> (Option<Self>, [f64; 3]) {
         let (evidence, n) = (self.evidence, self.evidence.n_nodes());
         let n_double: usize = (0..n).into_par_iter().map(|i| evidence.double_claims(i).count()).sum();
         let lists_double = n_double <= most_listed;
-        let n_listed = self.pairs.len() + if lists_double { n_double } else { 0 };
-        let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
-        for i in 0..n {
-            let row = self.row(i);
-            listed.pairs.extend_from_slice(row);
-            let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
-            let double = evidence.double_claims(i).filter(|j| lists_double && is_other(j));
-            listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
-            listed.offsets.push(listed.pairs.len());
-        }
+        let list = || {
+            let n_listed = self.pairs.len() + n_double;
+            let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
+            for i in 0..n {
+                let row = self.row(i);
+                listed.pairs.extend_from_slice(row);
+                let is_other = |j: &u32| row.binary_search_by_key(j, |pair| pair.partner).is_err();
+                let double = evidence.double_claims(i).filter(is_other);
+                listed.pairs.extend(double.map(|partner| SimilarClaim { partner, bin: 0, claims: 2 }));
+                listed.offsets.push(listed.pairs.len());
+            }
+            listed
+        };
         let n_pairs = n as f64 * (n as f64 - 1.0) / 2.0;
         let (claimed, double) = (evidence.n_claimed() as f64, n_double as f64);
         let counts = [n_pairs - claimed, claimed - double, if lists_double { 0.0 } else { double }];
         let total: f64 = counts.iter().sum();
-        (listed, counts.map(|count| count / total))
+        (lists_double.then(list), counts.map(|count| count / total))
     }
 
     /// Returns the same pairs, where those that are left out have one claim, which says nothing.
@@ -101,3 +108,22 @@ impl<'a> SimilarClaims<'a> {
         self.evidence.similar().n_bins()
     }
 }
+
+/// Writes the similar pairs of `i` and later nodes with their claims.
+fn look_up(evidence: &LinkEvidence, i: usize, row: &mut [SimilarClaim]) {
+    // Where claims are listed, a look at all of a node's is quicker than a search for each of its pairs.
+    let mut listed = evidence.planes().is_none().then(|| evidence.claims(i).peekable());
+    for (entry, (partner, bin)) in row.iter_mut().zip(evidence.similar().row(i)) {
+        let claims = match &mut listed {
+            Some(listed) => {
+                while listed.next_if(|&(j, _)| j < partner).is_some() {}
+                listed.next_if(|&(j, _)| j == partner).map_or(0, |(_, claims)| claims)
+            }
+            None => evidence.n_claims(i, partner),
+        };
+        *entry = SimilarClaim { partner, bin, claims };
+    }
+}
+
+#[cfg(test)]
+mod tests;

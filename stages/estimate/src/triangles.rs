@@ -45,8 +45,8 @@ pub(crate) struct CrossedBin {
 /// Zhou, Lü, Zhang (2009), Predicting missing links via local information, with probabilities in place of links.
 pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pairs: usize) -> Result<Crossed, Invalid> {
     let n = posterior.n_nodes();
-    let graph = LikelyLinks::new(posterior, degrees);
-    let counts = graph.cell_counts();
+    let (graph, cells) = (LikelyLinks::new(posterior, degrees), Cells::new());
+    let counts = graph.cell_counts(&cells);
     let scores: Vec<f64> = (0..counts.len()).map(|cell| cell as f64).collect();
     let most_pairs = ((share * (n * (n - 1) / 2) as f64) as usize).min(most_pairs);
     let limits = BinLimits { most_pairs, least_pairs: n / 4, most_bins: MOST_BINS };
@@ -54,11 +54,13 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
     let similar = posterior.evidence().similar();
     // The code of a combination is `features + n_feature_bins · neighbours`, where the bins of features include bin 0.
     let n_feature_bins = similar.n_bins() + 1;
-    let row = |sums: &mut Vec<f32>, i: usize| -> Vec<(u32, u8)> {
-        let near = graph.indices_of_later(i, sums).into_iter().map(|(j, index)| (j, bin_of_cell[cell(index)]));
-        let near = near.filter(|&(_, bin)| bin > 0).map(|(j, bin)| (j, bin * n_feature_bins));
-        let mut both: Vec<(u32, u8)> = similar.row(i).chain(near).collect();
-        both.sort_by_key(|&(j, _)| j);
+    let row = |sums: &mut Sums, i: usize| -> Vec<(u32, u8)> {
+        let mut both: Vec<(u32, u8)> = similar.row(i).collect();
+        graph.visit_later(i, sums, |j, index| {
+            let bin = bin_of_cell[cells.of(index)];
+            both.extend((bin > 0).then(|| (j, bin * n_feature_bins)));
+        });
+        both.sort_unstable_by_key(|&(j, _)| j);
         // A pair that is in both lists has the sum of its codes.
         both.dedup_by(|next, kept| {
             if next.0 != kept.0 {
@@ -69,7 +71,7 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
         });
         both
     };
-    let rows: Vec<Vec<(u32, u8)>> = (0..n).into_par_iter().map_init(|| vec![0.0; n], row).collect();
+    let rows: Vec<Vec<(u32, u8)>> = (0..n).into_par_iter().map_init(|| Sums::new(n), row).collect();
     let n_bins = n_feature_bins * (n_neighbour_bins + 1) - 1;
     let crossed_bin = |code: u8| CrossedBin { features: code % n_feature_bins, neighbours: code / n_feature_bins };
     Ok(Crossed { pairs: SimilarPairs::from_rows(n_bins, rows)?, bins: (1..=n_bins).map(crossed_bin).collect() })
@@ -95,51 +97,89 @@ impl LikelyLinks {
         Self { rows, inverse_degrees: degrees.iter().map(|&degree| 1.0 / degree.max(0.5) as f32).collect() }
     }
 
-    /// Returns the later nodes that have a neighbour in common with `i`, in ascending order, and their index.
-    ///
-    /// # Shapes
-    /// `sums`: `[n]`; they must be 0 and are 0 again afterwards.
-    fn indices_of_later(&self, i: usize, sums: &mut [f32]) -> Vec<(u32, f32)> {
-        let mut met = Vec::new();
+    /// Calls `visit(j, index)` for the later nodes `j` that have a neighbour in common with `i`, in any order that is always
+    /// the same.
+    fn visit_later(&self, i: usize, Sums { sums, met }: &mut Sums, mut visit: impl FnMut(u32, f32)) {
         for &(k, probability) in &self.rows[i] {
             let weight = probability * self.inverse_degrees[k as usize];
             let others = &self.rows[k as usize];
             for &(j, other_probability) in &others[others.partition_point(|&(j, _)| j as usize <= i)..] {
-                if sums[j as usize] == 0.0 {
+                let sum = &mut sums[j as usize];
+                if *sum == 0.0 {
                     met.push(j);
                 }
-                sums[j as usize] += weight * other_probability;
+                // A product may round to 0, and then the node would be met twice.
+                *sum += (weight * other_probability).max(f32::MIN_POSITIVE);
             }
         }
-        met.sort_unstable();
-        // A node whose product rounds to zero may have been met twice.
-        met.dedup();
-        met.into_iter().map(|j| (j, std::mem::take(&mut sums[j as usize]))).collect()
+        met.drain(..).for_each(|j| visit(j, std::mem::take(&mut sums[j as usize])));
     }
 
     /// Counts the pairs whose index falls into each cell.
     ///
     /// # Shapes
     /// Returns `[CELLS]`.
-    fn cell_counts(&self) -> Vec<u64> {
+    fn cell_counts(&self, cells: &Cells) -> Vec<u64> {
         let n = self.rows.len();
         let empty = || vec![0_u64; CELLS];
-        let count = |(mut counts, mut sums): (Vec<u64>, Vec<f32>), i: usize| {
-            self.indices_of_later(i, &mut sums).into_iter().for_each(|(_, index)| counts[cell(index)] += 1);
+        let count = |(mut counts, mut sums): (Vec<u64>, Sums), i: usize| {
+            self.visit_later(i, &mut sums, |_, index| counts[cells.of(index)] += 1);
             (counts, sums)
         };
         let add = |mut total: Vec<u64>, counts: Vec<u64>| {
             total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
             total
         };
-        (0..n).into_par_iter().fold(|| (empty(), vec![0.0; n]), count).map(|(counts, _)| counts).reduce(empty, add)
+        (0..n).into_par_iter().fold(|| (empty(), Sums::new(n)), count).map(|(counts, _)| counts).reduce(empty, add)
     }
 }
 
-/// A histogram of the index has this many cells, which are intervals of its logarithm.
-const CELLS: usize = 1024;
-
-/// Returns the cell of an index: sixteen cells make a factor of two, and the first one begins at 2^-60.
-fn cell(index: f32) -> usize {
-    ((libm::log2(f64::from(index)) + 60.0) * 16.0).clamp(0.0, CELLS as f64 - 1.0) as usize
+/// Is the room in which the indices of one node are added up.
+struct Sums {
+    /// `[n]`, 0 between two nodes.
+    sums: Vec<f32>,
+    /// The entries that are not 0.
+    met: Vec<u32>,
 }
+
+impl Sums {
+    fn new(n_nodes: usize) -> Self {
+        Self { sums: vec![0.0; n_nodes], met: Vec::new() }
+    }
+}
+
+/// A histogram of the index has this many cells.
+const CELLS: usize = 1024;
+/// So many cells make a factor of two.
+const PER_OCTAVE: usize = 16;
+
+/// Divides the logarithm of the index into equal intervals, the cells. The first one begins at 2^-60.
+struct Cells {
+    /// The least number between 1 and 2 in each cell but the first: `2^{1/16}`, `2^{2/16}` and so on, rounded up.
+    begins: [f32; PER_OCTAVE - 1],
+}
+
+impl Cells {
+    fn new() -> Self {
+        let begin = |before: usize| {
+            let exact = libm::exp2((before + 1) as f64 / PER_OCTAVE as f64);
+            let rounded = exact as f32;
+            if f64::from(rounded) < exact { rounded.next_up() } else { rounded }
+        };
+        Self { begins: std::array::from_fn(begin) }
+    }
+
+    /// Returns the cell of an index. The logarithm of every pair would take longer than the sums, so its whole part is read
+    /// from the bits of the number, and the rest by comparison.
+    fn of(&self, index: f32) -> usize {
+        const FIRST: i32 = -60;
+        let bits = index.to_bits();
+        let octave = (bits >> 23) as i32 - 127;
+        let between_1_and_2 = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
+        let within = self.begins.iter().filter(|&&begin| begin <= between_1_and_2).count() as i32;
+        ((octave - FIRST) * PER_OCTAVE as i32 + within).clamp(0, CELLS as i32 - 1) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests;

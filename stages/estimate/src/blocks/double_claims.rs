@@ -5,6 +5,9 @@ use veilgraph_posterior::LinkEvidence;
 /// Lists the double claims of every node. A *slot* is one direction of a double claim: the row of a node has one slot for
 /// each partner.
 ///
+/// A double claim takes 10 bytes, 5 in each direction. At small budgets there are tens of millions of them, so what follows
+/// from a partner and a bin is worked out when it is needed and kept by nobody.
+///
 /// # Shapes
 /// `offsets`: `[n + 1]`; all others: `[slots]`, where the row of node `i` takes `offsets[i]..offsets[i + 1]`.
 pub(crate) struct DoubleClaimPairs {
@@ -13,8 +16,6 @@ pub(crate) struct DoubleClaimPairs {
     pub partners: Vec<u32>,
     /// The bin of similarity of the pair.
     pub bins: Vec<u8>,
-    /// The slot of the same pair in the row of the partner.
-    pub reverse: Vec<u32>,
 }
 
 impl DoubleClaimPairs {
@@ -38,18 +39,19 @@ impl DoubleClaimPairs {
             offsets[node + 1] += offsets[node];
         }
         let n_slots = offsets[n_nodes];
-        let mut pairs = Self { partners: vec![0; n_slots], bins: vec![0; n_slots], reverse: vec![0; n_slots], offsets };
+        let mut pairs = Self { partners: vec![0; n_slots], bins: vec![0; n_slots], offsets };
         // Rows are filled in the order of pairs, so that partners ascend: those below a node come before those above.
         let mut next = pairs.offsets.clone();
         for i in 0..n_nodes {
+            let mut similar = evidence.similar().row(i).peekable();
             for j in double(i) {
-                let bin = evidence.similar().bin(i, j);
-                let (here, there) = (next[i], next[j as usize]);
-                (pairs.partners[here], pairs.partners[there]) = (j, i as u32);
-                (pairs.bins[here], pairs.bins[there]) = (bin, bin);
-                (pairs.reverse[here], pairs.reverse[there]) = (there as u32, here as u32);
-                next[i] += 1;
-                next[j as usize] += 1;
+                while similar.next_if(|&(partner, _)| partner < j).is_some() {}
+                let bin = similar.next_if(|&(partner, _)| partner == j).map_or(0, |(_, bin)| bin);
+                for (row, partner) in [(i, j), (j as usize, i as u32)] {
+                    let slot = next[row];
+                    (pairs.partners[slot], pairs.bins[slot]) = (partner, bin);
+                    next[row] += 1;
+                }
             }
         }
         pairs
@@ -60,8 +62,20 @@ impl DoubleClaimPairs {
         self.offsets.len() - 1
     }
 
+    /// Returns the number of slots.
+    pub(crate) fn n_slots(&self) -> usize {
+        self.partners.len()
+    }
+
     /// Returns the slots of `node`.
     pub(crate) fn slots(&self, node: usize) -> std::ops::Range<usize> {
         self.offsets[node]..self.offsets[node + 1]
+    }
+
+    /// Returns the slots of `node` whose partners are later nodes; so every pair has one of them.
+    pub(crate) fn later_slots(&self, node: usize) -> std::ops::Range<usize> {
+        let slots = self.slots(node);
+        let n_earlier = self.partners[slots.clone()].partition_point(|&partner| partner as usize <= node);
+        slots.start + n_earlier..slots.end
     }
 }

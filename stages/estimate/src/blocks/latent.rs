@@ -15,6 +15,7 @@ use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::messages::Messages;
 use super::spectral::ExpectedLinks;
+use super::unclaimed::Unclaimed;
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY, MOST_STORED, PairScores};
 use crate::k_means::k_means;
 use crate::params::LatentBlocks;
@@ -156,10 +157,11 @@ impl LatentFit<'_> {
     ) -> (Learned, Messages<'p>) {
         let Believed { mut learned, beliefs, n_blocks } = start;
         let mut classes = frequencies(&beliefs, usize::from(n_blocks));
+        let unclaimed = Unclaimed::new(self.similar);
         let mut messages = Messages::new(pairs, &classes).starting_with(beliefs);
         for (round, &most_passes) in rounds.iter().enumerate() {
             learned.learn(self.degrees, self.similar, messages.beliefs(), ratios);
-            messages.propagate(&learned, self.similar, &classes, ratios, MOST_STORED, most_passes);
+            messages.propagate(&learned, &unclaimed, &classes, ratios, MOST_STORED, most_passes);
             if round + 1 < rounds.len() {
                 classes = frequencies(messages.beliefs(), usize::from(n_blocks));
                 learned.learn_homophily_of_beliefs(self.similar, pairs, &messages, ratios);

@@ -7,7 +7,7 @@ use crate::known_pairs::{STRIPES, sum_in_order};
 use crate::similar_claims::{SimilarClaim, SimilarClaims};
 
 /// Holds the parameters of the prior probability of a link.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Learned {
     /// `w_i` of each node; 0 where a node sent nothing.
     pub weights: Vec<f64>,

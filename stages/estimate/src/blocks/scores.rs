@@ -35,34 +35,40 @@ impl PairScores {
         let n_classes = learned.shares.len();
         let belief = |node: usize| &messages.beliefs()[node * n_classes..][..n_classes];
         let of_beliefs = |i: usize, j: u32| learned.affinity(belief(i), belief(j as usize));
-        let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f64>; 2]| {
-            let same = same_class(messages, pairs, slot, i, &learned.shares, scratch);
+        let of_messages = |i: usize, slot: usize, scratch: &mut [Vec<f32>; 2]| {
+            let same = same_class(messages, slot, i, &learned.shares, scratch);
             1.0 - learned.homophily + learned.homophily * same
         };
-        let row = |scratch: &mut [Vec<f64>; 2], i: usize| -> Vec<Scored> {
-            let mut claimed = pairs.slots(i).filter(|&slot| pairs.partners[slot] as usize > i).peekable();
-            let mut alike = similar.row(i).iter().peekable();
-            let mut row = Vec::new();
+        let row = |scratch: &mut [Vec<f32>; 2], i: usize| -> ScoredRow {
+            let slots = pairs.later_slots(i);
+            // Rows take 8 bytes a pair, and there may be tens of millions of pairs, so no row has room to spare.
+            let pairs_of_row = Vec::with_capacity(slots.len() + similar.row(i).len());
+            let mut row = ScoredRow { pairs: pairs_of_row, weight: 0.0, affinity: 0.0 };
+            let (mut claimed, mut alike) = (slots.peekable(), similar.row(i).iter().peekable());
             loop {
                 let next_claimed = claimed.peek().map_or(u32::MAX, |&slot| pairs.partners[slot]);
                 let next_alike = alike.peek().map_or(u32::MAX, |pair| pair.partner);
                 let partner = next_claimed.min(next_alike);
                 if partner == u32::MAX {
+                    row.pairs.shrink_to_fit();
                     return row;
                 }
                 let slot = claimed.next_if(|&slot| pairs.partners[slot] == partner);
                 let bin = alike.next_if(|pair| pair.partner == partner).map_or(0, |&SimilarClaim { bin, .. }| bin);
                 let affinity = slot.map_or_else(|| of_beliefs(i, partner), |slot| of_messages(i, slot, scratch));
                 let logit = learned.bin_logits[usize::from(bin)] + libm::log(affinity);
-                row.push(Scored { partner, logit: logit as f32, affinity: affinity as f32 });
+                let weight = learned.weights[i] * learned.weights[partner as usize];
+                row.weight += weight;
+                row.affinity += weight * affinity;
+                row.pairs.push((partner, logit as f32));
             }
         };
         let scratch = || [vec![0.0; n_classes], vec![0.0; n_classes]];
-        let rows: Vec<Vec<Scored>> = (0..pairs.n_nodes()).into_par_iter().map_init(scratch, row).collect();
-        let of_others = libm::log(affinity_of_others(learned, messages.beliefs(), &rows));
-        let row =
-            |row: Vec<Scored>| row.into_iter().map(|pair| (pair.partner, pair.logit - of_others as f32)).collect();
-        Self { rows: rows.into_par_iter().map(row).collect(), of_others, homophily: learned.homophily, n_latent: None }
+        let scored: Vec<ScoredRow> = (0..pairs.n_nodes()).into_par_iter().map_init(scratch, row).collect();
+        let of_others = libm::log(affinity_of_others(learned, messages.beliefs(), &scored));
+        let mut rows: Vec<Vec<(u32, f32)>> = scored.into_iter().map(|row| row.pairs).collect();
+        rows.par_iter_mut().for_each(|row| row.iter_mut().for_each(|(_, logit)| *logit -= of_others as f32));
+        Self { rows, of_others, homophily: learned.homophily, n_latent: None }
     }
 
     /// Adds what was learned to the scores of the similar pairs.
@@ -86,28 +92,29 @@ impl PairScores {
 /// `shares` and each of `scratch`: `[n_classes]`.
 pub(crate) fn same_class(
     messages: &Messages,
-    pairs: &DoubleClaimPairs,
     slot: usize,
     i: usize,
     shares: &[f64],
-    scratch: &mut [Vec<f64>; 2],
+    scratch: &mut [Vec<f32>; 2],
 ) -> f64 {
     let [own, other] = scratch;
-    let j = pairs.partners[slot] as usize;
-    messages.message(slot, i, j, own);
-    messages.message(pairs.reverse[slot] as usize, j, i, other);
-    own.iter().zip(&*other).zip(shares).map(|((a, b), share)| a * b / share).sum()
+    messages.outgoing(slot, i, own);
+    messages.incoming(slot, i, other);
+    own.iter().zip(&*other).zip(shares).map(|((a, b), share)| f64::from(a * b) / share).sum()
 }
 
-/// Describes a listed pair of the row's node and a later one.
-struct Scored {
-    partner: u32,
-    logit: f32,
-    affinity: f32,
+/// Holds the listed pairs of a node and later ones.
+struct ScoredRow {
+    /// The partners with the log odds of the pairs.
+    pairs: Vec<(u32, f32)>,
+    /// The sum of `w_i w_j` over the pairs.
+    weight: f64,
+    /// The sum of `w_i w_j E_ij` over the pairs.
+    affinity: f64,
 }
 
 /// Returns the mean affinity of the pairs that are not listed, each weighed by the product of its weights.
-fn affinity_of_others(learned: &Learned, beliefs: &[f32], listed: &[Vec<Scored>]) -> f64 {
+fn affinity_of_others(learned: &Learned, beliefs: &[f32], listed: &[ScoredRow]) -> f64 {
     let n_classes = learned.shares.len();
     let (mut by_class, mut squares) = (vec![0.0; n_classes], vec![0.0; n_classes]);
     let (mut total, mut square) = (0.0, 0.0);
@@ -123,12 +130,9 @@ fn affinity_of_others(learned: &Learned, beliefs: &[f32], listed: &[Vec<Scored>]
     let same = by_class.iter().zip(&squares).zip(&learned.shares);
     let same: f64 = same.map(|((sum, square), share)| (sum * sum - square) / 2.0 / share).sum();
     let mut affinity = (1.0 - learned.homophily) * pairs + learned.homophily * same;
-    for (i, row) in listed.iter().enumerate() {
-        for pair in row {
-            let weight = learned.weights[i] * learned.weights[pair.partner as usize];
-            pairs -= weight;
-            affinity -= weight * f64::from(pair.affinity);
-        }
+    for row in listed {
+        pairs -= row.weight;
+        affinity -= row.affinity;
     }
     // Where nearly all pairs are listed, the others do not matter, and rounding decides.
     if pairs > 1e-6 * total * total {

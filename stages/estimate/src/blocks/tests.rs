@@ -108,7 +108,7 @@ fn one_claim_moves_a_belief_as_the_formula_says() {
     let learned = Learned::new(&[1.0; 6], &similar, N_CLASSES);
     let mut messages = Messages::new(&pairs, &known);
     let ratios = ClaimRatios { less_one: [0.0, 0.0, 40.0], unclaimed: 0.0 };
-    messages.propagate(&learned, &similar, &known, ratios, usize::MAX, 25);
+    messages.propagate(&learned, &Unclaimed::new(&similar), &known, ratios, usize::MAX, 25);
     // Weights are 1 / √6, the homophily ½, and each class has a third of all link ends.
     let factor = |same: f64| (1.0 + 40.0 / 6.0 * (0.5 + 0.5 * 3.0 * same)).powf(0.75);
     let total = factor(1.0) + 2.0 * factor(0.0);
@@ -131,7 +131,7 @@ fn beliefs_are_nearly_the_same_without_stored_messages() {
     learned.homophily = 0.8;
     let beliefs = |most_stored: usize| {
         let mut messages = Messages::new(&pairs, &known);
-        messages.propagate(&learned, &similar, &known, ratios, most_stored, 25);
+        messages.propagate(&learned, &Unclaimed::new(&similar), &known, ratios, most_stored, 25);
         messages.beliefs().to_vec()
     };
     let exact = beliefs(usize::MAX);

@@ -1,8 +1,8 @@
 //! This module holds what pairs say by not being claimed.
 
+use super::MOST_LIKELY;
 use super::learned::Learned;
-use super::{ClaimRatios, MOST_LIKELY};
-use crate::similar_claims::{SimilarClaim, SimilarClaims};
+use crate::similar_claims::SimilarClaims;
 
 /// Holds the affinity of two nodes as a function of their classes.
 #[derive(Default)]
@@ -13,35 +13,43 @@ pub(crate) struct ClassAffinity {
     pub same: Vec<f32>,
 }
 
+impl ClassAffinity {
+    /// Returns a bound on the affinity of two nodes, whatever is believed of them.
+    fn largest(&self) -> f32 {
+        self.any + self.same.iter().copied().fold(self.any, f32::max)
+    }
+}
+
 /// Holds what all pairs say by not being claimed, as far as it is expected without links.
 pub(crate) struct Background<'a> {
     /// `Σ_j w_j b_j` of each class.
     pub weight_by_class: Vec<f64>,
     /// What one unit of `w_i w_j` says.
     pub per_weight: f64,
+    /// `L(0) − 1`, by which no claim makes a link less likely, relatively.
+    pub less_one: f64,
     pub learned: &'a Learned,
 }
 
-/// Lists what similar pairs say by not being claimed, beyond what is expected of all pairs, in both directions.
+/// Lists the similar pairs in both directions, with their bins where nobody claims them: then they say more than the
+/// background, because they are likelier linked.
+///
+/// A similar pair takes 10 bytes. What it says follows from weights and bins and is worked out in every pass, so that one
+/// list serves all of them.
 ///
 /// # Shapes
 /// `offsets`: `[n + 1]`; all others: `[entries]`.
 pub(crate) struct Unclaimed {
     offsets: Vec<usize>,
     partners: Vec<u32>,
-    /// What one unit of common class says for being expected of any pair, with the opposite sign.
-    expected: Vec<f32>,
-    /// `w_i w_j g_ij` where nobody claims the pair; 0 where somebody does.
-    bases: Vec<f32>,
-    /// `L(0) − 1`, by which no claim makes a link less likely, relatively.
-    less_one: f64,
+    /// The bin of the pair, or 0 where somebody claims it.
+    bins: Vec<u8>,
 }
 
 impl Unclaimed {
-    /// Lists the similar pairs: nobody's claim says more than the background where the pair is likely linked.
-    pub(crate) fn new(learned: &Learned, similar: &SimilarClaims, ratios: ClaimRatios, n_nodes: usize) -> Self {
-        let expected = ratios.less_one[0] * ratios.unclaimed;
-        let weight = |i: usize, pair: &SimilarClaim| learned.weights[i] * learned.weights[pair.partner as usize];
+    /// Lists the similar pairs.
+    pub(crate) fn new(similar: &SimilarClaims) -> Self {
+        let n_nodes = similar.n_nodes();
         let mut offsets = vec![0; n_nodes + 1];
         for i in 0..n_nodes {
             for pair in similar.row(i) {
@@ -54,55 +62,63 @@ impl Unclaimed {
         }
         let mut next = offsets.clone();
         let n_entries = offsets[n_nodes];
-        let mut partners = vec![0; n_entries];
-        let (mut minus_expected, mut bases) = (vec![0.0; n_entries], vec![0.0; n_entries]);
+        let (mut partners, mut bins) = (vec![0; n_entries], vec![0; n_entries]);
         for i in 0..n_nodes {
             for pair in similar.row(i) {
-                let base = if pair.claims == 0 { learned.base(i, pair.partner, pair.bin) } else { 0.0 };
-                let minus = -expected * weight(i, pair);
+                let bin = if pair.claims == 0 { pair.bin } else { 0 };
                 for (row, partner) in [(i, pair.partner), (pair.partner as usize, i as u32)] {
-                    partners[next[row]] = partner;
-                    (minus_expected[next[row]], bases[next[row]]) = (minus as f32, base as f32);
+                    (partners[next[row]], bins[next[row]]) = (partner, bin);
                     next[row] += 1;
                 }
             }
         }
-        Self { offsets, partners, expected: minus_expected, bases, less_one: ratios.less_one[0] }
+        Self { offsets, partners, bins }
     }
 
-    /// Returns what the pairs that are not claimed say about the class of a node, in nats, up to a constant.
+    /// Writes what the pairs that are not claimed say about the class of a node, in nats, up to a constant.
+    ///
+    /// `LANES` is the number of classes, known to the compiler; 0 stands for any number.
     ///
     /// # Shapes
-    /// `beliefs`: `[n, n_classes]`, row-major; Returns `[n_classes]`.
-    pub(crate) fn field(
+    /// `beliefs`: `[n, n_classes]`, row-major; `field`, which is written, and `told`, which is room: `[n_classes]`.
+    pub(crate) fn write_field<const LANES: usize>(
         &self,
         node: usize,
         background: &Background,
         beliefs: &[f32],
         affinity: &ClassAffinity,
-    ) -> Vec<f64> {
-        let (any_class, same_class) = (affinity.any, affinity.same.as_slice());
-        let belief = |node: usize| &beliefs[node * same_class.len()..][..same_class.len()];
-        let own = background.learned.weights[node];
-        let of_all = background.weight_by_class.iter().zip(belief(node));
-        let mut field: Vec<f64> =
-            of_all.map(|(sum, &belief)| background.per_weight * own * (sum - own * f64::from(belief))).collect();
-        let mut told = vec![0.0; same_class.len()];
+        field: &mut [f64],
+        told: &mut [f64],
+    ) {
+        let n_classes = if LANES == 0 { affinity.same.len() } else { LANES };
+        let Background { weight_by_class, per_weight, less_one, learned } = background;
+        let (any_class, same_class) = (affinity.any, &affinity.same[..n_classes]);
+        let belief = |node: usize| &beliefs[node * n_classes..][..n_classes];
+        let own = learned.weights[node];
+        let (field, told) = (&mut field[..n_classes], &mut told[..n_classes]);
+        for (field, (sum, &belief)) in field.iter_mut().zip(weight_by_class.iter().zip(belief(node))) {
+            *field = per_weight * own * (sum - own * f64::from(belief));
+        }
+        told.fill(0.0);
+        let largest = f64::from(affinity.largest());
         for entry in self.offsets[node]..self.offsets[node + 1] {
-            let (base, partner) = (f64::from(self.bases[entry]), belief(self.partners[entry] as usize));
-            let most = partner.iter().zip(same_class).map(|(belief, same)| belief * same).fold(any_class, f32::max);
-            let is_linear = base * f64::from(any_class + most) < MOST_LIKELY;
-            let strength = f64::from(self.expected[entry]) + if is_linear { self.less_one * base } else { 0.0 };
-            field.iter_mut().zip(partner).for_each(|(sum, &belief)| *sum += strength * f64::from(belief));
-            if !is_linear {
+            let (j, bin) = (self.partners[entry], self.bins[entry]);
+            let base = if bin > 0 { learned.base(node, j, bin) } else { 0.0 };
+            let partner = belief(j as usize);
+            // What is expected of any pair is taken out again.
+            let mut strength = -per_weight * own * learned.weights[j as usize];
+            let most = || partner.iter().zip(same_class).map(|(belief, same)| belief * same).fold(any_class, f32::max);
+            if base * largest < MOST_LIKELY || base * f64::from(any_class + most()) < MOST_LIKELY {
+                strength += less_one * base;
+            } else {
                 for (sum, (belief, same)) in told.iter_mut().zip(partner.iter().zip(same_class)) {
                     let probability = base * f64::from(any_class + belief * same);
-                    *sum += self.less_one * probability.min(MOST_LIKELY);
+                    *sum += less_one * probability.min(MOST_LIKELY);
                 }
             }
+            field.iter_mut().zip(partner).for_each(|(sum, &belief)| *sum += strength * f64::from(belief));
         }
         let per_class = field.iter_mut().zip(same_class).zip(told);
-        per_class.for_each(|((sum, &same), told)| *sum = *sum * f64::from(same) + told);
-        field
+        per_class.for_each(|((sum, &same), told)| *sum = *sum * f64::from(same) + *told);
     }
 }
