@@ -37,12 +37,12 @@ fn indices_are_those_of_all_common_neighbours() {
             assert!(j as usize > i && found[j as usize].is_none(), "{i} {j}");
             found[j as usize] = Some(index);
         });
-        for j in i + 1..n {
+        for (j, &found) in found.iter().enumerate().skip(i + 1) {
             let common = (0..n).filter(|&k| k != i && k != j && probability(i, k) > 0.0 && probability(k, j) > 0.0);
             let terms: Vec<f32> =
                 common.map(|k| probability(i, k) * probability(k, j) * graph.inverse_degrees[k]).collect();
-            assert_eq!(found[j].is_some(), !terms.is_empty(), "{i} {j}");
-            if let Some(index) = found[j] {
+            assert_eq!(found.is_some(), !terms.is_empty(), "{i} {j}");
+            if let Some(index) = found {
                 let expected: f32 = terms.iter().sum();
                 assert!((index - expected).abs() <= 1e-5 * expected + 1e-36, "{i} {j}: {index} {expected}");
                 n_found += 1;
