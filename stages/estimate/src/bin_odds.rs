@@ -8,7 +8,7 @@ use veilgraph_posterior::DistinctParameters;
 
 use crate::beta_model::Fitted;
 use crate::known_pairs::{BinSums, KnownPairs};
-use crate::newton::{Goal, Problem, Ridge, Solution, newton};
+use crate::newton::{Goal, Nearer, Problem, Ridge, Solution, newton};
 use crate::similar_claims::SimilarClaims;
 
 /// Says which log odds are learned: those of a bin are its fixed ones plus, if it has any, learned ones, which bins may
@@ -90,8 +90,8 @@ pub(crate) struct LearnedOdds {
 /// Under the prior `P⁰`, the probability of a pair's claims is a mixture: with a link, and without one. The derivative
 /// of its logarithm by the pair's log odds is `P − P⁰` with the posterior `P`, and the second derivative is
 /// `P (1 − P) − P⁰ (1 − P⁰)`. So the gradient by the log odds of a bin is `Σ (P − P⁰)` over its pairs. Newton steps
-/// along these gradients alternate with rough fits of the nodes' parameters to the degrees, which begin at `start`, until
-/// no log odds change much any more. The last fit meets `goal`; without one, the prior has the degrees roughly.
+/// along these gradients alternate with steps that bring the nodes' parameters, which begin at `start`, nearer to the
+/// degrees, until no log odds change much any more. The last fit meets `goal`; without one, the prior has the degrees roughly.
 ///
 /// # Privacy
 /// The reports are all that is read, so this is post-processing and costs no budget.
@@ -108,15 +108,20 @@ pub(crate) fn learn_bin_odds(
     const SETTLED: f64 = 0.02;
     /// The degrees need not be matched better than this between passes.
     const ROUGH: Goal = Goal { residual: 1e-3, most_steps: 2 };
+    /// A degree is far from the wanted one where the difference is more than this, relatively; few passes are needed where a
+    /// step that costs as much as one gradient brings all the others nearer.
+    const FAR: f64 = 0.3;
+    /// The degrees of the prior come so near to the wanted ones before the passes end.
+    const CLOSE: f64 = 1e-2;
     /// No step is longer, because the likelihood may be far from a parabola.
     const LONGEST_STEP: f64 = 1.5;
     let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
     let nodes = DistinctParameters::one_per_node(start.beta.clone());
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
     let precision = 1.0 / (bins.width * bins.width);
-    let mut change = f64::INFINITY;
+    let (mut change, mut gap) = (f64::INFINITY, f64::INFINITY);
     for pass in 0..MOST_PASSES {
-        if change <= SETTLED {
+        if change <= SETTLED && gap <= CLOSE {
             break;
         }
         progress.report(pass, MOST_PASSES);
@@ -124,7 +129,8 @@ pub(crate) fn learn_bin_odds(
         let logits = bins.logits(&learned);
         let known = KnownPairs::prior(similar, &logits);
         let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
-        beta = newton(&problem, nodes.with_values(beta), ROUGH, &Progress::none()).parameters;
+        let Nearer { parameters, residual } = problem.nearer(nodes.with_values(beta), ROUGH, FAR);
+        (beta, gap) = (parameters, residual);
         let prior = bins.sums(&known, &beta);
         let mut posterior_beta = beta.clone();
         one_sided.iter().for_each(|&node| posterior_beta[node as usize] += epsilon_links);
@@ -141,6 +147,7 @@ pub(crate) fn learn_bin_odds(
             *logit += step;
             change = change.max(step.abs());
         }
+        tracing::debug!(pass, gap, change, "log odds of bins learned");
     }
     let bin_logits = bins.logits(&learned);
     let mut prior = Fitted { beta, ..*start };

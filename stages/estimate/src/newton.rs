@@ -138,8 +138,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Solves `H s = gradient` for the negative Hessian `H` by conjugate gradients. They are preconditioned with the
-    /// negative Hessian of a sparse graph, `diag(D) + D Dᵀ / ΣD`, where `D` is the diagonal of `H`; its inverse follows
-    /// from the formula of Sherman and Morrison.
+    /// negative Hessian of a sparse graph that has the same diagonal.
     ///
     /// # Shapes
     /// `gradient`: `[groups]`. Returns `[groups]`.
@@ -148,11 +147,7 @@ impl<'a> Problem<'a> {
         let changes = self.changes(LogisticKernel::LogisticSlope, b);
         let changes = changes.as_ref();
         let diagonal = self.diagonal(b, changes);
-        let total: f64 = self.counts.iter().zip(&diagonal).map(|(count, d)| count * d).sum();
-        let precondition = |r: &[f64]| -> Vec<f64> {
-            let shift = self.counts.iter().zip(r).map(|(count, r)| count * r).sum::<f64>() / (2.0 * total);
-            r.iter().zip(&diagonal).map(|(r, d)| r / d - shift).collect()
-        };
+        let precondition = |r: &[f64]| self.step_of_sparse_graph(&diagonal, r);
         let mut step = vec![0.0; gradient.len()];
         let mut residual = gradient.to_vec();
         let mut direction = precondition(&residual);
@@ -177,6 +172,46 @@ impl<'a> Problem<'a> {
             rho = next;
         }
         step
+    }
+}
+
+/// Holds parameters that are nearer to the goal than others were.
+pub(crate) struct Nearer {
+    /// The parameter of each group, `[groups]`.
+    pub parameters: Vec<f64>,
+    /// Before the step, no expected degree differed from the given one by more than this, relatively.
+    pub residual: f64,
+}
+
+impl Problem<'_> {
+    /// Goes one step nearer to `goal`.
+    ///
+    /// Where no expected degree is `far` from the given one, the step is that of Newton's method with the Hessian of a sparse
+    /// graph with the given degrees. It costs one gradient. Else Newton's method itself takes the steps.
+    pub(crate) fn nearer(&self, b: DistinctParameters, goal: Goal, far: f64) -> Nearer {
+        let gradient = self.gradient(&b);
+        let residual = gradient.iter().zip(self.degrees).map(|(g, d)| (g / d).abs()).fold(0.0, f64::max);
+        let parameters = if residual > far {
+            newton(self, b, goal, &Progress::none()).parameters
+        } else if residual > goal.residual {
+            let diagonal: Vec<f64> = self.degrees.iter().map(|degree| degree + self.ridge.to_zero).collect();
+            let step = self.step_of_sparse_graph(&diagonal, &gradient);
+            b.values().iter().zip(&step).map(|(b, step)| b + step).collect()
+        } else {
+            b.values().to_vec()
+        };
+        Nearer { parameters, residual }
+    }
+
+    /// Solves `H s = gradient` for the negative Hessian of a sparse graph, `H = diag(D) + D Dᵀ / ΣD` with the diagonal `D`,
+    /// by the formula of Sherman and Morrison.
+    ///
+    /// # Shapes
+    /// `diagonal` and `gradient`: `[groups]`. Returns `[groups]`.
+    fn step_of_sparse_graph(&self, diagonal: &[f64], gradient: &[f64]) -> Vec<f64> {
+        let total: f64 = self.counts.iter().zip(diagonal).map(|(count, d)| count * d).sum();
+        let shift = self.counts.iter().zip(gradient).map(|(count, g)| count * g).sum::<f64>() / (2.0 * total);
+        gradient.iter().zip(diagonal).map(|(g, d)| g / d - shift).collect()
     }
 }
 
