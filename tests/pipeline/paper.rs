@@ -68,6 +68,10 @@ fn a_published_profile_without_figures_is_refused() {
     for (arguments, words) in [
         (vec!["--set", "profile=published"], vec!["profile", "--published DIR"]),
         (vec!["--set", "profile=published", "--published", "nowhere"], vec!["nowhere", "no such folder"]),
+        (
+            vec!["--set", "profile=published", "--published", "published", "--set", "train.search=racing"],
+            vec!["profile = \"published\"", "remove `search`"],
+        ),
         (vec!["--published", "."], vec!["holds no published_*.csv"]),
         (vec!["--set", "profile=unfair"], vec!["profile", "unfair"]),
     ] {
