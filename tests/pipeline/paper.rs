@@ -68,17 +68,18 @@ fn a_published_profile_without_figures_is_refused() {
     for (arguments, words) in [
         (vec!["--set", "profile=published"], vec!["profile", "--published DIR"]),
         (vec!["--set", "profile=published", "--published", "nowhere"], vec!["nowhere", "no such folder"]),
-        (
-            vec!["--set", "profile=published", "--published", "published", "--set", "train.search=racing"],
-            vec!["profile = \"published\"", "remove `search`"],
-        ),
         (vec!["--published", "."], vec!["holds no published_*.csv"]),
         (vec!["--set", "profile=unfair"], vec!["profile", "unfair"]),
     ] {
         let answer = lab().call(&[&["run", "config.toml"], &arguments[..]].concat());
         assert!(answer.status != 0 && words.iter().all(|word| answer.err.contains(word)), "{}", answer.err);
     }
+    let racing = ["ingest.dataset=synthetic", "construct.variant=hard", "profile=published", "train.search=racing"];
+    let arguments: Vec<&str> = racing.into_iter().flat_map(|set| ["--set", set]).collect();
     let lab = lab();
+    let answer = lab.call(&[&["run", "config.toml", "--published", "published"], &arguments[..]].concat());
+    let words = ["profile = \"published\"", "remove `search`"];
+    assert!(answer.status == 2 && words.iter().all(|word| answer.err.contains(word)), "{}", answer.err);
     lab.write("published/published_accuracy.csv", ACCURACY.replace("0.75", "three quarters"));
     let answer = lab.call(&["run", "config.toml", "--published", "published"]);
     assert!(answer.status == 1 && answer.err.contains("published_accuracy.csv"), "{}", answer.err);
