@@ -3,6 +3,8 @@
 use std::fs;
 
 use serde_json::Value;
+use veilgraph_graph::Curves;
+use veilgraph_store::read_table;
 
 use crate::support::{BLINK_TABLES, Lab, TINY, copy_folder, digests, rows};
 
@@ -154,6 +156,46 @@ fn a_search_has_trials_of_its_own() {
     // One setting leaves nothing to choose.
     let document = lab.json(&["--set", "search_trials=3"]);
     assert_eq!(rows(&document["stages"]).filter(|row| row["stage"] == "privatize").count(), 2);
+}
+
+/// Settings that can no longer win are dropped, and the one that is chosen is the same.
+#[test]
+fn a_race_chooses_the_setting_of_the_full_search() {
+    let grid = "train.learning_rate=[0.1, 0.03, 0.003, 0.0003]";
+    for seed in ["seed=1", "seed=3", "seed=6"] {
+        let lab = Lab::tiny();
+        let searched = |search: &str| {
+            let search = format!("train.search={search}");
+            let sets = [seed, "search_trials=2", grid, "train.weight_decay=[1e-3, 0.0]", "train.dropout=[0.1, 0.5]"];
+            let sets = sets.into_iter().chain([search.as_str(), "train.epochs=60"]).flat_map(|set| ["--set", set]);
+            let document = lab.json(&sets.collect::<Vec<_>>());
+            let curves = rows(&document["stages"]).filter(|row| row["function"] == "search-grid").map(|row| {
+                let path = row["outputs"]["curve"]["path"].as_str().expect("a path");
+                read_table::<Curves>(&lab.path(path)).expect("valid")
+            });
+            let curves: Vec<Curves> = curves.collect();
+            assert_eq!(curves.len(), 2);
+            let accuracy = score(&document, "blink", "accuracy").expect("a score").clone();
+            (accuracy["setting"].clone(), accuracy["values"].clone(), curves)
+        };
+        let (full, racing) = (searched("full"), searched("racing"));
+        assert_eq!((&racing.0, &racing.1), (&full.0, &full.1), "{seed}");
+        let epochs = |curves: &[Curves]| curves.iter().map(|curves| curves.epoch.len()).sum::<usize>();
+        assert_eq!(epochs(&full.2), 2 * 16 * 60);
+        assert!(2 * epochs(&racing.2) < epochs(&full.2), "{seed}: {} epochs", epochs(&racing.2));
+    }
+}
+
+/// Who has nothing to choose among has nothing to search.
+#[test]
+fn a_race_is_no_part_of_what_does_not_race() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    for search in ["train.search=full", "train.search=racing"] {
+        assert_eq!(lab.ran(&["--set", search]), [""; 0], "{search}: one setting");
+    }
+    let misspelt = lab.call(&["run", "config.toml", "--set", "train.search=halving"]);
+    assert!(misspelt.status != 0 && misspelt.err.contains("racing"), "{}", misspelt.err);
 }
 
 #[test]

@@ -18,18 +18,28 @@ pub struct Curves {
     pub validation_loss: Vec<f64>,
     /// This share of the validation nodes is classified correctly.
     pub validation_accuracy: Vec<f64>,
+    /// These models were dropped before their last epoch, because they could no longer win. They have rows for the epochs until
+    /// then, and are never the best.
+    pub dropped: Vec<u32>,
 }
 
+/// Name of the fact that lists the dropped models. Curves of which none was dropped do not have it.
+const DROPPED: &str = "dropped";
+
 impl Curves {
-    /// Returns the lowest validation loss of `model`, or infinity if the loss was never a number.
+    /// Returns the lowest validation loss of `model`, or infinity if the loss was never a number or the model was dropped.
     #[must_use]
     pub fn lowest_validation_loss(&self, model: u32) -> f64 {
+        if self.dropped.contains(&model) {
+            return f64::INFINITY;
+        }
         let losses = self.model.iter().zip(&self.validation_loss).filter(|&(&row_model, _)| row_model == model);
         losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
     }
 
     /// Finds, among `n_models` models, the one with the lowest mean validation loss over `trials`. Returns its position
-    /// in the grid and its lowest loss in each trial, or `None` if every model failed in some trial.
+    /// in the grid and its lowest loss in each trial, or `None` if every model failed or was dropped in
+    /// some trial.
     #[must_use]
     pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
         let losses = (0..n_models).map(|model| {
@@ -57,7 +67,11 @@ impl Artifact for Curves {
     ];
 
     fn facts(&self) -> Facts {
-        Facts::default()
+        if self.dropped.is_empty() {
+            return Facts::default();
+        }
+        let models: Vec<String> = self.dropped.iter().map(u32::to_string).collect();
+        Facts::default().with(DROPPED, models.join(" "))
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -70,8 +84,12 @@ impl Artifact for Curves {
         ]))
     }
 
-    fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let mut curves = Self::default();
+        for model in facts.0.get(DROPPED).into_iter().flat_map(|models| models.split_whitespace()) {
+            let unreadable = || Invalid(format!("fact `{DROPPED}` lists `{model}`, which is no number of a model"));
+            curves.dropped.push(model.parse().map_err(|_| unreadable())?);
+        }
         for block in blocks {
             let mut columns = block.into_iter();
             curves.model.extend(take::<u32>(&mut columns)?);

@@ -132,9 +132,14 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         }
     }
 
-    /// Whether no model goes on.
-    pub(crate) fn is_done(&self) -> bool {
-        self.epoch == self.schedule.epochs || self.models.iter().all(|model| model.has_stopped)
+    /// Number of models.
+    pub(crate) fn n_models(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Whether so many epochs are done, or no model goes on.
+    pub(crate) fn has_trained(&self, epochs: usize) -> bool {
+        self.epoch >= epochs || self.models.iter().all(|model| model.has_stopped)
     }
 
     /// One step of every model, then its evaluation.

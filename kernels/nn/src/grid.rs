@@ -81,7 +81,7 @@ pub(crate) struct Grid<'a> {
     pub schedule: Schedule,
     pub rng: &'a StageRng,
     pub progress: &'a Progress<'a>,
-    /// Epochs that all models together have trained.
+    /// Epochs that all models together have trained, or need not train.
     pub done: AtomicU64,
 }
 

@@ -114,7 +114,7 @@ impl Grid<'_> {
     }
 }
 
-impl Grid<'_> {
+impl<'a> Grid<'a> {
     /// Trains the models from number `first` on as one batch, or goes on where a checkpoint left it.
     fn batch<B: DeviceOps>(
         &self,
@@ -123,27 +123,48 @@ impl Grid<'_> {
         settings: &[Setting],
         device: &B::Device,
     ) -> Vec<Result<Trained, Failure>> {
-        let name = format!("models-{first}-{}", first + settings.len());
-        // Learned links are no part of a snapshot: they would take gibibytes.
-        let can_resume = network.learned().is_none();
-        let kept = self.progress.checkpoint(&name).and_then(|bytes| postcard::from_bytes(&bytes).ok());
-        let mut batch = match kept {
-            Some(snapshot) => Batch::resume(self, settings, snapshot, device),
-            None => Batch::new(self, settings, device),
-        };
-        while !batch.is_done() {
-            batch.epoch(network);
-            if can_resume
-                && self.progress.checkpoint_is_due(&name)
-                && let Ok(bytes) = postcard::to_stdvec(&batch.snapshot())
-            {
-                self.progress.save_checkpoint(&name, &bytes);
-            }
-            let steps = self.done.fetch_add(settings.len() as u64, Ordering::Relaxed) + settings.len() as u64;
-            self.progress.report(steps, (self.settings.len() * self.schedule.epochs) as u64);
-        }
+        let name = checkpoint_name(first, settings.len());
+        let mut batch: Batch<'_, B> = self.begin(&name, settings, device);
+        self.advance(&mut batch, &name, network, self.schedule.epochs);
         batch.finish()
     }
+
+    /// Models before their first epoch, or where the checkpoint of this name left them.
+    pub(crate) fn begin<B: DeviceOps>(&self, name: &str, settings: &[Setting], device: &B::Device) -> Batch<'a, B> {
+        match self.progress.checkpoint(name).and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
+            Some(snapshot) => Batch::resume(self, settings, snapshot, device),
+            None => Batch::new(self, settings, device),
+        }
+    }
+
+    /// Trains a batch until so many epochs are done or no model goes on, and leaves checkpoints of this name.
+    pub(crate) fn advance<B: DeviceOps>(
+        &self,
+        batch: &mut Batch<'_, B>,
+        name: &str,
+        network: &Network<B>,
+        epochs: usize,
+    ) {
+        // Learned links are no part of a snapshot: they would take gibibytes.
+        let can_resume = network.learned().is_none();
+        let n_models = batch.n_models() as u64;
+        while !batch.has_trained(epochs) {
+            batch.epoch(network);
+            if can_resume
+                && self.progress.checkpoint_is_due(name)
+                && let Ok(bytes) = postcard::to_stdvec(&batch.snapshot())
+            {
+                self.progress.save_checkpoint(name, &bytes);
+            }
+            let steps = self.done.fetch_add(n_models, Ordering::Relaxed) + n_models;
+            self.progress.report(steps, (self.settings.len() * self.schedule.epochs) as u64);
+        }
+    }
+}
+
+/// Name of the checkpoints of `n` models from number `first` on.
+pub(crate) fn checkpoint_name(first: usize, n: usize) -> String {
+    format!("models-{first}-{}", first + n)
 }
 
 #[cfg(test)]

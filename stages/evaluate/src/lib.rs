@@ -85,7 +85,10 @@ pub enum Error {
         made: u64,
     },
     /// No setting was trained in every trial.
-    #[error("no setting of the grid was trained successfully in every trial; lower the learning rates")]
+    #[error(
+        "no setting of the grid was trained to the end in every trial; lower the learning rates, or set `search = \"full\"`, \
+         which drops none"
+    )]
     NoCommonSetting,
 }
 

@@ -174,6 +174,7 @@ fn the_setting_with_the_lowest_mean_loss_is_chosen() {
         train_loss: vec![1.0; 3],
         validation_loss: vec![f64::NAN, losses[0], losses[1]],
         validation_accuracy: vec![0.5; 3],
+        dropped: Vec::new(),
     };
     let chosen = Curves::best(&[curve([0.5, 0.6]), curve([0.9, 0.7])], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(1), "0.65 is less than 0.7");
@@ -183,6 +184,7 @@ fn the_setting_with_the_lowest_mean_loss_is_chosen() {
         train_loss: vec![1.0],
         validation_loss: vec![1.0],
         validation_accuracy: vec![0.5],
+        dropped: Vec::new(),
     };
     let chosen = Curves::best(&[curve([9.0, 0.1]), failed], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");

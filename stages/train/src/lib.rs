@@ -15,8 +15,8 @@ use veilgraph_graph::{
     WeightedGraph,
 };
 use veilgraph_nn::{
-    Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, ReportedLinks, Trained, TrainingGraph,
-    TrainingLabels, train,
+    Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, Raced, ReportedLinks, TrainingGraph,
+    TrainingLabels, race, train,
 };
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
@@ -26,7 +26,7 @@ pub use blend::Blend;
 pub use given::{PredictBeliefs, PredictMajority};
 pub use link_prediction::{LinkPrediction, LinkPredictionParams};
 pub use params::{LabelUse, OneOrMany, Params};
-pub use search::{ChooseSetting, ChosenSetting, SearchGrid};
+pub use search::{ChooseSetting, ChosenSetting, Search, SearchGrid};
 pub use veilgraph_nn::{
     Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, Unit, predict,
 };
@@ -47,7 +47,10 @@ pub enum Error {
     #[error("no model of the grid could be trained; the first failed because {0}")]
     AllFailed(Failure),
     /// No setting was trained in every trial of the search.
-    #[error("no setting of the grid was trained successfully in every trial of the search; lower the learning rates")]
+    #[error(
+        "no setting of the grid was trained to the end in every trial of the search; lower the learning rates, or set \
+         `search = \"full\"`, which drops none"
+    )]
     NoCommonSetting,
     /// The data admit no training.
     #[error(transparent)]
@@ -110,8 +113,15 @@ impl Stage for Train {
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
-        let results = train(&dataset, &settings, params.schedule(), params.device, rng, progress);
-        let mut outputs = collect(results, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
+        let (schedule, device) = (params.schedule(), params.device);
+        let raced = match params.search {
+            Search::Full => {
+                let models = train(&dataset, &settings, schedule, device, rng, progress);
+                Raced { models, dropped: Vec::new() }
+            }
+            Search::Racing => race(&dataset, &settings, schedule, device, rng, progress),
+        };
+        let mut outputs = collect(raced, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
         if seen.is_some() {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
             for answers in &mut outputs.0.models {
@@ -172,12 +182,13 @@ fn given_labels<'a>(
     }
 }
 
-/// Gathers what the models of a grid give. A model that failed is named in the log and left out.
+/// Gathers what the models of a grid give. A model that failed is named in the log and left out. Of one that was dropped, the
+/// curve alone is kept, and the curves say that it was dropped.
 ///
 /// # Errors
 /// When every model failed.
 fn collect(
-    results: Vec<Result<Trained, Failure>>,
+    Raced { models, dropped }: Raced,
     settings: &[Setting],
     params: &Params,
     n_classes: usize,
@@ -189,7 +200,7 @@ fn collect(
     let description = GridDescription { architecture, options, n_classes, class_names, models: Vec::new() };
     let mut weights = ModelWeights { description, models: Vec::new() };
     let (mut curves, mut first_failure) = (Curves::default(), None);
-    for (model, result) in (0..).zip(results) {
+    for (model, result) in (0..).zip(models) {
         match result {
             Ok(trained) => {
                 for (epoch, record) in (0..).zip(&trained.curve) {
@@ -199,10 +210,14 @@ fn collect(
                     curves.validation_loss.push(record.validation_loss);
                     curves.validation_accuracy.push(record.validation_accuracy);
                 }
-                predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
-                let loss = trained.curve[trained.best_epoch].validation_loss;
-                weights.description.models.push((model, settings[model as usize], loss));
-                weights.models.push((model, trained.parameters));
+                if dropped.contains(&(model as usize)) {
+                    curves.dropped.push(model);
+                } else {
+                    predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
+                    let loss = trained.curve[trained.best_epoch].validation_loss;
+                    weights.description.models.push((model, settings[model as usize], loss));
+                    weights.models.push((model, trained.parameters));
+                }
             }
             Err(failure) => {
                 tracing::warn!("model {model} ({}) failed: {failure}", predictions.settings[model as usize]);

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use veilgraph_nn::{Architecture, Correction, Device, LinkLearning, NetworkOptions, SageNorm, Schedule, Setting, Unit};
 
+use crate::Search;
+
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 ///
 /// It is written without what the chosen model does not read, so that this is no part of its key.
@@ -49,6 +51,8 @@ pub struct Params {
     pub blend: bool,
     /// Whether the network reads these beliefs beside the features.
     pub beliefs: bool,
+    /// How far the models of a grid are trained. A single setting does not read it.
+    pub search: Search,
     /// How links are learned, where the mechanism asks for it (Solitude); by default, if absent.
     pub links: Option<LinkLearning>,
     /// Where to train.
@@ -102,6 +106,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     beliefs: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Search>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<LinkLearning>,
     device: Device,
 }
@@ -130,6 +136,7 @@ impl From<Params> for Written {
             inductive: params.inductive.then_some(true),
             blend: params.blend.then_some(true),
             beliefs: params.beliefs.then_some(true),
+            search: (params.search != Search::Full).then_some(params.search),
             links: params.links,
             device: params.device,
         }
@@ -177,6 +184,7 @@ impl Default for Params {
             inductive: false,
             blend: false,
             beliefs: false,
+            search: Search::Full,
             links: None,
             device: Device::Cpu,
         }

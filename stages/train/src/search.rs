@@ -1,11 +1,23 @@
 //! A grid searched in trials of its own, so that those that are scored train one setting.
 
+use serde::{Deserialize, Serialize};
 use veilgraph_contract::{
     Artifact, Column, ColumnType, Draws, Facts, Invalid, Progress, Public, Server, Stage, StageRng, Zone, take,
 };
 use veilgraph_graph::Curves;
 
 use crate::{Error, Params, Train};
+
+/// How far the models of a grid are trained before one of them is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// All of them to the end.
+    #[default]
+    Full,
+    /// Those that can no longer win are dropped ([`veilgraph_nn::race`]), and are never chosen.
+    Racing,
+}
 
 /// Trains a grid for its losses alone.
 pub struct SearchGrid;
@@ -81,3 +93,6 @@ impl Artifact for ChosenSetting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use veilgraph_privacy::LabelReportFacts;
 
 use super::*;
 
-fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
+pub(super) fn inputs() -> (Nodes, Features, Labels, WeightedGraph) {
     let splits = (0..30).map(|node| [Split::Train, Split::Validation, Split::Test][node % 3]).collect();
     let nodes =
         Nodes { dataset: "tiny".into(), n_classes: 2, splits, nodes_from_links: false, class_names: Vec::new() };

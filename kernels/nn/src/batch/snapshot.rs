@@ -6,7 +6,7 @@ use super::history::History;
 use crate::layer::Layer;
 
 /// All that a batch must remember to go on bit for bit. Values are row-major `[models, rows, columns]`.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     /// Epochs that are done.
     pub epoch: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Snapshot {
 }
 
 /// A parameter with its moments.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SavedParameter {
     pub values: Vec<f32>,
     pub first: Vec<f32>,
@@ -24,7 +24,7 @@ pub(crate) struct SavedParameter {
 }
 
 /// Every model at its best epoch.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SavedBest {
     /// Row-major `[models, n, classes]`.
     pub logits: Vec<f32>,

@@ -13,11 +13,11 @@ use veilgraph_contract::{Artifact, NoParams, Private, Stage, Zone};
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyLabels;
-use veilgraph_train::{Architecture, ChooseSetting, Device, LabelUse, Params, SearchGrid, Train};
+use veilgraph_train::{Architecture, ChooseSetting, Device, LabelUse, Params, Search, SearchGrid, Train};
 
 use super::choice::Choice;
 use crate::config::sweep::{SweptCell, fields_of};
-use crate::config::{ConfigError, MetricGroup};
+use crate::config::{ConfigError, MetricGroup, Profile};
 use crate::plan::{Branch, Plan, Run};
 
 const TABLE: &str = "train";
@@ -175,6 +175,9 @@ pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Param
 fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let Kind { is_learned, is_empty, is_listed } = kind;
     let device = plan.options.device;
+    let is_published = plan.config.profile == Profile::Published;
+    // To say that every model is trained to the end is no mistake, although parameters do not hold it.
+    plan.read_field(TABLE, "search");
     let adjust = |params: &mut Params| {
         if device != Device::Cpu {
             params.device = device;
@@ -203,6 +206,15 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
                     .to_owned(),
             );
         }
+        if is_published && params.search != Search::Full {
+            return Err("profile = \"published\" trains the settings that were published, of which there is nothing to search; \
+                        remove `search`"
+                .to_owned());
+        }
+        // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps.
+        if params.settings().len() == 1 || params.device != Device::Cpu || is_learned {
+            params.search = Search::Full;
+        }
         params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
         if is_learned && params.model == Architecture::Gat {
             return Err("solitude learns links for gcn and graphsage (its published figures with gat are numerical \
@@ -229,7 +241,7 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
     let (scored, searching): (Vec<Branch>, Vec<Branch>) =
         trials.into_iter().partition(|branch| branch.is_scored(plan.config.trials));
     // Training does not know where its features come from, and what is made of its answers.
-    let params = Params { blend: false, beliefs: false, ..cell.params.clone() };
+    let mut params = Params { blend: false, beliefs: false, ..cell.params.clone() };
     let mut chosen = None;
     if cell.params.settings().len() > 1 && !searching.is_empty() {
         let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &params, run));
@@ -237,6 +249,8 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
         let all: Vec<&Branch> = searched.iter().collect();
         let run = Run { step: "chosen", is_over_trials: true, ..run };
         chosen = Some(plan.run::<ChooseSetting>(&all, &params, run)?);
+        // The setting that was chosen is trained to the end.
+        params.search = Search::Full;
     }
     let (mut trained, mut answering) = (Vec::new(), Vec::new());
     for mut branch in scored {

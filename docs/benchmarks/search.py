@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Does `search = "racing"` choose the setting that the full search chooses, and what does it save?
+
+usage: search.py [--veilgraph PROGRAM] [--data-dir DIR] [--published DIR] [--dataset NAME] [--quick] > table.md
+
+Needs Polars (PyPI). Each cell (a graph, a network and a budget) searches the published grid of 48 settings twice, in full
+and as a race, in one store, one task at a time. A line of the table has
+
+  settings       which setting each search chose, by its position in the grid,
+  loss           the mean over trials of their lowest validation losses, in nats, both from the full search,
+  epochs         how many epochs the race trained, as a share of those of the full search,
+  seconds        what the search tasks took,
+  halving        the loss of the setting that successive halving would have chosen: a third of the settings, and at least
+                 four, go on after a ninth and after a third of the epochs, by the mean over trials of the lowest loss so far.
+                 It is worked out from the curves of the full search, of which its own curves would be the first parts.
+
+It ends with an error where the curves of a race are not the first parts of those of the full search, bit for bit. All cells
+take about ten minutes on two cores; `--quick` leaves out soft graphs and GAT, which take most of them.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import polars
+
+EPOCHS = 300
+SETTINGS = 48
+# Variant, network, budgets, trials of the search. A grid over a soft graph takes a minute and a half.
+CELLS = [
+    ("hybrid", "gcn", [1, 4, 8], 3),
+    ("hybrid", "graphsage", [1, 4, 8], 3),
+    ("hard", "gat", [1, 4, 8], 3),
+    ("soft", "gcn", [4], 2),
+]
+CONFIG = """name = "search"
+trials = 1
+search_trials = {trials}
+references = []
+
+[ingest]
+dataset = "{dataset}"
+split = "published"
+
+[privatize.links]
+epsilon = {epsilon}
+degree_fraction = "public-rule"
+
+[estimate]
+method = "published"
+
+[construct]
+variant = "{variant}"
+
+[train]
+model = "{model}"
+epochs = {epochs}
+learning_rate = [0.1, 0.01, 0.001]
+weight_decay = [1e-3, 1e-4, 1e-5, 0.0]
+dropout = [0.1, 0.01, 0.001, 0.0]
+
+[evaluate]
+metrics = ["accuracy"]
+"""
+
+
+def searched(options, config, store, search):
+    """Runs a search: the chosen setting, the validation losses of each trial by setting, and the seconds of its tasks."""
+    command = [options.veilgraph, "--store", store, "run", config, "--json", "--jobs", "1"]
+    command += ["--set", f"train.search={search}"]
+    command += ["--data-dir", options.data_dir] if options.data_dir else []
+    command += ["--published", options.published] if options.published else []
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    tasks = json.loads(done.stdout)["stages"]
+    trials = sorted((task for task in tasks if task["function"] == "search-grid"), key=lambda task: task["trial"])
+    choice = next(task for task in tasks if task["function"] == "choose-setting")
+    curves = []
+    for task in trials:
+        table = polars.read_parquet(task["outputs"]["curve"]["path"]).sort("model", "epoch")
+        losses = table.group_by("model", maintain_order=True).agg("validation_loss")
+        curves.append(dict(zip(losses["model"], losses["validation_loss"].to_list())))
+    chosen = polars.read_parquet(choice["outputs"]["chosen_setting"]["path"])["model"][0]
+    return chosen, curves, sum(task["seconds"] for task in trials)
+
+
+def mean_loss(curves, setting, epochs=EPOCHS):
+    """Mean over trials of the lowest validation loss within so many epochs; infinite where a model failed."""
+    lowest = [min(trial.get(setting, [])[:epochs], default=float("inf")) for trial in curves]
+    return sum(lowest) / len(lowest)
+
+
+def successive_halving(curves):
+    settings = list(range(SETTINGS))
+    for epochs in [-(-EPOCHS // 9), -(-EPOCHS // 3)]:
+        kept = max(4, -(-len(settings) // 3))
+        settings = sorted(settings, key=lambda setting: mean_loss(curves, setting, epochs))[:kept]
+    return min(settings, key=lambda setting: mean_loss(curves, setting))
+
+
+def epochs_of(curves):
+    return sum(len(losses) for trial in curves for losses in trial.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--veilgraph", default="target/release/veilgraph")
+    parser.add_argument("--data-dir")
+    parser.add_argument("--published")
+    parser.add_argument("--dataset", default="cora")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    print("| graph | network | ε | trials | settings, full and race | loss, full and race, nats | epochs of the race "
+          "| seconds, full and race | loss by halving, nats |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    cells = [cell for cell in CELLS if not options.quick or cell[:2] in [("hybrid", "gcn"), ("hybrid", "graphsage")]]
+    same, halved, n_cells = 0, 0, 0
+    for variant, model, budgets, trials in cells:
+        for epsilon in budgets:
+            with tempfile.TemporaryDirectory() as folder:
+                config, store = pathlib.Path(folder, "search.toml"), pathlib.Path(folder, "store")
+                config.write_text(CONFIG.format(trials=trials, dataset=options.dataset, epsilon=float(epsilon),
+                                                variant=variant, model=model, epochs=EPOCHS))
+                best, full, full_seconds = searched(options, config, store, "full")
+                chosen, race, race_seconds = searched(options, config, store, "racing")
+            for whole, part in zip(full, race, strict=True):
+                for setting, losses in part.items():
+                    if losses != whole[setting][:len(losses)]:
+                        sys.exit(f"{variant} {model} ε = {epsilon}: setting {setting} has other losses in the race")
+            by_halving = successive_halving(full)
+            same, halved, n_cells = same + (chosen == best), halved + (by_halving == best), n_cells + 1
+            print(f"| {variant} | {model} | {epsilon} | {trials} | {best}, {chosen} "
+                  f"| {mean_loss(full, best):.4f}, {mean_loss(full, chosen):.4f} "
+                  f"| {100 * epochs_of(race) / epochs_of(full):.0f} % | {full_seconds:.1f}, {race_seconds:.1f} "
+                  f"| {mean_loss(full, by_halving):.4f} |", flush=True)
+    print(f"\nThe setting of the full search was chosen in {same} of {n_cells} cells by the race, and in {halved} by halving.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+use veilgraph_graph::Construction;
+
+use super::*;
+use crate::OneOrMany;
+use crate::tests::inputs;
+
+/// Four settings that learn, and four that hardly move.
+fn grid(search: Search) -> Params {
+    Params {
+        epochs: 60,
+        learning_rate: OneOrMany::Many(vec![0.05, 1e-5]),
+        dropout: OneOrMany::Many(vec![0.0, 0.2]),
+        initial_seed: OneOrMany::Many(vec![0, 1]),
+        search,
+        ..Params::default()
+    }
+}
+
+fn given(construction: Construction) -> <SearchGrid as Stage>::Inputs {
+    let (nodes, features, labels, mut graph) = inputs();
+    graph.construction = construction;
+    (nodes, Some(features), None, Some(labels), None, graph, None, None, None)
+}
+
+fn searched(search: Search, trial: u32) -> Curves {
+    let rng = StageRng::new(1, "train", trial);
+    SearchGrid::run(given(Construction::Hard), &grid(search), &rng, &Progress::none()).expect("trains").0
+}
+
+fn choose(curves: Vec<Curves>) -> Result<(ChosenSetting,), Error> {
+    ChooseSetting::run((curves,), &grid(Search::Racing), &StageRng::new(1, "train", 0), &Progress::none())
+}
+
+#[test]
+fn a_race_chooses_what_the_full_search_chooses() {
+    let of = |search| (0..3).map(|trial| searched(search, trial)).collect::<Vec<Curves>>();
+    let (full, racing) = (of(Search::Full), of(Search::Racing));
+    for (full, racing) in full.iter().zip(&racing) {
+        assert_eq!((full.dropped.len(), full.epoch.len()), (0, 8 * 60));
+        assert_eq!(racing.dropped, [4, 5, 6, 7]);
+        assert!(racing.epoch.len() < full.epoch.len() * 3 / 4, "{} epochs", racing.epoch.len());
+        assert!(racing.model.contains(&4), "the epochs before it was dropped are kept");
+        let again = Curves::from_blocks(&racing.facts(), &mut racing.blocks()).expect("round trip");
+        assert_eq!(again, *racing);
+    }
+    assert_eq!(choose(racing).expect("a choice"), choose(full).expect("a choice"));
+}
+
+/// A loss that would win does not count where its model was dropped.
+#[test]
+fn what_was_dropped_is_never_chosen() {
+    let curves = |dropped: &[u32]| Curves {
+        model: vec![0, 1],
+        epoch: vec![0, 0],
+        train_loss: vec![1.0; 2],
+        validation_loss: vec![0.1, 0.9],
+        validation_accuracy: vec![0.5; 2],
+        dropped: dropped.to_vec(),
+    };
+    assert_eq!(choose(vec![curves(&[]), curves(&[])]).expect("a choice").0.model, 0);
+    assert_eq!(choose(vec![curves(&[]), curves(&[0])]).expect("a choice").0.model, 1);
+    let error = choose(vec![curves(&[1]), curves(&[0])]).expect_err("none is left");
+    assert!(error.to_string().contains("search = \"full\""), "{error}");
+    let lists = Facts::default().with("dropped", "0 one");
+    let error = Curves::from_blocks(&lists, &mut curves(&[]).blocks()).expect_err("no number");
+    assert!(error.to_string().contains("`one`"), "{error}");
+}
+
+/// Predictions and weights hold what may be chosen, and a single setting is trained as ever.
+#[test]
+fn a_grid_that_is_scored_may_race_too() {
+    let run = |params: &Params| {
+        Train::run(given(Construction::Hard), params, &StageRng::new(1, "train", 0), &Progress::none()).expect("trains")
+    };
+    let (predictions, curves, weights) = run(&grid(Search::Racing));
+    assert_eq!(curves, searched(Search::Racing, 0));
+    assert_eq!(predictions.settings.len(), 8);
+    assert_eq!(predictions.models.iter().map(|model| model.model).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(weights.models.iter().map(|(model, _)| *model).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let one = |search| Params { epochs: 10, search, ..Params::default() };
+    assert_eq!(run(&one(Search::Racing)), run(&one(Search::Full)));
+}
+
+#[test]
+fn where_links_are_learned_no_setting_is_dropped() {
+    let params = Params { epochs: 12, ..grid(Search::Racing) };
+    let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
+    let (curves,) = SearchGrid::run(given(Construction::Learned), &params, &rng, &progress).expect("trains");
+    assert_eq!((curves.dropped.len(), curves.epoch.len()), (0, 8 * 12));
+}
+
+/// Keys of networks that were trained before stay as they are.
+#[test]
+fn a_search_is_written_where_it_is_not_the_full_one() {
+    let written = |params: &Params| toml::Value::try_from(params).expect("a table");
+    assert_eq!(written(&grid(Search::Full)).get("search"), None);
+    let racing = written(&grid(Search::Racing));
+    assert_eq!(racing["search"].as_str(), Some("racing"));
+    assert_eq!(racing.try_into::<Params>().expect("round trip"), grid(Search::Racing));
+}
