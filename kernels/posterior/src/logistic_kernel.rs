@@ -29,6 +29,7 @@ impl LogisticKernel {
 
     /// Returns `k(s)` from `e^{-s}`, which may be zero or infinite.
     #[must_use]
+    #[inline]
     pub fn from_exp_minus(self, exp_minus_s: f64) -> f64 {
         match self {
             Self::Logistic => 1.0 / (1.0 + exp_minus_s),

@@ -112,7 +112,7 @@ pub(crate) fn learn_bin_odds(
     /// step that costs as much as one gradient brings all the others nearer.
     const FAR: f64 = 0.3;
     /// The degrees of the prior come so near to the wanted ones before the passes end.
-    const CLOSE: f64 = 1e-2;
+    const CLOSE: f64 = 5e-2;
     /// No step is longer, because the likelihood may be far from a parabola.
     const LONGEST_STEP: f64 = 1.5;
     let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;

@@ -92,24 +92,33 @@ impl<'a> KnownPairs<'a> {
     /// [`Self::dense_sums`] counts the claims, the matrix is `k(b_i + b_j + l_ij) − k(b_i + b_j + l'_ij)` over the
     /// pairs in bins, with the log odds `l'_ij` of the claims alone.
     ///
-    /// Slopes are kept, in single precision, where they are few enough, because one Newton step multiplies by them many
-    /// times.
+    /// Slopes are kept, in single precision and 4 bytes each, where they are few enough, because one Newton step multiplies by
+    /// them many times.
     pub(crate) fn changes(&self, kernel: LogisticKernel, b: &[f64]) -> Changes<'_> {
-        const MOST_KEPT: usize = 1 << 24;
+        const MOST_KEPT: usize = 1 << 25;
         // e^{-logit} of a pair is a product of three numbers that are computed once, so no pair needs an exponential.
         let exp_minus_b: Vec<f64> = b.iter().map(|&b| libm::exp(-b)).collect();
         let exp_minus_logits = self.exp_minus_logits();
-        let mut changes = Changes { known: self, kernel, exp_minus_b, exp_minus_logits, kept: None };
+        let shares = exp_minus_logits[0].iter().zip(self.shares).filter(|&(_, share)| share > 0.0);
+        let unlisted = shares.map(|(&exp_minus_logit, share)| (exp_minus_logit, share)).collect();
+        let mut changes = Changes { known: self, kernel, exp_minus_b, exp_minus_logits, unlisted, kept: None };
         let n_claimed = self.listed_claims().map_or(0, LinkEvidence::n_claimed);
         if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
                 let mut row = Vec::with_capacity(self.similar.row(i).len());
-                changes.visit(i, |j, change| row.push((j, change as f32)));
+                changes.visit(i, |_, change| row.push(change as f32));
+                row.shrink_to_fit();
                 row
             };
             changes.kept = Some((0..b.len()).into_par_iter().map(row).collect());
         }
         changes
+    }
+
+    /// Returns the known partners above `i`, as often and in the order in which [`Changes`] visits them.
+    fn partners(&self, i: usize) -> impl Iterator<Item = u32> {
+        let claimed = self.listed_claims().into_iter().flat_map(move |evidence| evidence.claims(i).map(|(j, _)| j));
+        claimed.chain(self.similar.row(i).iter().map(|pair| pair.partner))
     }
 
     /// Sums the probabilities of the pairs in bins that have a sum, and their slopes. Pairs of other bins cost next to nothing.
@@ -147,8 +156,10 @@ pub(crate) struct Changes<'a> {
     kernel: LogisticKernel,
     exp_minus_b: Vec<f64>,
     exp_minus_logits: Vec<[f64; 3]>,
-    /// If the entries are kept, the row of each node holds its later partners with their entries.
-    kept: Option<Vec<Vec<(u32, f32)>>>,
+    /// `e^{-l}` of a pair that is not listed, with the share of the pairs that count so.
+    unlisted: Vec<(f64, f64)>,
+    /// If the entries are kept, the row of each node holds those of its later partners.
+    kept: Option<Vec<Vec<f32>>>,
 }
 
 impl Changes<'_> {
@@ -156,7 +167,7 @@ impl Changes<'_> {
     /// once with the change by its claims, and once with the further change by its bin.
     #[inline]
     fn visit(&self, i: usize, mut add: impl FnMut(u32, f64)) {
-        let Self { known, kernel, exp_minus_b, exp_minus_logits, .. } = self;
+        let Self { known, kernel, exp_minus_b, exp_minus_logits, unlisted, .. } = self;
         let at = |j: u32, exp_minus_logit: f64| {
             kernel.from_exp_minus(exp_minus_b[i] * exp_minus_b[j as usize] * exp_minus_logit)
         };
@@ -181,8 +192,7 @@ impl Changes<'_> {
             if known.shares == UNCLAIMED {
                 add(partner, change(partner, exp_minus_logits[bin][claims], exp_minus_logits[0][claims]));
             } else {
-                let shares = exp_minus_logits[0].iter().zip(known.shares).filter(|&(_, share)| share > 0.0);
-                let unlisted: f64 = shares.map(|(&logit, share)| share * at(partner, logit)).sum();
+                let unlisted: f64 = unlisted.iter().map(|&(logit, share)| share * at(partner, logit)).sum();
                 add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted);
             }
         }
@@ -202,7 +212,10 @@ impl Changes<'_> {
                     sums[j as usize] += change * v[i];
                 };
                 match &self.kept {
-                    Some(rows) => rows[i].iter().for_each(|&(j, change)| add(j, change.into())),
+                    Some(rows) => {
+                        let partners = self.known.partners(i);
+                        partners.zip(&rows[i]).for_each(|(j, &change)| add(j, change.into()));
+                    }
                     None => self.visit(i, add),
                 }
                 sums[i] += sum_of_row;
