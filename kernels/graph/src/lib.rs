@@ -15,6 +15,7 @@ mod estimated_features;
 mod feature_matrix;
 mod features;
 mod labels;
+pub mod lanes;
 mod link_sample;
 mod nodes;
 mod predictions;

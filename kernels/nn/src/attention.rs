@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 use veilgraph_graph::SparseMatrix;
 
 use crate::exponential::exp;
-use veilgraph_operator::lanes::for_lanes;
+use veilgraph_graph::lanes::for_lanes;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use veilgraph_operator::rows::entries;
 use veilgraph_operator::rows::{matrix, with_loop};

@@ -1,6 +1,7 @@
 //! A race among the models of a grid: a model that can no longer win stops before its last epoch.
 
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use burn::backend::Flex;
 use veilgraph_contract::{Progress, StageRng};
@@ -66,7 +67,7 @@ pub fn race(
     for epochs in (1..LAPS).map(|lap| schedule.epochs * lap / LAPS).filter(|&epochs| epochs > 0) {
         let paused = on_threads(running.len(), |at| {
             let model = running[at];
-            let batch = grid.one(model, states[model].as_ref());
+            let batch = grid.one(model, states[model].clone());
             grid.trained_until(batch, model, &network, epochs).snapshot()
         });
         for (&model, state) in running.iter().zip(paused) {
@@ -79,8 +80,11 @@ pub fn race(
         dropped.extend(lost);
     }
     dropped.sort_unstable();
+    // Each state goes as soon as its model goes on, so that states and results are never held all at once.
+    let states: Vec<Mutex<Option<Snapshot>>> = states.into_iter().map(Mutex::new).collect();
     let models = on_threads(settings.len(), |model| {
-        let batch = grid.one(model, states[model].as_ref());
+        let state = states[model].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let batch = grid.one(model, state);
         let epochs = if dropped.contains(&model) { 0 } else { schedule.epochs };
         grid.trained_until(batch, model, &network, epochs).finish().remove(0)
     });
@@ -89,10 +93,10 @@ pub fn race(
 
 impl<'a> Grid<'a> {
     /// One model as `state` has it, or else at its beginning or its checkpoint.
-    fn one(&self, model: usize, state: Option<&Snapshot>) -> Batch<'a, Flex> {
+    fn one(&self, model: usize, state: Option<Snapshot>) -> Batch<'a, Flex> {
         let settings = &self.settings[model..=model];
         match state {
-            Some(state) => Batch::<Flex>::resume(self, settings, state.clone(), &Default::default()),
+            Some(state) => Batch::<Flex>::resume(self, settings, state, &Default::default()),
             None => self.begin::<Flex>(&checkpoint_name(model, 1), settings, &Default::default()),
         }
     }

@@ -5,7 +5,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use veilgraph_graph::BitMatrix;
 
-use crate::lanes::for_lanes;
+use veilgraph_graph::lanes::for_lanes;
 
 /// Links of weight 1 as bits.
 pub struct BitGraph {

@@ -8,7 +8,6 @@
 mod bit_graph;
 mod feature_map;
 mod graph_operator;
-pub mod lanes;
 mod propagation;
 mod propagation_step;
 pub mod rows;

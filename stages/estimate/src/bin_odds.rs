@@ -119,7 +119,7 @@ pub(crate) fn learn_bin_odds(
     let nodes = DistinctParameters::one_per_node(start.beta.clone());
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
     let precision = 1.0 / (bins.width * bins.width);
-    let (mut change, mut gap) = (f64::INFINITY, f64::INFINITY);
+    let (mut change, mut gap, mut is_falling) = (f64::INFINITY, f64::INFINITY, true);
     for pass in 0..MOST_PASSES {
         if change <= SETTLED && gap <= CLOSE {
             break;
@@ -129,7 +129,10 @@ pub(crate) fn learn_bin_odds(
         let logits = bins.logits(&learned);
         let known = KnownPairs::prior(similar, &logits);
         let problem = Problem::with_known(degrees, nodes.counts(), &known, Ridge::to_zero(ridge));
-        let Nearer { parameters, residual } = problem.nearer(nodes.with_values(beta), ROUGH, FAR);
+        // The cheap steps come no nearer where links are mostly inside of groups that have nothing else in common.
+        let far = if is_falling { FAR } else { CLOSE };
+        let Nearer { parameters, residual } = problem.nearer(nodes.with_values(beta), ROUGH, far);
+        is_falling = residual <= 0.7 * gap;
         (beta, gap) = (parameters, residual);
         let prior = bins.sums(&known, &beta);
         let mut posterior_beta = beta.clone();

@@ -91,7 +91,7 @@ impl ClaimRatios {
 /// No probability of a link exceeds this before reports are read: the model is made for sparse graphs, and products of
 /// weights may exceed 1 between hubs.
 pub(crate) const MOST_LIKELY: f64 = 0.95;
-/// So many numbers are kept as messages, which take 128 MiB.
+/// So many numbers are kept as messages, which take 128 MiB, and twice as much during a pass.
 const MOST_STORED: usize = 1 << 25;
 
 /// Believes links and classes together.
@@ -133,15 +133,18 @@ pub(crate) fn fit_blocks(
         messages.propagate(&learned, &unclaimed, classes, ratios, MOST_STORED, most_passes);
     }
     let mut scores = PairScores::new(&learned, &similar, &pairs, &messages);
+    let (believed, report_weight) = weighed(messages.field(), classes);
+    // Their memory is needed no more, and a learned score takes some of its own.
+    drop(messages);
+    drop((pairs, unclaimed));
     if let Some(coordinates) = &classes.coordinates {
         let listed = listed_pairs(&learned, &similar, &scores, ratios);
-        if let Some(learned) = LearnedScore::learn(&listed, coordinates) {
-            scores.add(&similar, &learned);
+        if let Some(score) = LearnedScore::learn(&listed, coordinates) {
+            scores.add(&similar, &score);
         }
     }
-    let (classes, report_weight) = weighed(messages.field(), classes);
     tracing::debug!(homophily = learned.homophily, report_weight, "links and classes believed together");
-    Blocks { scores, classes }
+    Blocks { scores, classes: believed }
 }
 
 /// Lists the pairs from which a score is learned: those that were listed as similar before any report was read. Pairs that

@@ -213,6 +213,7 @@ impl Changes<'_> {
                 };
                 match &self.kept {
                     Some(rows) => {
+                        debug_assert_eq!(rows[i].len(), self.known.partners(i).count());
                         let partners = self.known.partners(i);
                         partners.zip(&rows[i]).for_each(|(j, &change)| add(j, change.into()));
                     }
@@ -238,3 +239,6 @@ pub(crate) fn sum_in_order(stripes: Vec<Vec<f64>>) -> Vec<f64> {
     };
     stripes.into_iter().reduce(add).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -257,7 +257,7 @@ fn symmetric(sums: &[f64]) -> Vec<f64> {
 ///
 /// # Source
 /// Steele, Lea, Flood (2014), Fast splittable pseudorandom number generators, `SplitMix64`.
-fn mixed(number: u64) -> u64 {
+pub(crate) fn mixed(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -187,7 +187,8 @@ impl Problem<'_> {
     /// Goes one step nearer to `goal`.
     ///
     /// Where no expected degree is `far` from the given one, the step is that of Newton's method with the Hessian of a sparse
-    /// graph with the given degrees. It costs one gradient. Else Newton's method itself takes the steps.
+    /// graph with the given degrees. It costs one gradient. Else Newton's method itself takes the steps. There must be no ridge
+    /// towards the mean.
     pub(crate) fn nearer(&self, b: DistinctParameters, goal: Goal, far: f64) -> Nearer {
         let gradient = self.gradient(&b);
         let residual = gradient.iter().zip(self.degrees).map(|(g, d)| (g / d).abs()).fold(0.0, f64::max);

@@ -9,9 +9,11 @@ use crate::cosine_join::n_common;
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
 pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usize) -> WeightedGraph {
-    /// To add so many products of common features takes a few seconds; above it, fewer nodes must be met.
-    const FEW_PRODUCTS: f64 = 5e9;
-    let is_long = n_common(directions.by_feature()) > FEW_PRODUCTS;
+    /// To add so many products of common features, and to look at so many sums, takes a few seconds; above it, fewer nodes must
+    /// be met.
+    const FEW_STEPS: f64 = 5e9;
+    let n_steps = n_common(directions.by_feature()) + (n_nodes as f64).powi(2);
+    let is_long = n_steps > FEW_STEPS;
     let (skips, k) = (is_long && directions.are_positive(), k.min(n_nodes));
     let nearest = |scratch: &mut Scratch, node: usize| -> Vec<(u32, u32, f32)> {
         let others = if skips {
@@ -34,7 +36,7 @@ pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usi
 /// Keeps memory for the search from one node.
 #[derive(Default)]
 struct Scratch {
-    /// One number for each node; where weights are positive, it is 0 outside of a search.
+    /// One number for each node; where only few nodes are met, it is 0 outside of a search.
     sums: Vec<f32>,
     met: Vec<u32>,
     /// The weight of every feature at the node; 0 outside of a search.

@@ -18,6 +18,7 @@ use super::spectral::ExpectedLinks;
 use super::unclaimed::Unclaimed;
 use super::{ClaimRatios, KnownClasses, MOST_LIKELY, MOST_STORED, PairScores};
 use crate::k_means::k_means;
+use crate::learned_score::mixed;
 use crate::params::LatentBlocks;
 use crate::similar_claims::SimilarClaims;
 
@@ -279,12 +280,6 @@ fn frequencies(beliefs: &[f32], n_blocks: usize) -> KnownClasses {
 }
 
 /// Returns whether the pair `i < j` is held out: one in [`ONE_IN`] is, by a hash of the pair, so the same ones in every run.
-///
-/// # Source
-/// Steele, Lea, Flood (2014), Fast splittable pseudorandom number generators, for the mixing.
 fn is_held_out(i: u32, j: u32) -> bool {
-    let mut mixed = (u64::from(i) << 32 | u64::from(j)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ mixed >> 31).is_multiple_of(ONE_IN)
+    mixed(u64::from(i) << 32 | u64::from(j)).is_multiple_of(ONE_IN)
 }

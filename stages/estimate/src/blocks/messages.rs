@@ -4,7 +4,7 @@ mod told;
 mod update;
 
 use rayon::prelude::*;
-use veilgraph_operator::lanes::for_lanes;
+use veilgraph_graph::lanes::for_lanes;
 
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;

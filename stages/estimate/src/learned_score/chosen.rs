@@ -85,7 +85,7 @@ fn slope(pair: &ListedPair) -> f64 {
 /// Returns the weight of a pair, if it is chosen.
 fn weight(pair: &ListedPair, hash: u64, per_slope: f64) -> Option<f32> {
     let slope = slope(pair);
-    if slope == 0.0 {
+    if slope.is_nan() || slope == 0.0 {
         return None;
     }
     let probability = (per_slope * slope).min(1.0);

@@ -93,6 +93,7 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
                            remove learned_score";
             return Err(plan.config.error("estimate.learned_score", problem));
         }
+        // Written out, so that what is said and what follows by default are one task.
         cell.params.learned_score = Some(learns_score);
         check_latent_blocks(plan, &cell.params, believes_classes, paired.first().and_then(|branch| branch.n_nodes))?;
         let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;

@@ -25,7 +25,7 @@ fn a_width_that_the_compiler_knows_changes_no_bit() {
     let degrees: Vec<f64> = (0..40_i32).map(|node| f64::from(1 + node % 7)).collect();
     let (learned, unclaimed) = (Learned::new(&degrees, &similar, 3), Unclaimed::new(&similar));
     let mut messages = Messages::new(&pairs, &classes);
-    messages.propagate(&learned, &unclaimed, &classes, ClaimRatios::new(2.0), 300, 2);
+    messages.propagate(&learned, &unclaimed, &classes, ClaimRatios::new(1.0), 300, 2);
     let n_kept = messages.stored.n_messages();
     assert!(0 < n_kept && n_kept < pairs.n_slots(), "{n_kept} of {}", pairs.n_slots());
     let weight_by_class = vec![0.5, 0.7, 0.9];
