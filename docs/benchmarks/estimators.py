@@ -11,10 +11,15 @@ Each takes [--store DIR] and [--name EXPERIMENT], where the experiment ran under
 "±" is half the width of the 95 % interval of the mean (Student's t), over trials, or over splits where the table says so.
 Differences are paired: by trial, which has the same seed in both, or by split. The table of accuracies pairs every row with
 the floor `features-only`; of several networks, blended or not, it takes the one with the lowest mean validation loss.
+
+Where scores are missing, it prints no table but one line that says which, and ends with exit status 1.
 """
 
 import argparse
+import contextlib
+import io
 import pathlib
+import sys
 
 import polars
 
@@ -24,13 +29,15 @@ METRICS = [
     ("mae", "Mean absolute error", "{:.2e}"),
     ("calibration_error", "Calibration error", "{:.3f}"),
 ]
-# The columns of the table of large graphs: a score, its name, its form, and what is less where it is better.
+# The columns of the table of large graphs: a score, its name, a factor for its unit, its form, and what is less where it is
+# better.
 LARGE = [
-    ("average_precision", "average precision", "{:.4f}", lambda value: -value),
-    ("log_loss_per_link", "log loss per link", "{:.3g}", lambda value: value),
-    ("mae", "MAE", "{:.2e}", lambda value: value),
-    ("calibration_error", "calibration error", "{:.3g}", lambda value: value),
-    ("expected_link_ratio", "expected links per true link", "{:.3f}", lambda value: abs(value - 1)),
+    ("average_precision", "average precision", 1, "{:.4f}", lambda value: -value),
+    ("log_loss_per_link", "log loss per link", 1, "{:.3g}", lambda value: value),
+    ("mae", "MAE", 1, "{:.2e}", lambda value: value),
+    ("calibration_error", "calibration error", 1, "{:.3g}", lambda value: value),
+    ("expected_calibration_error", "expected calibration error, 10⁻⁴", 1e4, "{:.2f}", lambda value: value),
+    ("expected_link_ratio", "expected links per true link", 1, "{:.3f}", lambda value: abs(value - 1)),
 ]
 # The columns of the table of steps: a row of the experiment, a score, its name, and a factor for its unit.
 STEPS = [
@@ -44,6 +51,22 @@ QUANTILES = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
 ]
+
+
+class Missing(Exception):
+    """Says which scores are missing."""
+
+
+def missing(*names):
+    """The error that a cell with these names has no scores."""
+    return Missing(f"there are no scores of {', '.join(str(name) for name in names)}")
+
+
+class Cells(dict):
+    """What is known of each cell, by its names."""
+
+    def __missing__(self, key):
+        raise missing(*key)
 
 
 def half(values):
@@ -61,12 +84,26 @@ def with_half(values, form):
 
 def scores(options):
     files = pathlib.Path(options.store, "auditor/runs", options.name, "evaluate").glob("links*/metrics.parquet")
-    return polars.concat([polars.read_parquet(file) for file in files])
+    frames = [polars.read_parquet(file) for file in files]
+    if not frames:
+        raise Missing(f"{options.store} has no scores of links by the name {options.name}")
+    return polars.concat(frames)
 
 
 def all_scores(options):
     """A row for each score of each trial, with what tells it from others."""
-    return polars.read_parquet(pathlib.Path(options.store, "auditor/runs", options.name, "scores.parquet"))
+    file = pathlib.Path(options.store, "auditor/runs", options.name, "scores.parquet")
+    if not file.exists():
+        raise Missing(f"{options.store} has no scores by the name {options.name}")
+    return polars.read_parquet(file)
+
+
+def floor_of(rows, dataset):
+    """The scores of the floor `features-only` on a dataset."""
+    for key, row in rows.items():
+        if key[:2] == (dataset, "features-only"):
+            return row
+    raise missing(dataset, "features-only")
 
 
 def table(frame, metric, form, names):
@@ -74,7 +111,7 @@ def table(frame, metric, form, names):
     print("|---|---:|" + "---:|" * len(names))
     means = frame.filter(polars.col("metric") == metric).group_by("dataset", "epsilon", "estimate")
     means = means.agg(polars.col("value").mean())
-    cells = {(row["dataset"], row["epsilon"], row["estimate"]): row["value"] for row in means.to_dicts()}
+    cells = Cells({(row["dataset"], row["epsilon"], row["estimate"]): row["value"] for row in means.to_dicts()})
     for dataset, epsilon in sorted({key[:2] for key in cells}):
         values = [form.format(cells[dataset, epsilon, name]) for name in names]
         print(f"| {dataset} | {epsilon:g} | " + " | ".join(values) + " |")
@@ -88,7 +125,7 @@ def paired(frame):
     both = best.join(published, on=keys, suffix="_published")
     relative = polars.when(polars.col("metric") == "mae").then(100 / polars.col("value_published")).otherwise(1.0)
     both = both.with_columns(difference=(polars.col("value") - polars.col("value_published")) * relative)
-    cells = both.partition_by("dataset", "epsilon", "metric", as_dict=True)
+    cells = Cells(both.partition_by("dataset", "epsilon", "metric", as_dict=True))
     for dataset, epsilon in sorted({key[:2] for key in cells}):
         texts = []
         for metric, form, unit in (("mae", "{:+.0f}", " %"), ("average_precision", "{:+.3f}", ""),
@@ -99,7 +136,7 @@ def paired(frame):
 
 def links(options):
     frame = scores(options)
-    names = sorted(set(frame["estimate"]), key=lambda name: (name == "best", name != "published", name))
+    names = sorted({*frame["estimate"], "published", "best"}, key=lambda name: (name == "best", name != "published", name))
     for metric, title, form in METRICS:
         print(f"### {title}\n")
         table(frame, metric, form, names)
@@ -117,6 +154,8 @@ def accuracy(options):
     means = means.agg(polars.col("value").mean().alias("loss")).sort(*keys, "loss", "model")
     chosen = means.group_by(*keys, maintain_order=True).first()
     found = frame.filter(polars.col("metric") == "accuracy").join(chosen, on=[*keys, "model", "blend"], nulls_equal=True)
+    if found.is_empty():
+        raise missing("accuracy")
     print("| graph | row | ε | accuracy, % | less `features-only` | chosen |")
     print("|---|---|---:|---:|---:|---|")
     order = ["majority", "no-links", "similar", "features-only", "beliefs", "best", "non-private"]
@@ -124,7 +163,7 @@ def accuracy(options):
     sorted_keys = sorted(rows, key=lambda key: (key[0], order.index(key[1]) if key[1] in order else 99, key[2]))
     for dataset, alternative, epsilon in sorted_keys:
         mine = rows[dataset, alternative, epsilon]
-        floor = next(row for key, row in rows.items() if key[:2] == (dataset, "features-only"))
+        floor = floor_of(rows, dataset)
         both = mine.join(floor, on="trial", suffix="_floor")
         gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
         gain = "" if alternative == "features-only" else gain
@@ -135,23 +174,22 @@ def accuracy(options):
 
 def large(options):
     frame = all_scores(options)
-    means = frame.group_by("dataset", "alternative", "epsilon", "metric").agg(polars.col("value").mean())
-    cells = {(row["dataset"], row["epsilon"], row["alternative"], row["metric"]): row["value"]
-             for row in means.to_dicts()}
+    rows = frame.partition_by("dataset", "epsilon", "alternative", "metric", as_dict=True)
+    cells = Cells({key: row["value"] for key, row in rows.items()})
     trials = frame["trial"].n_unique()
-    of_trials = "one trial" if trials == 1 else f"means of {trials} trials"
+    of_trials = "one trial" if trials == 1 else f"means of {trials} trials ± half the 95 % interval"
     for dataset in sorted(set(frame["dataset"])):
         print(f"### {dataset}\n\nEach cell: `published` → `best`, {of_trials}.\n")
-        print("| ε | " + " | ".join(title for _, title, _, _ in LARGE) + " |")
+        print("| ε | " + " | ".join(title for _, title, *_ in LARGE) + " |")
         print("|---:|" + "---:|" * len(LARGE))
         not_better = []
         epsilons = sorted({key[1] for key in cells if key[0] == dataset})
         for epsilon in epsilons:
             texts = []
-            for metric, title, form, badness in LARGE:
+            for metric, title, factor, form, badness in LARGE:
                 published, best = (cells[dataset, epsilon, name, metric] for name in ("published", "best"))
-                texts.append(f"{form.format(published)} → {form.format(best)}")
-                if badness(best) >= badness(published):
+                texts.append(f"{with_half(factor * published, form)} → {with_half(factor * best, form)}")
+                if badness(best.mean()) >= badness(published.mean()):
                     not_better.append(f"{title} at ε = {epsilon:g} ({texts[-1]})")
             print(f"| {epsilon:g} | " + " | ".join(texts) + " |")
         n_cells = len(epsilons) * len(LARGE)
@@ -176,6 +214,8 @@ def monotone(options):
                 mine = frame.filter(dataset=dataset, alternative=alternative, metric=metric)
                 ends = (mine.filter(epsilon=epsilon).select("trial", "value") for epsilon in (larger, smaller))
                 both = next(ends).join(next(ends), on="trial", suffix="_smaller")
+                if both.is_empty():
+                    raise missing(dataset, step, alternative, metric)
                 difference = factor * (both["value"] - both["value_smaller"])
                 texts.append(with_half(difference, form))
                 n_differences += 1
@@ -192,17 +232,21 @@ def monotone(options):
 def splits(options):
     field = "ingest.split.seed"
     frame = all_scores(options)
+    if field not in frame.columns:
+        raise missing(field)
     keys = ["dataset", "alternative", "epsilon"]
     # A split counts once: its score is the mean over the trials in it.
     means = frame.group_by(*keys, field, "metric").agg(polars.col("value").mean()).sort(field)
     rows = means.filter(metric="accuracy").partition_by(*keys, as_dict=True)
+    if not rows:
+        raise missing("accuracy")
     print("| graph | row | ε | splits | accuracy, % | less `features-only` | test nodes | ± of one test set |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
-    tested = {key: row["value"].min()
-              for key, row in means.filter(metric="test_nodes").partition_by(*keys, as_dict=True).items()}
+    tested = Cells({key: row["value"].min()
+                    for key, row in means.filter(metric="test_nodes").partition_by(*keys, as_dict=True).items()})
     for dataset, alternative, epsilon in sorted(rows, key=lambda key: (key[0], key[1] != "features-only", *key[1:])):
         mine = rows[dataset, alternative, epsilon]
-        floor = next(row for key, row in rows.items() if key[:2] == (dataset, "features-only"))
+        floor = floor_of(rows, dataset)
         both = mine.join(floor, on=field, suffix="_floor")
         gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
         gain = "" if alternative == "features-only" else gain
@@ -218,11 +262,18 @@ TABLES = {"links": links, "accuracy": accuracy, "large": large, "monotone": mono
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", nargs="?", choices=TABLES, default="links")
-    parser.add_argument("--store", default="artifacts")
-    parser.add_argument("--name")
+    parser.add_argument("--store", default="artifacts", help="the store of the experiment (default: %(default)s)")
+    parser.add_argument("--name", help="the name of the experiment, where it is not that of the config")
     options = parser.parse_args()
-    options.name = options.name or NAMES.get(options.table, options.table)
-    TABLES[options.table](options)
+    experiment = NAMES.get(options.table, options.table)
+    options.name = options.name or experiment
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            TABLES[options.table](options)
+    except Missing as error:
+        sys.exit(f"{error}: run configs/{experiment}.toml as docs/benchmarks/estimators.md says, or name the store by "
+                 "--store and the experiment by --name")
+    print(text.getvalue(), end="")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 """Does a score of similarity that is learned from the reports find links better than bins of a score made by hand?
 
 usage: learned_similarity.py [--veilgraph PROGRAM] [--data-dir DIR] [--published DIR] [--store DIR] > tables.md
-       learned_similarity.py --on-best ...   learns on top of all that `[estimate] method = "best"` believes
+       learned_similarity.py --on-best ...   learns on top of all that `[estimate] method = "best"` believes without
+                                             `learned_score`
        learned_similarity.py --choose ...    compares the widths of the normal priors, on Cora and CiteSeer
 
 Needs NumPy, SciPy and Polars (PyPI). The program draws the reports, lists similar pairs, and estimates degrees; the fits are
@@ -21,7 +22,7 @@ Scores maximize the marginal likelihood of the claims about pairs that are liste
 with normal priors on what they add to the bins. Cora and CiteSeer chose the widths of these priors. Coauthor CS and Facebook
 are cut to the 3,000 nodes that are found first, breadth first from node 0, so that all pairs fit in memory.
 
-With `--on-best`, scores are added to the log odds of `best`, whose belief propagation and common neighbours have read all
+With `--on-best`, scores are added to the log odds of `best` without `learned_score`, whose belief propagation and common neighbours have read all
 reports; truth alone is then a fair judge.
 
 Judges: the marginal likelihood of held-out reports, which a server can compute, and, for information, the true links.
@@ -120,7 +121,7 @@ class Graph:
         self.reports = run(options, name + "-degrees", ingest,
                            'method = "published"\ndegrees = "empirical-bayes+bits"\n', "estimate")
         if options.on_best:
-            self.default = run(options, name + "-best", ingest, 'method = "best"\n', "estimate")
+            self.default = run(options, name + "-best", ingest, 'method = "best"\nlearned_score = false\n', "estimate")
         public = self.best("simulation") / "ingest/all"
         self.n = n = polars.read_parquet(public / "nodes.parquet").height
         splits = polars.read_parquet(public / "nodes.parquet")["split"].to_numpy()
@@ -336,7 +337,7 @@ def judged(release, theta):
 
 
 def fits_on_best(release, widths):
-    """Returns what the judges say of `[estimate] method = "best"`, and of each form on top of its log odds.
+    """Returns what the judges say of `[estimate] method = "best"` without `learned_score`, and of each form on top of its log odds.
 
     A constant keeps the number of expected links, since degrees are not matched again.
     """

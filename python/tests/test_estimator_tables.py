@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +51,7 @@ def test_cells_in_which_best_is_not_better_are_named(printed: Callable[[str, Sco
         ("log_loss_per_link", [2, 4], [1, 2]),
         ("mae", [0.25, 0.25], [0.125, 0.125]),
         ("calibration_error", [0.5, 0.5], [0.25, 0.25]),
+        ("expected_calibration_error", [0.0002, 0.0002], [0.0001, 0.0001]),
     ]
     rows = [
         row
@@ -62,14 +65,21 @@ def test_cells_in_which_best_is_not_better_are_named(printed: Callable[[str, Sco
     rows += [*scores("published", 1, ratio, [0.5, 0.5]), *scores("best", 1, ratio, [1.25, 1.25])]
     rows += [*scores("published", 8, ratio, [1.25, 1.25]), *scores("best", 8, ratio, [0.75, 0.75])]
     text = printed("large", rows)
-    cells = "0.2500 → 0.5000 | 3 → 1.5 | 2.50e-01 → 1.25e-01 | 0.5 → 0.25"
-    assert f"| 1 | {cells} | 0.500 → 1.250 |\n| 8 | {cells} | 1.250 → 0.750 |" in text
-    assert "means of 2 trials" in text
-    where = "expected links per true link at ε = 8 (1.250 → 0.750)"
-    assert f"`best` is not better than `published` in 1 of the 10 cells of g: {where}.\n" in text
+    # With one degree of freedom, half the interval of two values is 12.706 times half of what they differ by.
+    cells = (
+        "0.2500 ± 1.5882 → 0.5000 ± 3.1765 | 3 ± 12.7 → 1.5 ± 6.35 | 2.50e-01 ± 0.00e+00 → 1.25e-01 ± 0.00e+00"
+        " | 0.5 ± 0 → 0.25 ± 0 | 2.00 ± 0.00 → 1.00 ± 0.00"
+    )
+    ratios = ["0.500 ± 0.000 → 1.250 ± 0.000", "1.250 ± 0.000 → 0.750 ± 0.000"]
+    assert f"| 1 | {cells} | {ratios[0]} |\n| 8 | {cells} | {ratios[1]} |" in text
+    assert "means of 2 trials ± half the 95 % interval" in text
+    where = f"expected links per true link at ε = 8 ({ratios[1]})"
+    assert f"`best` is not better than `published` in 1 of the 12 cells of g: {where}.\n" in text
     at_one = printed("large", [row for row in rows if row["epsilon"] == 1 and row["trial"] == 0])
     assert "one trial" in at_one
-    assert "`best` is better than `published` in all 5 cells of g.\n" in at_one
+    one = "0.1250 → 0.2500 | 2 → 1 | 2.50e-01 → 1.25e-01 | 0.5 → 0.25 | 2.00 → 1.00 | 0.500 → 1.250"
+    assert f"| 1 | {one} |\n" in at_one
+    assert "`best` is better than `published` in all 6 cells of g.\n" in at_one
 
 
 def test_a_step_is_paired_by_trial_and_named_where_it_loses(printed: Callable[[str, Scores], str]) -> None:
@@ -105,3 +115,39 @@ def test_a_split_counts_once_and_is_paired_with_its_own_floor(printed: Callable[
     # Splits: 12.706 · 7.07 / √2 = 63.5 with one degree of freedom. Test nodes: 1.96 √(0.75 · 0.25 / 100) = 8.5 %.
     assert lines[2] == "| g | features-only | 0 | 2 | 75.0 ± 63.5 |  | 100 | 8.5 |"
     assert lines[3] == "| g | best | 4 | 2 | 80.0 ± 63.5 | +5.0 ± 0.0 | 100 | 7.8 |"
+
+
+@pytest.mark.parametrize(
+    ("table", "experiment", "absent"),
+    [
+        ("links", "compare", "of g, 1.0, best"),
+        ("accuracy", "compare-accuracy", "of g, features-only"),
+        ("large", "compare-large", "of g, 1.0, best, average_precision"),
+        ("monotone", "monotone", "of g, 1 → 2, best, average_precision"),
+        ("splits", "splits", "of g, features-only"),
+    ],
+)
+def test_missing_scores_are_one_line_with_the_remedy(tmp_path: Path, table: str, experiment: str, absent: str) -> None:
+    command = [sys.executable, str(SCRIPT), table, "--store", str(tmp_path), "--name", "mine"]
+    remedy = f"run configs/{experiment}.toml as docs/benchmarks/estimators.md says"
+
+    def error() -> str:
+        done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.count("\n") == 1
+        assert remedy in done.stderr
+        return done.stderr
+
+    assert f"{tmp_path} has no scores" in error()
+    # There are scores of `published` alone, at two budgets.
+    rows = [
+        {**row, "dataset": "g", "estimate": "published", "model": "gcn", "ingest.split.seed": "0"}
+        for metric in ("average_precision", "accuracy", "validation_loss")
+        for epsilon in (1, 2)
+        for row in scores("published", epsilon, metric, [0.5, 0.5])
+    ]
+    runs = tmp_path / "auditor" / "runs" / "mine"
+    (runs / "evaluate" / "links").mkdir(parents=True)
+    for file in (runs / "scores.parquet", runs / "evaluate" / "links" / "metrics.parquet"):
+        pl.DataFrame(rows).write_parquet(file)
+    assert absent in error()

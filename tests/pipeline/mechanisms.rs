@@ -158,7 +158,8 @@ fn a_search_has_trials_of_its_own() {
     assert_eq!(rows(&document["stages"]).filter(|row| row["stage"] == "privatize").count(), 2);
 }
 
-/// Settings that can no longer win are dropped, and the one that is chosen is the same.
+/// Settings that are no longer expected to win are dropped. A race is a guess, so it need not choose what the full search
+/// chooses: each of these seeds fixes one case in which it does, and nothing is claimed about other seeds.
 #[test]
 fn a_race_chooses_the_setting_of_the_full_search() {
     let grid = "train.learning_rate=[0.1, 0.03, 0.003, 0.0003]";

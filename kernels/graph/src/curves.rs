@@ -18,8 +18,8 @@ pub struct Curves {
     pub validation_loss: Vec<f64>,
     /// This share of the validation nodes is classified correctly.
     pub validation_accuracy: Vec<f64>,
-    /// These models were dropped before their last epoch, because they could no longer win. They have rows for the epochs until
-    /// then, and are never the best.
+    /// These models were dropped before their last epoch, because they were no longer expected to win. They have rows for the
+    /// epochs until then, and are never the best.
     pub dropped: Vec<u32>,
 }
 
@@ -49,6 +49,12 @@ impl Curves {
         let finite = losses.filter(|(_, mean, _)| mean.is_finite());
         let (model, _, losses) = finite.min_by(|(_, first, _), (_, second, _)| first.total_cmp(second))?;
         Some((model, losses))
+    }
+
+    /// Returns whether a model was dropped in any of these trials.
+    #[must_use]
+    pub fn any_dropped(trials: &[Self]) -> bool {
+        trials.iter().any(|curve| !curve.dropped.is_empty())
     }
 }
 

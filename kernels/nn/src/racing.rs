@@ -1,4 +1,4 @@
-//! A race among the models of a grid: a model that can no longer win stops before its last epoch.
+//! A race among the models of a grid: a model that is no longer expected to win stops before its last epoch.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub struct Raced {
     pub dropped: Vec<usize>,
 }
 
-/// Trains the models of a grid as [`train`] does, and drops those that can no longer win.
+/// Trains the models of a grid as [`train`] does, and drops those that are no longer expected to win.
 ///
 /// After each sixth of the epochs, the lowest validation loss of a model so far is extended to the last epoch at the pace of
 /// the last quarter of the epochs that are done. As a rule, a loss falls more slowly the longer a model trains, so this is a

@@ -72,7 +72,8 @@ struct Table {
 pub enum Method {
     /// As the paper does.
     Published,
-    /// What the reports support: features and classes, degrees from double claims, matching, common neighbours.
+    /// What the reports support: features and classes, a score of features that is learned from the reports, degrees from
+    /// double claims, matching, common neighbours.
     #[default]
     Best,
 }

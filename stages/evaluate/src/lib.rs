@@ -84,12 +84,15 @@ pub enum Error {
         /// All guesses.
         made: u64,
     },
-    /// No setting was trained in every trial.
-    #[error(
-        "no setting of the grid was trained to the end in every trial; lower the learning rates, or set `search = \"full\"`, \
-         which drops none"
-    )]
+    /// Every setting failed in some trial.
+    #[error("no setting of the grid was trained to the end in every trial; lower the learning rates")]
     NoCommonSetting,
+    /// Every setting failed or was dropped in some trial.
+    #[error(
+        "no setting of the grid was trained to the end in every trial; set `search = \"full\"`, which drops none, or lower \
+         the learning rates"
+    )]
+    NoneLeftByRace,
 }
 
 impl Stage for EvaluateLinks {
@@ -192,7 +195,8 @@ impl Stage for EvaluateClasses {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let n_models = trials.first().map_or(0, |trial| trial.settings.len());
-        let (model, losses) = Curves::best(&curves, n_models as u32).ok_or(Error::NoCommonSetting)?;
+        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeftByRace } else { Error::NoCommonSetting };
+        let (model, losses) = Curves::best(&curves, n_models as u32).ok_or_else(none_left)?;
         let mut metrics = Metrics::about(&params.cell);
         metrics.setting =
             trials.first().and_then(|trial| trial.settings.get(model as usize)).cloned().unwrap_or_default();

@@ -170,24 +170,28 @@ fn brier_score_and_calibration_error_of_classes_are_the_textbook_ones() {
 fn the_setting_with_the_lowest_mean_loss_is_chosen() {
     let curve = |losses: [f64; 2]| Curves {
         model: vec![0, 0, 1],
-        epoch: vec![0, 1, 0],
-        train_loss: vec![1.0; 3],
         validation_loss: vec![f64::NAN, losses[0], losses[1]],
-        validation_accuracy: vec![0.5; 3],
-        dropped: Vec::new(),
+        ..Curves::default()
     };
     let chosen = Curves::best(&[curve([0.5, 0.6]), curve([0.9, 0.7])], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(1), "0.65 is less than 0.7");
-    let failed = Curves {
-        model: vec![0],
-        epoch: vec![0],
-        train_loss: vec![1.0],
-        validation_loss: vec![1.0],
-        validation_accuracy: vec![0.5],
-        dropped: Vec::new(),
-    };
+    let failed = Curves { model: vec![0], validation_loss: vec![1.0], ..Curves::default() };
     let chosen = Curves::best(&[curve([9.0, 0.1]), failed], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");
+}
+
+#[test]
+fn a_full_search_is_advised_only_where_settings_were_dropped() {
+    let error = |dropped: &[u32]| {
+        let curves = Curves { dropped: dropped.to_vec(), ..Curves::default() };
+        let labels = HeldOut(Labels::new(2, vec![(0, 0)]).expect("valid"));
+        let inputs = (labels, vec![predictions([0.9, 0.1])], vec![curves]);
+        let params = Params { cell: Cell::default(), trial: 0 };
+        let run = EvaluateClasses::run(inputs, &params, &StageRng::new(0, "evaluate", 0), &Progress::none());
+        run.map(|_| ()).expect_err("no setting was trained").to_string()
+    };
+    assert!(error(&[1]).contains("search = \"full\""), "{}", error(&[1]));
+    assert!(error(&[]).contains("in every trial") && !error(&[]).contains("full"), "{}", error(&[]));
 }
 
 /// Two links and two other pairs; one of the other pairs has the score of a link.

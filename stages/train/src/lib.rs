@@ -46,12 +46,15 @@ pub enum Error {
     /// Every model of the grid failed.
     #[error("no model of the grid could be trained; the first failed because {0}")]
     AllFailed(Failure),
-    /// No setting was trained in every trial of the search.
-    #[error(
-        "no setting of the grid was trained to the end in every trial of the search; lower the learning rates, or set \
-         `search = \"full\"`, which drops none"
-    )]
+    /// Every setting failed in some trial of the search.
+    #[error("no setting of the grid was trained to the end in every trial of the search; lower the learning rates")]
     NoCommonSetting,
+    /// Every setting failed or was dropped in some trial of the search.
+    #[error(
+        "no setting of the grid was trained to the end in every trial of the search; set `search = \"full\"`, which drops \
+         none, or lower the learning rates"
+    )]
+    NoneLeftByRace,
     /// The data admit no training.
     #[error(transparent)]
     Data(#[from] Failure),

@@ -15,7 +15,7 @@ pub enum Search {
     /// All of them to the end.
     #[default]
     Full,
-    /// Those that can no longer win are dropped ([`veilgraph_nn::race`]), and are never chosen.
+    /// Those that are no longer expected to win are dropped ([`veilgraph_nn::race`]), and are never chosen.
     Racing,
 }
 
@@ -61,7 +61,8 @@ impl Stage for ChooseSetting {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let n_models = params.settings().len() as u32;
-        let (model, _) = Curves::best(&curves, n_models).ok_or(Error::NoCommonSetting)?;
+        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeftByRace } else { Error::NoCommonSetting };
+        let (model, _) = Curves::best(&curves, n_models).ok_or_else(none_left)?;
         Ok((ChosenSetting { model },))
     }
 }

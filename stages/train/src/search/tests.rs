@@ -61,6 +61,10 @@ fn what_was_dropped_is_never_chosen() {
     assert_eq!(choose(vec![curves(&[]), curves(&[0])]).expect("a choice").0.model, 1);
     let error = choose(vec![curves(&[1]), curves(&[0])]).expect_err("none is left");
     assert!(error.to_string().contains("search = \"full\""), "{error}");
+    // Where nothing was dropped, a full search would not help.
+    let only = |model: u32| Curves { model: vec![model], validation_loss: vec![0.1], ..Curves::default() };
+    let error = choose(vec![only(0), only(1)]).expect_err("each failed in one trial");
+    assert!(error.to_string().contains("in every trial") && !error.to_string().contains("full"), "{error}");
     let lists = Facts::default().with("dropped", "0 one");
     let error = Curves::from_blocks(&lists, &mut curves(&[]).blocks()).expect_err("no number");
     assert!(error.to_string().contains("`one`"), "{error}");

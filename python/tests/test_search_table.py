@@ -1,0 +1,117 @@
+"""The table of docs/benchmarks/search.py, from curves whose winners are worked out by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    # The validation losses of each setting.
+    Curves = dict[int, list[float]]
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "benchmarks" / "search.py"
+NONE_LEFT = "no setting of the grid was trained to the end in every trial of the search; lower the learning rates"
+
+
+@pytest.fixture
+def script() -> ModuleType:
+    """Return the script as a module."""
+    spec = importlib.util.spec_from_file_location("search", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def one_cell(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make one cell with one trial of a program that says what `said` writes into this folder."""
+    program = tmp_path / "veilgraph"
+    program.write_text(
+        '#!/bin/sh\ncase "$*" in *racing*) search=racing ;; *) search=full ;; esac\n'
+        f'cat "{tmp_path}/$search.json"; exit "$(cat "{tmp_path}/$search.status")"\n'
+    )
+    program.chmod(0o700)
+    monkeypatch.setattr(script, "CELLS", [("hybrid", "gcn", [1], 1)])
+    monkeypatch.setattr(sys, "argv", ["search.py", "--veilgraph", str(program)])
+    return tmp_path
+
+
+def said(folder: Path, search: str, curves: Curves, chosen: int | None) -> None:
+    """Write what the program says of a search with these curves; without a choice, it fails."""
+    rows = [(model, epoch, loss) for model, losses in curves.items() for epoch, loss in enumerate(losses)]
+    curve = folder / f"{search}-curve.parquet"
+    pl.DataFrame(rows, schema=["model", "epoch", "validation_loss"], orient="row").write_parquet(curve)
+    choice: dict[str, Any] = {"function": "choose-setting", "error": NONE_LEFT, "outputs": {}}
+    if chosen is not None:
+        path = folder / f"{search}-setting.parquet"
+        pl.DataFrame({"model": [chosen]}).write_parquet(path)
+        choice = {"function": "choose-setting", "error": None, "outputs": {"chosen_setting": {"path": str(path)}}}
+    grid = {"function": "search-grid", "trial": 0, "seconds": 2.0, "outputs": {"curve": {"path": str(curve)}}}
+    (folder / f"{search}.json").write_text(json.dumps({"stages": [grid, choice]}))
+    (folder / f"{search}.status").write_text("0" if chosen is not None else "1")
+
+
+def test_halving_keeps_a_third_by_the_lowest_loss_so_far(script: ModuleType) -> None:
+    trial = {setting: [1 + setting / 100] * 300 for setting in range(48)}
+    # After 34 epochs 16 settings go on, those before setting 16. After 100 epochs six do, those before setting 6.
+    trial[40] = [2.0] * 34 + [0.125] * 266
+    trial[10] = [1.1] * 100 + [0.5] * 200
+    trial[3] = [1.03] * 150 + [0.9] * 150
+    assert script.successive_halving([trial]) == 3
+    assert script.mean_loss([trial], 40, 34) == 2
+    assert script.mean_loss([trial], 40) == 0.125
+    # A setting that fails in one trial is not chosen; then no loss is lower than that of setting 0.
+    failed = {setting: losses for setting, losses in trial.items() if setting != 3}
+    assert script.successive_halving([trial, failed]) == 0
+
+
+def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
+    script: ModuleType, one_cell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(one_cell, "full", {0: [0.9, 0.5, 0.5, 0.6], 1: [0.8, 0.8, 0.7, 0.7]}, 0)
+    # Setting 2 diverges after two epochs, so the full search has no curve of it.
+    said(one_cell, "racing", {0: [0.9, 0.5], 2: [0.9, 0.9]}, None)
+    script.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "| hybrid | gcn | 1 | 1 | 0, none | 0.5000, none | 50 % | 2.0, 2.0 | 0.5000 |"
+    assert lines[4] == "The setting of the full search was chosen in 0 of 1 cells by the race, and in 1 by halving."
+    said(one_cell, "racing", {0: [0.9, 0.5], 1: [0.8, 0.8, 0.7, 0.7]}, 1)
+    script.main()
+    assert "| 0, 1 | 0.5000, 0.7000 | 75 % |" in capsys.readouterr().out
+
+
+def test_a_race_with_other_losses_is_an_error(script: ModuleType, one_cell: Path) -> None:
+    said(one_cell, "full", {0: [0.9, 0.5]}, 0)
+    said(one_cell, "racing", {0: [0.9, 0.4]}, 0)
+    with pytest.raises(SystemExit, match="setting 0 has other losses in the race"):
+        script.main()
+
+
+def test_a_missing_program_is_one_line_with_the_remedy(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = str(tmp_path / "no-program")
+    monkeypatch.setattr(sys, "argv", ["search.py", "--veilgraph", missing])
+    with pytest.raises(SystemExit) as raised:
+        script.main()
+    said_at_the_end = str(raised.value)
+    assert said_at_the_end.startswith(f"{missing}: No such file or directory; build it with `make build`")
+    assert "\n" not in said_at_the_end
+
+
+def test_missing_polars_is_one_line_with_the_remedy() -> None:
+    # Without `site`, Python finds its standard library alone.
+    done = subprocess.run([sys.executable, "-I", "-S", str(SCRIPT)], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "search.py needs Polars: python3 -m pip install polars\n"
