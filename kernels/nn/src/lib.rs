@@ -23,6 +23,8 @@ mod exponential;
 mod failure;
 mod grid;
 mod input_features;
+#[cfg(test)]
+mod keeper;
 mod layer;
 mod learned;
 mod link_prediction;

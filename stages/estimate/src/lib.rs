@@ -12,6 +12,7 @@ mod ldpgen;
 mod learned_score;
 mod matching;
 mod newton;
+mod orthonormal;
 mod pairing;
 mod params;
 mod similar_claims;

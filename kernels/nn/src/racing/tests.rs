@@ -1,13 +1,10 @@
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
-use veilgraph_contract::Watcher;
 use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions};
+use crate::keeper::Keeper;
 
 /// A state with these validation losses, one for each epoch.
 fn state(losses: impl Iterator<Item = f64>) -> Snapshot {
@@ -110,25 +107,6 @@ fn a_race_has_the_winner_of_the_full_search_and_trains_fewer_epochs() {
             assert!(part.curve.len() < 60 && part.curve.len().is_multiple_of(10), "{}", part.curve.len());
             assert_eq!(part.curve, whole.curve[..part.curve.len()], "bit for bit");
         }
-    }
-}
-
-/// Keeps every state, as if each were due.
-#[derive(Default)]
-struct Keeper(Mutex<BTreeMap<String, Vec<u8>>>);
-
-impl Watcher for Keeper {
-    fn report(&self, done: u64, all: u64) {
-        assert!(done <= all, "{done} epochs of {all}");
-    }
-    fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
-        self.0.lock().expect("no panic").get(name).cloned()
-    }
-    fn checkpoint_is_due(&self, _: &str) -> bool {
-        true
-    }
-    fn save_checkpoint(&self, name: &str, state: &[u8]) {
-        self.0.lock().expect("no panic").insert(name.to_owned(), state.to_vec());
     }
 }
 

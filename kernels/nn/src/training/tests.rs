@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use veilgraph_contract::Watcher;
@@ -7,6 +6,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
+use crate::keeper::Keeper;
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
 
@@ -121,23 +121,6 @@ fn patience_stops_a_model_and_changes_nothing_before() {
     assert!(stopped.curve.len() < 200, "an MLP overfits here");
     assert_eq!(stopped.curve, whole.curve[..stopped.curve.len()]);
     assert_eq!(stopped.curve.len(), stopped.best_epoch + 6);
-}
-
-/// Keeps every state, as if each were due.
-#[derive(Default)]
-struct Keeper(Mutex<BTreeMap<String, Vec<u8>>>);
-
-impl Watcher for Keeper {
-    fn report(&self, _: u64, _: u64) {}
-    fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
-        self.0.lock().expect("no panic").get(name).cloned()
-    }
-    fn checkpoint_is_due(&self, _: &str) -> bool {
-        true
-    }
-    fn save_checkpoint(&self, name: &str, state: &[u8]) {
-        self.0.lock().expect("no panic").insert(name.to_owned(), state.to_vec());
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use veilgraph_contract::Invalid;
 use veilgraph_graph::{Features, SparseMatrix};
 
 use super::mixed;
+use crate::orthonormal::orthonormalize;
 
 /// A node has so many coordinates.
 pub(crate) const RANK: usize = 24;
@@ -36,11 +37,10 @@ impl Coordinates {
         let n_features = matrix.n_columns();
         // Numbers in [−1, 1) that look random and are always the same.
         let start = |index: usize| (mixed(index as u64) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
-        let mut directions: Vec<f32> = (0..n_features * RANK).map(|index| start(index) as f32).collect();
-        orthonormalize(&mut directions);
+        let mut directions = orthonormal((0..n_features * RANK).map(start));
         for _ in 0..PASSES {
-            directions = transposed.multiply(&matrix.multiply(&directions, RANK), RANK);
-            orthonormalize(&mut directions);
+            let product = transposed.multiply(&matrix.multiply(&directions, RANK), RANK);
+            directions = orthonormal(product.into_iter().map(f64::from));
         }
         let mut values = matrix.multiply(&directions, RANK).as_chunks::<RANK>().0.to_vec();
         for row in &mut values {
@@ -63,6 +63,16 @@ impl Coordinates {
     pub(crate) fn row(&self, node: usize) -> &[f32; RANK] {
         &self.values[node]
     }
+}
+
+/// Makes the columns orthogonal and of length 1.
+///
+/// # Shapes
+/// `columns` and the result: `[n, RANK]`, row-major.
+fn orthonormal(columns: impl Iterator<Item = f64>) -> Vec<f32> {
+    let mut columns: Vec<f64> = columns.collect();
+    orthonormalize(&mut columns, RANK);
+    columns.into_iter().map(|value| value as f32).collect()
 }
 
 /// Weighs the features of each node and scales its row to length 1.
@@ -90,33 +100,4 @@ fn to_length_1(vector: &mut [f32]) {
     if length > 0.0 {
         vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
     }
-}
-
-/// Makes the columns orthogonal and of length 1, one after the other; a column that the earlier ones span becomes 0.
-///
-/// # Shapes
-/// `columns`: `[n, RANK]`, row-major.
-fn orthonormalize(columns: &mut [f32]) {
-    /// A column of which less than this share is left is rounding.
-    const LEAST: f64 = 1e-5;
-    for column in 0..RANK {
-        let length = product(columns, column, column).sqrt();
-        for earlier in 0..column {
-            let along = product(columns, earlier, column);
-            for row in columns.chunks_exact_mut(RANK) {
-                row[column] = (f64::from(row[column]) - along * f64::from(row[earlier])) as f32;
-            }
-        }
-        let left = product(columns, column, column).sqrt();
-        let scale = if left > LEAST * length { 1.0 / left } else { 0.0 };
-        columns.chunks_exact_mut(RANK).for_each(|row| row[column] = (f64::from(row[column]) * scale) as f32);
-    }
-}
-
-/// Returns the product of two columns.
-///
-/// # Shapes
-/// `columns`: `[n, RANK]`, row-major.
-fn product(columns: &[f32], a: usize, b: usize) -> f64 {
-    columns.chunks_exact(RANK).map(|row| f64::from(row[a]) * f64::from(row[b])).sum()
 }

@@ -1,0 +1,46 @@
+//! This module makes columns orthogonal, for the methods that find leading directions by repeated products.
+
+use rayon::prelude::*;
+
+use crate::known_pairs::{STRIPES, sum_in_order};
+
+/// Makes the columns orthogonal and of length 1, each without what the earlier ones hold (by a Cholesky factor of their
+/// products). A column that the earlier ones hold wholly becomes 0.
+///
+/// # Shapes
+/// `vectors`: `[n, width]`, row-major.
+pub(crate) fn orthonormalize(vectors: &mut [f64], width: usize) {
+    let n = vectors.len() / width;
+    let of_stripe = |stripe: usize| {
+        let mut sums = vec![0.0; width * width];
+        for node in (stripe..n).step_by(STRIPES) {
+            let row = &vectors[node * width..][..width];
+            for (sums, a) in sums.chunks_exact_mut(width).zip(row) {
+                sums.iter_mut().zip(row).for_each(|(sum, b)| *sum += a * b);
+            }
+        }
+        sums
+    };
+    let products = sum_in_order((0..STRIPES).into_par_iter().map(of_stripe).collect());
+    let mut factor = vec![0.0; width * width];
+    for a in 0..width {
+        for b in 0..=a {
+            let earlier: f64 = (0..b).map(|k| factor[a * width + k] * factor[b * width + k]).sum();
+            let rest = products[a * width + b] - earlier;
+            factor[a * width + b] = if a > b {
+                if factor[b * width + b] > 0.0 { rest / factor[b * width + b] } else { 0.0 }
+            } else if rest > 1e-12 * products[a * width + a] {
+                rest.sqrt()
+            } else {
+                0.0
+            };
+        }
+    }
+    vectors.par_chunks_exact_mut(width).for_each(|row| {
+        for a in 0..width {
+            let earlier: f64 = (0..a).map(|k| factor[a * width + k] * row[k]).sum();
+            let diagonal = factor[a * width + a];
+            row[a] = if diagonal > 0.0 { (row[a] - earlier) / diagonal } else { 0.0 };
+        }
+    });
+}
