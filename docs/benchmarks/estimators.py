@@ -147,18 +147,19 @@ def links(options):
 
 def accuracy(options):
     frame = all_scores(options)
-    blend = polars.col("train.blend").cast(str) if "train.blend" in frame.columns else polars.lit(None, dtype=str)
-    frame = frame.with_columns(blend=blend)
-    keys = ["dataset", "alternative", "epsilon"]
-    means = frame.filter(polars.col("metric") == "validation_loss").group_by(*keys, "model", "blend")
-    means = means.agg(polars.col("value").mean().alias("loss")).sort(*keys, "loss", "model")
+    for name, field in (("blend", "train.blend"), ("similarity", "construct.similarity")):
+        value = polars.col(field).cast(str) if field in frame.columns else polars.lit(None, dtype=str)
+        frame = frame.with_columns(value.alias(name))
+    keys, choices = ["dataset", "alternative", "epsilon"], ["model", "blend", "similarity"]
+    means = frame.filter(polars.col("metric") == "validation_loss").group_by(*keys, *choices)
+    means = means.agg(polars.col("value").mean().alias("loss")).sort(*keys, "loss", *choices)
     chosen = means.group_by(*keys, maintain_order=True).first()
-    found = frame.filter(polars.col("metric") == "accuracy").join(chosen, on=[*keys, "model", "blend"], nulls_equal=True)
+    found = frame.filter(polars.col("metric") == "accuracy").join(chosen, on=[*keys, *choices], nulls_equal=True)
     if found.is_empty():
         raise missing("accuracy")
     print("| graph | row | ε | accuracy, % | less `features-only` | chosen |")
     print("|---|---|---:|---:|---:|---|")
-    order = ["majority", "no-links", "similar", "features-only", "beliefs", "best", "non-private"]
+    order = ["majority", "no-links", "similar", "features-only", "similar-blended", "beliefs", "best", "non-private"]
     rows = found.partition_by(*keys, as_dict=True)
     sorted_keys = sorted(rows, key=lambda key: (key[0], order.index(key[1]) if key[1] in order else 99, key[2]))
     for dataset, alternative, epsilon in sorted_keys:
@@ -167,7 +168,8 @@ def accuracy(options):
         both = mine.join(floor, on="trial", suffix="_floor")
         gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
         gain = "" if alternative == "features-only" else gain
-        blended = ", blended" if mine["blend"][0] == "true" else ""
+        similarity = f", by {mine['similarity'][0]}" if mine["similarity"][0] else ""
+        blended = similarity + (", blended" if mine["blend"][0] == "true" else "")
         print(f"| {dataset} | {alternative} | {epsilon:g} | {with_half(100 * mine['value'], '{:.1f}')} | {gain} | "
               f"{mine['model'][0]}{blended} |")
 
