@@ -40,7 +40,7 @@ check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
 	rustfmt --check --edition 2024 pipeline/runner/src/systems/*/*.rs
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
-	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null # its lock file is its own
+	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null # fails where fuzz/Cargo.lock is out of date
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
 test-example: build       ## Follow docs/add-a-mechanism.md on a copy: two new files, two lines, compiled, tested and run

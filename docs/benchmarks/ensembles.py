@@ -3,13 +3,14 @@
 
 usage: ensembles.py [--store DIR] [--name EXPERIMENT] > table.md
 
-Needs NumPy and Polars (PyPI), and a run of configs/compare-accuracy.toml on one graph in the store. Everything is
-worked out from predictions that this run left there: those of every setting of GCN and GraphSAGE on the graph of `best`,
-and what belief propagation says. Predictions are put together as the program blends them, by weighted means of their
-logarithms. The labels of validation nodes choose networks and weights in each trial. Rows of the table:
+Needs NumPy and Polars (PyPI), and in the store a run of configs/compare-accuracy.toml on one graph, such as
+`--set ingest.dataset=cora --set trials=30`. Everything is worked out from predictions that this run left there: those of every
+setting of GCN and GraphSAGE on the graph of `best`, and what belief propagation says. Predictions are put together as the
+program blends them, by weighted means of their logarithms, with the weights that make the labels of validation nodes likeliest
+in each trial. Columns of the table (accuracy in %, a difference with half of its 95 % interval, paired by trial):
 
-  one       the better of the settings that `best` chooses for GCN and for GraphSAGE, with the beliefs,
-  three     both of them, and the beliefs; weights are multiples of a quarter,
+  one       as `best`: one network and the beliefs. Network and setting have the lowest mean loss of validation nodes,
+  three     GCN and GraphSAGE, each with its setting, and the beliefs; weights are multiples of a quarter,
   greedy    those of all networks and the beliefs that lower the loss of validation nodes most, one after the other and
             with repetition, at most 12 (Caruana et al. 2004, Ensemble selection from libraries of models).
 """
@@ -17,15 +18,20 @@ logarithms. The labels of validation nodes choose networks and weights in each t
 import argparse
 import os
 import pathlib
+import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-import numpy as np
-import polars
+try:
+    import numpy as np
+    import polars
+except ImportError:
+    sys.exit("ensembles.py needs NumPy and Polars: python3 -m pip install numpy polars")
+
+from estimators import with_half
 
 QUARTERS = [0.0, 0.25, 0.5, 0.75, 1.0]
 MOST_CHOSEN = 12
-# Twice the standard error and a little more: Student's t at 95 % with 29 degrees of freedom.
-HALF_WIDTH = 2.05
+EPSILONS = [1, 2, 3, 4]
 
 
 class Graph:
@@ -53,23 +59,69 @@ class Graph:
 
 
 def logs_of(path, n_nodes):
-    """The logarithms of the predictions of all models in a file, `[models, n_nodes, n_classes]`."""
+    """The logarithms of the predictions of each model in a file, by its number, each `[n_nodes, n_classes]`."""
     frame = polars.read_parquet(path)
-    frame = frame.sort("model", "node") if "model" in frame.columns else frame.sort("node")
-    probabilities = np.array(frame["probabilities"].to_list())
-    return np.log(np.maximum(probabilities, 1e-12)).reshape(-1, n_nodes, probabilities.shape[1])
+    if "model" not in frame.columns:
+        frame = frame.with_columns(model=0)
+    logs = {}
+    for (model,), rows in frame.sort("model", "node").partition_by("model", as_dict=True, maintain_order=True).items():
+        logs[model] = np.log(np.maximum(np.array(rows["probabilities"].to_list()), 1e-12))
+        if len(logs[model]) != n_nodes:
+            sys.exit(f"{path} speaks of {len(logs[model])} nodes, and the graph has {n_nodes}")
+    return logs
 
 
-def likeliest(graph, candidates):
-    return min(candidates, key=graph.loss)
+class Trial:
+    """What one trial predicted: by GCN and by GraphSAGE with every setting, and by beliefs alone."""
+
+    def __init__(self, graph, runs, epsilon, trial):
+        n_nodes = len(graph.classes)
+        self.graph = graph
+        self.networks = {}
+        for model in ("gcn", "graphsage"):
+            folder = runs / "train" / f"best,epsilon-{epsilon},model-{model},blend-false,trial-{trial}"
+            of_model = logs_of(folder / "predictions.parquet", n_nodes)
+            self.networks.update({(model, setting): logs for setting, logs in of_model.items()})
+        beliefs = runs / "estimate" / f"best,epsilon-{epsilon},trial-{trial}" / "class_beliefs.parquet"
+        self.beliefs = logs_of(beliefs, n_nodes)[0]
+        self.blends = {network: self.blend(logs) for network, logs in self.networks.items()}
+
+    def likeliest(self, candidates):
+        return min(candidates, key=self.graph.loss)
+
+    def blend(self, network):
+        return self.likeliest([(1 - weight) * network + weight * self.beliefs for weight in QUARTERS])
+
+    def three(self, gcn, sage):
+        gcn, sage = self.networks[gcn], self.networks[sage]
+        return self.likeliest(
+            [a * gcn + b * sage + (1 - a - b) * self.beliefs for a in QUARTERS for b in QUARTERS if a + b <= 1])
+
+    def greedy(self):
+        library, total, found = [*self.networks.values(), self.beliefs], 0.0, []
+        for size in range(1, MOST_CHOSEN + 1):
+            total = total + min(library, key=lambda logs: self.graph.loss((total + logs) / size))
+            found.append(total / size)
+        return self.likeliest(found)
 
 
-def greedy(graph, library):
-    total, best = 0.0, None
-    for size in range(1, MOST_CHOSEN + 1):
-        total = total + min(library, key=lambda logs: graph.loss((total + logs) / size))
-        best = likeliest(graph, [total / size] if best is None else [best, total / size])
-    return best
+def row(graph, runs, epsilon):
+    """The line of one budget."""
+    folders = (runs / "estimate").glob(f"best,epsilon-{epsilon},trial-*")
+    numbers = sorted(int(folder.name.rsplit("-", 1)[1]) for folder in folders)
+    if len(numbers) < 2:
+        sys.exit(f"{runs} has fewer than two trials of `best` at epsilon {epsilon}")
+    trials = [Trial(graph, runs, epsilon, number) for number in numbers]
+    common = set.intersection(*(set(trial.blends) for trial in trials))
+    losses = {network: np.mean([graph.loss(trial.blends[network]) for trial in trials]) for network in common}
+    best_of = lambda model: min((network for network in common if network[0] == model), key=losses.get)
+    gcn, sage = best_of("gcn"), best_of("graphsage")
+    one = min(gcn, sage, key=losses.get)
+    found = [(trial.blends[one], trial.three(gcn, sage), trial.greedy()) for trial in trials]
+    accuracies = np.array([[graph.accuracy(logs) for logs in of_trial] for of_trial in found])
+    means = [f"{mean:.2f}" for mean in accuracies.mean(axis=0)]
+    gains = [with_half(polars.Series(accuracies[:, other] - accuracies[:, 0]), "{:+.2f}") for other in (1, 2)]
+    return " | ".join([f"| {epsilon}", str(len(trials)), *means, *gains]) + " |"
 
 
 def main():
@@ -77,39 +129,16 @@ def main():
     parser.add_argument("--store", type=pathlib.Path, default="artifacts")
     parser.add_argument("--name", default="compare-accuracy")
     options = parser.parse_args()
-    graph = Graph(options.store, options.name)
     runs = options.store / "simulation" / "runs" / options.name
+    if not (runs / "ingest" / "all" / "nodes.parquet").exists():
+        sys.exit(f"{runs} is no run on one graph; run configs/compare-accuracy.toml with --set ingest.dataset=cora")
+    graph = Graph(options.store, options.name)
+    if not len(graph.validation) or not len(graph.test):
+        sys.exit(f"{runs} has no validation nodes or no test nodes to judge by")
     print("| ε | trials | one | three | greedy | three less one | greedy less one |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
-    for epsilon in (1, 2, 3, 4):
-        n_trials = len(list((runs / "estimate").glob(f"best,epsilon-{epsilon},trial-*")))
-        if n_trials < 2:
-            raise SystemExit(f"no run of {options.name} with at least two trials at epsilon {epsilon} in {options.store}")
-        networks = {"gcn": [], "graphsage": []}
-        for model, of_model in networks.items():
-            for trial in range(n_trials):
-                folder = runs / "train" / f"best,epsilon-{epsilon},model-{model},blend-false,trial-{trial}"
-                of_model.append(logs_of(folder / "predictions.parquet", len(graph.classes)))
-        chosen = {}
-        for model, of_model in networks.items():
-            losses = [[graph.loss(logs) for logs in trial] for trial in of_model]
-            chosen[model] = int(np.argmin(np.mean(losses, axis=0)))
-        accuracies = []
-        for trial in range(n_trials):
-            beliefs = runs / "estimate" / f"best,epsilon-{epsilon},trial-{trial}" / "class_beliefs.parquet"
-            beliefs = logs_of(beliefs, len(graph.classes))[0]
-            gcn, sage = (networks[model][trial][chosen[model]] for model in ("gcn", "graphsage"))
-            pairs = [(1 - w) * network + w * beliefs for network in (gcn, sage) for w in QUARTERS]
-            threes = [a * gcn + b * sage + (1 - a - b) * beliefs for a in QUARTERS for b in QUARTERS if a + b <= 1]
-            library = [*networks["gcn"][trial], *networks["graphsage"][trial], beliefs]
-            found = likeliest(graph, pairs), likeliest(graph, threes), greedy(graph, library)
-            accuracies.append([graph.accuracy(logs) for logs in found])
-        accuracies = np.array(accuracies)
-        gains = accuracies[:, 1:] - accuracies[:, :1]
-        halves = HALF_WIDTH * gains.std(axis=0, ddof=1) / np.sqrt(n_trials)
-        means = " | ".join(f"{mean:.2f}" for mean in accuracies.mean(axis=0))
-        differences = " | ".join(f"{gain:+.2f} ± {half:.2f}" for gain, half in zip(gains.mean(axis=0), halves))
-        print(f"| {epsilon} | {n_trials} | {means} | {differences} |", flush=True)
+    for epsilon in EPSILONS:
+        print(row(graph, runs, epsilon), flush=True)
 
 
 if __name__ == "__main__":

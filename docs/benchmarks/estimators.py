@@ -10,7 +10,8 @@ Each takes [--store DIR] and [--name EXPERIMENT], where the experiment ran under
 
 "±" is half the width of the 95 % interval of the mean (Student's t), over trials, or over splits where the table says so.
 Differences are paired: by trial, which has the same seed in both, or by split. The table of accuracies pairs every row with
-the floor `features-only`; of several networks, blended or not, it takes the one with the lowest mean validation loss.
+the floors `features-only` and `similar-blended`; of several networks, blended or not, and of graphs by cosine and by score, it
+takes the one with the lowest mean validation loss.
 
 Where scores are missing, it prints no table but one line that says which, and ends with exit status 1.
 """
@@ -98,12 +99,12 @@ def all_scores(options):
     return polars.read_parquet(file)
 
 
-def floor_of(rows, dataset):
-    """The scores of the floor `features-only` on a dataset."""
+def floor_of(rows, dataset, name="features-only"):
+    """The scores of a floor on a dataset."""
     for key, row in rows.items():
-        if key[:2] == (dataset, "features-only"):
+        if key[:2] == (dataset, name):
             return row
-    raise missing(dataset, "features-only")
+    raise missing(dataset, name)
 
 
 def table(frame, metric, form, names):
@@ -157,21 +158,23 @@ def accuracy(options):
     found = frame.filter(polars.col("metric") == "accuracy").join(chosen, on=[*keys, *choices], nulls_equal=True)
     if found.is_empty():
         raise missing("accuracy")
-    print("| graph | row | ε | accuracy, % | less `features-only` | chosen |")
-    print("|---|---|---:|---:|---:|---|")
-    order = ["majority", "no-links", "similar", "features-only", "similar-blended", "beliefs", "best", "non-private"]
+    print("| graph | row | ε | accuracy, % | less `features-only` | less `similar-blended` | chosen |")
+    print("|---|---|---:|---:|---:|---:|---|")
+    floors = ["features-only", "similar-blended"]
+    order = ["majority", "no-links", "similar", *floors, "beliefs", "best", "non-private"]
     rows = found.partition_by(*keys, as_dict=True)
     sorted_keys = sorted(rows, key=lambda key: (key[0], order.index(key[1]) if key[1] in order else 99, key[2]))
     for dataset, alternative, epsilon in sorted_keys:
         mine = rows[dataset, alternative, epsilon]
-        floor = floor_of(rows, dataset)
-        both = mine.join(floor, on="trial", suffix="_floor")
-        gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
-        gain = "" if alternative == "features-only" else gain
-        similarity = f", by {mine['similarity'][0]}" if mine["similarity"][0] else ""
-        blended = similarity + (", blended" if mine["blend"][0] == "true" else "")
-        print(f"| {dataset} | {alternative} | {epsilon:g} | {with_half(100 * mine['value'], '{:.1f}')} | {gain} | "
-              f"{mine['model'][0]}{blended} |")
+        gains = []
+        for name in floors:
+            both = mine.join(floor_of(rows, dataset, name), on="trial", suffix="_floor")
+            gain = with_half(100 * (both["value"] - both["value_floor"]), "{:+.1f}")
+            gains.append("" if alternative == name else gain)
+        how = mine["model"][0] + (f" by {mine['similarity'][0]}" if mine["similarity"][0] else "")
+        how += ", blended" if mine["blend"][0] == "true" else ""
+        print(f"| {dataset} | {alternative} | {epsilon:g} | {with_half(100 * mine['value'], '{:.1f}')} | "
+              f"{' | '.join(gains)} | {how} |")
 
 
 def large(options):

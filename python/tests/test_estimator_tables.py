@@ -117,6 +117,31 @@ def test_a_split_counts_once_and_is_paired_with_its_own_floor(printed: Callable[
     assert lines[3] == "| g | best | 4 | 2 | 80.0 ± 63.5 | +5.0 ± 0.0 | 100 | 7.8 |"
 
 
+def test_validation_chooses_the_network_and_both_floors_are_paired(printed: Callable[[str, Scores], str]) -> None:
+    none: dict[str, object] = {"train.blend": None, "construct.similarity": None}
+    by_score: dict[str, object] = {"train.blend": "true", "construct.similarity": "score"}
+    cells: list[tuple[str, float, str, dict[str, object], float, list[float]]] = [
+        ("features-only", 0, "beliefs", none, 1.0, [0.5, 0.7]),
+        ("similar-blended", 0, "gcn", by_score, 0.8, [0.6, 0.6]),
+        ("similar-blended", 0, "gcn", {**by_score, "construct.similarity": "cosine"}, 0.9, [0.9, 0.9]),
+        ("best", 1, "gcn", {**none, "train.blend": "true"}, 0.6, [0.75, 0.75]),
+        ("best", 1, "gcn", {**none, "train.blend": "false"}, 0.7, [0.9, 0.9]),
+        ("best", 1, "graphsage", {**none, "train.blend": "true"}, 0.7, [0.9, 0.9]),
+    ]
+    rows = [
+        row
+        for name, epsilon, model, choice, loss, accuracies in cells
+        for metric, values in (("validation_loss", [loss, loss]), ("accuracy", accuracies))
+        for row in scores(name, epsilon, metric, values, model=model, **choice)
+    ]
+    lines = printed("accuracy", rows).splitlines()
+    # Differences of 25 and 5 points, and of -10 and 10: 12.706 · 10 = 127.1 with one degree of freedom.
+    assert lines[2] == "| g | features-only | 0 | 60.0 ± 127.1 |  | +0.0 ± 127.1 | beliefs |"
+    assert lines[3] == "| g | similar-blended | 0 | 60.0 ± 0.0 | +0.0 ± 127.1 |  | gcn by score, blended |"
+    assert lines[4] == "| g | best | 1 | 75.0 ± 0.0 | +15.0 ± 127.1 | +15.0 ± 0.0 | gcn, blended |"
+    assert len(lines) == 5
+
+
 @pytest.mark.parametrize(
     ("table", "experiment", "absent"),
     [

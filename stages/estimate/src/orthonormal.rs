@@ -10,6 +10,9 @@ use crate::known_pairs::{STRIPES, sum_in_order};
 /// # Shapes
 /// `vectors`: `[n, width]`, row-major.
 pub(crate) fn orthonormalize(vectors: &mut [f64], width: usize) {
+    /// What is left of a squared length after the earlier columns are taken out is rounding below this share of it. Columns may
+    /// come from products in single precision.
+    const LEAST_REST: f64 = 1e-10;
     let n = vectors.len() / width;
     let of_stripe = |stripe: usize| {
         let mut sums = vec![0.0; width * width];
@@ -29,7 +32,7 @@ pub(crate) fn orthonormalize(vectors: &mut [f64], width: usize) {
             let rest = products[a * width + b] - earlier;
             factor[a * width + b] = if a > b {
                 if factor[b * width + b] > 0.0 { rest / factor[b * width + b] } else { 0.0 }
-            } else if rest > 1e-12 * products[a * width + a] {
+            } else if rest > LEAST_REST * products[a * width + a] {
                 rest.sqrt()
             } else {
                 0.0
@@ -43,4 +46,34 @@ pub(crate) fn orthonormalize(vectors: &mut [f64], width: usize) {
             row[a] = if diagonal > 0.0 { (row[a] - earlier) / diagonal } else { 0.0 };
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seven columns of 400 rows hold three directions, in single precision.
+    #[test]
+    fn columns_that_earlier_ones_hold_become_0_and_the_others_are_orthonormal() {
+        const WIDTH: usize = 7;
+        let direction = |row: usize, k: usize| libm::sin((row * (3 * k + 2) + k) as f64);
+        let of_row = |row: usize| (0..WIDTH).map(move |column| (row, column));
+        let mut columns: Vec<f64> = (0..400)
+            .flat_map(of_row)
+            .map(|(row, column)| match column {
+                3 => 0.0,
+                column if column < 3 => direction(row, column),
+                _ => (0..3).map(|k| direction(row, k) * libm::cos((column * (k + 1)) as f64)).sum(),
+            })
+            .map(|value: f64| f64::from(value as f32))
+            .collect();
+        orthonormalize(&mut columns, WIDTH);
+        for a in 0..WIDTH {
+            for b in 0..=a {
+                let product: f64 = columns.chunks_exact(WIDTH).map(|row| row[a] * row[b]).sum();
+                let expected = f64::from(u8::from(a == b && a < 3));
+                assert!((product - expected).abs() < 1e-9, "columns {a} and {b}: {product}");
+            }
+        }
+    }
 }

@@ -18,7 +18,8 @@ use crate::similar_graph::{NEIGHBOURS, most_alike};
 /// Predicts the classes of all nodes from features and training labels alone.
 ///
 /// Three networks predict: a perceptron, GraphSAGE over the graph of nearest neighbours, and GCN over the graph of the pairs
-/// with the largest scores, which count cosines and the classes that the perceptron predicts. Each is trained five times, without a fifth of the training nodes. A training node is predicted
+/// with the largest scores. A score rises with the cosine and with the probability that both nodes are of one class, as the
+/// perceptron predicts. Each is trained five times, without a fifth of the training nodes. A training node is predicted
 /// by the networks that did not see its label, and every other node by the mean of all five. The logarithms of the
 /// predictions are added with weights and divided by a temperature, which make the labels of validation nodes likeliest.
 ///
@@ -62,7 +63,8 @@ impl Stage for BelieveClasses {
             let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
             let without_links = fit.predict(Architecture::Mlp, &no_links)?;
             let by_neighbours = fit.predict(Architecture::GraphSage, &neighbours)?;
-            // The classes that GraphSAGE predicts are a little better, but the networks on the two graphs would err alike.
+            // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
+            // that it gains less to blend them.
             let classes = Some(Classes::new(labels.n_classes(), &without_links));
             let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
             let by_score = fit.predict(Architecture::Gcn, &alike)?;
