@@ -193,7 +193,7 @@ impl Problem<'_> {
         let gradient = self.gradient(&b);
         let residual = gradient.iter().zip(self.degrees).map(|(g, d)| (g / d).abs()).fold(0.0, f64::max);
         let parameters = if residual > far {
-            newton_from(self, Start { parameters: b, gradient }, goal, &Progress::none()).parameters
+            newton(self, b, goal, &Progress::none()).parameters
         } else if residual > goal.residual {
             let diagonal: Vec<f64> = self.degrees.iter().map(|degree| degree + self.ridge.to_zero).collect();
             let step = self.step_of_sparse_graph(&diagonal, &gradient);
@@ -261,20 +261,9 @@ pub(crate) struct Solution {
 /// # Source
 /// Dembo, Eisenstat, Steihaug (1982), Inexact Newton methods.
 pub(crate) fn newton(problem: &Problem, start: DistinctParameters, goal: Goal, progress: &Progress) -> Solution {
-    let gradient = problem.gradient(&start);
-    newton_from(problem, Start { parameters: start, gradient }, goal, progress)
-}
-
-/// Holds where Newton's method starts.
-struct Start {
-    parameters: DistinctParameters,
-    /// The gradient of the log-likelihood there, `[groups]`.
-    gradient: Vec<f64>,
-}
-
-fn newton_from(problem: &Problem, start: Start, goal: Goal, progress: &Progress) -> Solution {
     let most_steps = goal.most_steps;
-    let Start { parameters: mut b, mut gradient } = start;
+    let mut b = start;
+    let mut gradient = problem.gradient(&b);
     for iteration in 0..most_steps {
         progress.report(u64::from(iteration), u64::from(most_steps));
         let worst = gradient.iter().zip(problem.degrees).map(|(g, d)| (g / d).abs()).fold(0.0, f64::max);
