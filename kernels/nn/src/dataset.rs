@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use veilgraph_graph::SparseMatrix;
+use veilgraph_graph::{Labels, SparseMatrix};
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
@@ -51,13 +51,10 @@ impl Dataset {
         validation: &[u32],
     ) -> Result<Self, Failure> {
         let TrainingLabels { labels, noise } = labels.into();
-        let labelled =
-            |nodes: &[u32]| nodes.iter().filter_map(|&node| Some((node, labels.class(node)?))).collect::<Vec<_>>();
-        let (training, validation) = (labelled(training), labelled(validation));
-        let missing = (0..labels.n_classes()).find(|&class| training.iter().all(|&(_, own)| usize::from(own) != class));
+        let (training, validation) = (labelled(labels, training), labelled(labels, validation));
         // Noise may leave a class without an example.
-        if let (Some(class), None) = (missing, noise) {
-            return Err(Failure::NoExample(class, training.len()));
+        if noise.is_none() {
+            check_examples(labels, &training)?;
         }
         if training.is_empty() {
             return Err(Failure::NoTraining);
@@ -79,6 +76,22 @@ impl Dataset {
             None => (Objective::CrossEntropy, Selection::LowestLoss),
         };
         Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection })
+    }
+
+    /// Returns a dataset with other training nodes that shares everything else with this one. Labels must have no noise.
+    ///
+    /// # Errors
+    /// When a class has no training node.
+    pub fn trained_on(&self, labels: &Labels, training: &[u32]) -> Result<Self, Failure> {
+        let training = labelled(labels, training);
+        check_examples(labels, &training)?;
+        Ok(Self {
+            training,
+            objective: Objective::CrossEntropy,
+            validation: self.validation.clone(),
+            input: self.input.clone(),
+            ..*self
+        })
     }
 
     /// Whether models learn weights of links beside their parameters.
@@ -106,6 +119,24 @@ impl Dataset {
             _ => 0,
         };
         4 * (layers + links + 7 * parameters) as u64
+    }
+}
+
+/// The nodes that have a label, each with its class.
+fn labelled(labels: &Labels, nodes: &[u32]) -> Vec<(u32, u16)> {
+    nodes.iter().filter_map(|&node| Some((node, labels.class(node)?))).collect()
+}
+
+/// Whether every class has a training node.
+///
+/// # Errors
+/// When a class has none.
+fn check_examples(labels: &Labels, training: &[(u32, u16)]) -> Result<(), Failure> {
+    let mut is_missing = vec![true; labels.n_classes()];
+    training.iter().for_each(|&(_, class)| is_missing[usize::from(class)] = false);
+    match is_missing.iter().position(|&is_missing| is_missing) {
+        Some(class) => Err(Failure::NoExample(class, training.len())),
+        None => Ok(()),
     }
 }
 

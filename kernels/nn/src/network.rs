@@ -14,7 +14,7 @@ use crate::map::LinearMap;
 use crate::ops::{Activation, DeviceOps};
 
 /// How a network sees the graph.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Aggregation {
     /// Every layer multiplies by one fixed matrix.
     Propagate(Arc<LinearMap>),
@@ -27,7 +27,7 @@ pub(crate) enum Aggregation {
 }
 
 /// Features and graph of a dataset.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GraphInput {
     /// Features of every node, `[n, n_features]`.
     pub features: Arc<LinearMap>,

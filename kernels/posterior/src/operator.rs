@@ -1,6 +1,7 @@
 //! This module applies the soft graph as an operator, `X → P X`, without the matrix `P` of probabilities.
 
 mod claim_entries;
+mod columns;
 mod corrections;
 mod dense_sums;
 mod low_rank;

@@ -1,6 +1,15 @@
 //! This module holds sparse symmetric additions to an operator.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::columns::{ColumnBlocks, add_scaled, in_blocks, write_block};
 use super::real::Real;
+
+/// One thread takes this many rows of a product at a time.
+pub(super) const ROWS_PER_TASK: usize = 64;
 
 /// This sparse symmetric matrix corrects an operator and is stored by rows.
 ///
@@ -14,13 +23,13 @@ pub(super) struct Corrections<T> {
 }
 
 impl<T: Real> Corrections<T> {
-    /// Builds the matrix from its entries `(i, j, weight)` with `i < j`; `pairs` is called twice and must return the
-    /// same.
-    pub(super) fn new<I: Iterator<Item = (u32, u32, T)>>(n_nodes: usize, pairs: impl Fn() -> I) -> Self {
+    /// Builds the matrix from its entries above the diagonal: `later(i)` returns `(j, weight)` for partners `j > i`.
+    pub(super) fn new<I: Iterator<Item = (u32, T)>>(n_nodes: usize, later: impl Fn(usize) -> I + Sync) -> Self {
+        let rows: Vec<Vec<(u32, T)>> = (0..n_nodes).into_par_iter().map(|i| later(i).collect()).collect();
         let mut offsets = vec![0; n_nodes + 1];
-        for (i, j, _) in pairs() {
-            offsets[i as usize + 1] += 1;
-            offsets[j as usize + 1] += 1;
+        for (i, row) in rows.iter().enumerate() {
+            offsets[i + 1] += row.len();
+            row.iter().for_each(|&(j, _)| offsets[j as usize + 1] += 1);
         }
         for node in 0..n_nodes {
             offsets[node + 1] += offsets[node];
@@ -28,12 +37,14 @@ impl<T: Real> Corrections<T> {
         let mut next = offsets.clone();
         let mut partners = vec![0; offsets[n_nodes]];
         let mut weights = vec![T::default(); offsets[n_nodes]];
-        for (i, j, weight) in pairs() {
-            for (row, partner) in [(i, j), (j, i)] {
-                let at = next[row as usize];
-                partners[at] = partner;
-                weights[at] = weight;
-                next[row as usize] += 1;
+        for (i, row) in rows.into_iter().enumerate() {
+            for (j, weight) in row {
+                for (row, partner) in [(i, j), (j as usize, i as u32)] {
+                    let at = next[row];
+                    partners[at] = partner;
+                    weights[at] = weight;
+                    next[row] += 1;
+                }
             }
         }
         Self { offsets, partners, weights }
@@ -50,36 +61,75 @@ impl<T: Real> Corrections<T> {
     /// of corrections.
     ///
     /// # Shapes
-    /// `x`: `[n_nodes, width]`, row-major; `sums` and `scratch`: `[width]`, where `scratch` may hold anything.
-    pub(super) fn add_row(&self, node: usize, x: &[T], sums: &mut [f64], scratch: &mut [T]) {
+    /// `x`: `[n_nodes]` rows.
+    #[inline(always)]
+    pub(super) fn add_row<const LANES: usize>(&self, node: usize, x: &[[T; LANES]], sums: &mut [f64; LANES]) {
         const TERMS: usize = 32;
-        let (range, width) = (self.offsets[node]..self.offsets[node + 1], sums.len());
+        let range = self.offsets[node]..self.offsets[node + 1];
         for (partners, weights) in self.partners[range.clone()].chunks(TERMS).zip(self.weights[range].chunks(TERMS)) {
-            scratch.fill(T::default());
-            for (&partner, &weight) in partners.iter().zip(weights) {
-                add_scaled(scratch, weight, row(x, partner as usize, width));
+            // Two sums side by side: an addition need not wait for the one before it.
+            let [mut partial, mut other] = [[T::default(); LANES]; 2];
+            let ((pairs, last), (pair_weights, last_weight)) = (partners.as_chunks::<2>(), weights.as_chunks::<2>());
+            for (pair, pair_weights) in pairs.iter().zip(pair_weights) {
+                add_scaled(&mut partial, pair_weights[0], &x[pair[0] as usize]);
+                add_scaled(&mut other, pair_weights[1], &x[pair[1] as usize]);
             }
-            sums.iter_mut().zip(&*scratch).for_each(|(sum, &partial)| *sum += partial.to_f64());
+            for (&partner, &weight) in last.iter().zip(last_weight) {
+                add_scaled(&mut partial, weight, &x[partner as usize]);
+            }
+            add_scaled(&mut partial, T::ONE, &other);
+            sums.iter_mut().zip(partial).for_each(|(sum, partial)| *sum += partial.to_f64());
+        }
+    }
+
+    /// Adds this matrix times `x` to `product`.
+    ///
+    /// # Shapes
+    /// `x` and `product`: `[n_nodes, width]`, row-major.
+    pub(super) fn add_product(&self, x: &[T], width: usize, product: &mut [T]) {
+        if self.n_entries() > 0 {
+            in_blocks(x, width, &mut Sum { corrections: self, width, product });
         }
     }
 }
 
-/// Adds `weight · row` to `out`.
-///
-/// # Shapes
-/// `out` and `row`: `[width]`.
-#[inline]
-pub(super) fn add_scaled<T: Real>(out: &mut [T], weight: T, row: &[T]) {
-    for (sum, &term) in out.iter_mut().zip(row) {
-        *sum += weight * term;
+/// Adds the product of `corrections` and a block of columns to `product`.
+struct Sum<'a, T> {
+    corrections: &'a Corrections<T>,
+    width: usize,
+    /// `[n_nodes, width]`, row-major.
+    product: &'a mut [T],
+}
+
+impl<T: Real> ColumnBlocks<T> for Sum<'_, T> {
+    fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]) {
+        let (arch, width, corrections) = (Arch::new(), self.width, self.corrections);
+        self.product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
+            arch.dispatch(SumRows { corrections, x, first_row: task * ROWS_PER_TASK, width, start, out });
+        });
     }
 }
 
-/// Returns one row of a row-major matrix.
-///
-/// # Shapes
-/// `matrix`: `[rows, width]`. Returns `[width]`.
-#[inline]
-pub(super) fn row<T>(matrix: &[T], row: usize, width: usize) -> &[T] {
-    &matrix[row * width..(row + 1) * width]
+/// Adds some rows of the product, from `first_row` on, to `out`, in the columns from `start` on.
+struct SumRows<'a, T, const LANES: usize> {
+    corrections: &'a Corrections<T>,
+    x: &'a [[T; LANES]],
+    first_row: usize,
+    width: usize,
+    start: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Real, const LANES: usize> WithSimd for SumRows<'_, T, LANES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
+            let mut sums = [0.0; LANES];
+            sums.iter_mut().zip(&out[self.start..]).for_each(|(sum, out)| *sum = out.to_f64());
+            self.corrections.add_row(node, self.x, &mut sums);
+            write_block(out, self.start, &sums.map(T::from_f64));
+        }
+    }
 }

@@ -1,9 +1,13 @@
 //! This module applies the soft graph where few pairs are known: a smooth part of low rank is corrected at the known
 //! pairs.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::corrections::{Corrections, add_scaled, row};
+use super::columns::{ColumnBlocks, add_scaled, in_blocks, write_block};
+use super::corrections::{Corrections, ROWS_PER_TASK};
 use super::real::Real;
 use super::smooth_part::SmoothPart;
 use crate::evidence::Known;
@@ -35,11 +39,11 @@ impl<T: Real> LowRank<T> {
             |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { LogisticKernel::Logistic.at(s + base) };
         let minus_diagonal = posterior.beta().iter().map(|&b| T::from_f64(-as_if_unknown(2.0 * b))).collect();
         let n_nodes = posterior.n_nodes();
-        let corrections = Corrections::new(n_nodes, || {
-            posterior.evidence().pairs().map(|(i, j, known)| {
-                let s = posterior.beta()[i as usize] + posterior.beta()[j as usize];
+        let corrections = Corrections::new(n_nodes, |i| {
+            posterior.evidence().row(i).map(move |(j, known)| {
+                let s = posterior.beta()[i] + posterior.beta()[j as usize];
                 let probability = LogisticKernel::Logistic.at(s + posterior.evidence_logit(known));
-                (i, j, T::from_f64(probability - as_if_unknown(s)))
+                (j, T::from_f64(probability - as_if_unknown(s)))
             })
         });
         Self { n_nodes, smooth, minus_diagonal, corrections }
@@ -60,57 +64,111 @@ impl<T: Real> LowRank<T> {
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
-        let moments = self.moments(x, width);
         let mut product = vec![T::default(); x.len()];
-        product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            for (k, weight) in self.smooth.factor_row(node) {
-                add_scaled(out, weight, row(&moments, k, width));
-            }
-            add_scaled(out, self.minus_diagonal[node], row(x, node, width));
-            let mut sums = vec![0.0_f64; width];
-            sums.iter_mut().zip(&*out).for_each(|(sum, &smooth)| *sum += smooth.to_f64());
-            self.corrections.add_row(node, x, &mut sums, out);
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum));
-        });
+        in_blocks(x, width, &mut Product { operator: self, width, product: &mut product });
         product
     }
 
     /// Returns `G Lᵀ D x`, which is all that the smooth part needs to know of `x`.
     ///
     /// # Shapes
-    /// `x`: `[n_nodes, width]`, row-major. Returns `[chebyshev nodes, width]`, row-major, over all pieces.
-    fn moments(&self, x: &[T], width: usize) -> Vec<T> {
+    /// `x`: `[n_nodes]` rows. Returns `[chebyshev nodes]` rows, over all pieces.
+    fn moments<const LANES: usize>(&self, x: &[[T; LANES]]) -> Vec<[T; LANES]> {
         /// The rows of so many nodes are added by one thread; their sums are added in order, so that the number of threads
         /// changes no bit.
         const NODES: usize = 256;
         let n_chebyshev = self.smooth.core.len().isqrt();
-        // The sums are in double precision, because thousands of rows add up here.
-        let of_nodes = |(chunk, rows): (usize, &[T])| {
-            let mut sums = vec![0.0_f64; n_chebyshev * width];
-            for (node, values) in (chunk * NODES..).zip(rows.chunks_exact(width.max(1))) {
-                for (k, weight) in self.smooth.factor_row(node) {
-                    for (sum, &value) in sums[k * width..(k + 1) * width].iter_mut().zip(values) {
-                        *sum += (weight * value).to_f64();
-                    }
-                }
-            }
+        let (arch, smooth) = (Arch::new(), &self.smooth);
+        let of_nodes = |(task, x): (usize, &[[T; LANES]])| {
+            arch.dispatch(Gather { smooth, n_chebyshev, x, first_row: task * NODES })
+        };
+        let parts: Vec<Vec<[f64; LANES]>> = x.par_chunks(NODES).enumerate().map(of_nodes).collect();
+        let mut gathered = vec![[0.0_f64; LANES]; n_chebyshev];
+        for part in parts {
+            gathered.as_flattened_mut().iter_mut().zip(part.as_flattened()).for_each(|(sum, part)| *sum += part);
+        }
+        let gathered: Vec<[T; LANES]> = gathered.iter().map(|row| row.map(T::from_f64)).collect();
+        let core_row = |k: usize| &smooth.core[k * n_chebyshev..(k + 1) * n_chebyshev];
+        let moment = |k: usize| {
+            let mut sums = [T::default(); LANES];
+            core_row(k).iter().zip(&gathered).for_each(|(&weight, row)| add_scaled(&mut sums, weight, row));
             sums
         };
-        let parts: Vec<Vec<f64>> = x.par_chunks((NODES * width).max(1)).enumerate().map(of_nodes).collect();
-        let mut gathered = vec![0.0_f64; n_chebyshev * width];
-        for part in parts {
-            gathered.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        (0..n_chebyshev).map(moment).collect()
+    }
+}
+
+/// Writes `P x` to `product`, a block of columns at a time.
+struct Product<'a, T> {
+    operator: &'a LowRank<T>,
+    width: usize,
+    /// `[n_nodes, width]`, row-major.
+    product: &'a mut [T],
+}
+
+impl<T: Real> ColumnBlocks<T> for Product<'_, T> {
+    fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]) {
+        let (operator, width, arch) = (self.operator, self.width, Arch::new());
+        let moments = &operator.moments(x)[..];
+        self.product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
+            arch.dispatch(Rows { operator, moments, x, first_row: task * ROWS_PER_TASK, width, start, out });
+        });
+    }
+}
+
+/// Writes some rows of `P x`, from `first_row` on, to `out`, in the columns from `start` on.
+struct Rows<'a, T, const LANES: usize> {
+    operator: &'a LowRank<T>,
+    /// `[chebyshev nodes]` rows.
+    moments: &'a [[T; LANES]],
+    /// `[n_nodes]` rows.
+    x: &'a [[T; LANES]],
+    first_row: usize,
+    width: usize,
+    start: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Real, const LANES: usize> WithSimd for Rows<'_, T, LANES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let LowRank { smooth, minus_diagonal, corrections, .. } = self.operator;
+        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
+            let mut row = [T::default(); LANES];
+            for (k, weight) in smooth.factor_row(node) {
+                add_scaled(&mut row, weight, &self.moments[k]);
+            }
+            add_scaled(&mut row, minus_diagonal[node], &self.x[node]);
+            let mut sums = row.map(T::to_f64);
+            corrections.add_row(node, self.x, &mut sums);
+            write_block(out, self.start, &sums.map(T::from_f64));
         }
-        let mut moments = vec![T::default(); n_chebyshev * width];
-        for k in 0..n_chebyshev {
-            let sums = &mut moments[k * width..(k + 1) * width];
-            for l in 0..n_chebyshev {
-                let weight = self.smooth.core[k * n_chebyshev + l];
-                for (sum, &term) in sums.iter_mut().zip(row(&gathered, l, width)) {
-                    *sum += weight * T::from_f64(term);
-                }
+    }
+}
+
+/// Sums the rows of `x`, which belong to the nodes from `first_row` on, with the weights `D L`. The sums are in double
+/// precision, because thousands of rows add up.
+struct Gather<'a, T, const LANES: usize> {
+    smooth: &'a SmoothPart<T>,
+    n_chebyshev: usize,
+    x: &'a [[T; LANES]],
+    first_row: usize,
+}
+
+impl<T: Real, const LANES: usize> WithSimd for Gather<'_, T, LANES> {
+    /// `[chebyshev nodes]` rows.
+    type Output = Vec<[f64; LANES]>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<[f64; LANES]> {
+        let mut sums = vec![[0.0; LANES]; self.n_chebyshev];
+        for (node, row) in (self.first_row..).zip(self.x) {
+            for (k, weight) in self.smooth.factor_row(node) {
+                sums[k].iter_mut().zip(row).for_each(|(sum, &value)| *sum += (weight * value).to_f64());
             }
         }
-        moments
+        sums
     }
 }

@@ -31,12 +31,11 @@ impl<T: Real> OnTheFly<T> {
         let change = |i: u32, j: u32, bin: u8| {
             let claims = planes.claims(i as usize, j);
             let difference = probability(i, j, Known { claims, bin }) - probability(i, j, Known { claims, bin: 0 });
-            (i, j, T::from_f64(difference))
+            (j, T::from_f64(difference))
         };
-        let row = |i: u32| similar.row(i as usize).map(move |(j, bin)| change(i, j, bin));
         let n_nodes = posterior.n_nodes();
         let logit = |claims| posterior.evidence_logit(Known { claims, bin: 0 });
-        let similar = Corrections::new(n_nodes, || (0..n_nodes as u32).flat_map(row));
+        let similar = Corrections::new(n_nodes, |i| similar.row(i).map(move |(j, bin)| change(i as u32, j, bin)));
         let claims = ClaimEntries::new(posterior.beta(), [0, 1, 2].map(logit), planes);
         Self { similar, kept: Self::are_kept(n_nodes).then(|| claims.all()), claims }
     }
@@ -59,7 +58,7 @@ impl<T: Real> OnTheFly<T> {
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         if let Some(entries) = &self.kept {
             let mut product = T::dense_product(entries, x, width);
-            self.correct(x, width, &mut product);
+            self.similar.add_product(x, width, &mut product);
             return product;
         }
         // A few more columns cost less than rows whose width is not known in advance.
@@ -87,23 +86,8 @@ impl<T: Real> OnTheFly<T> {
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             arch.dispatch(MultiplyRow { claims: &self.claims, node, x, out });
         });
-        self.correct(x, width, &mut product);
+        self.similar.add_product(x, width, &mut product);
         product
-    }
-
-    /// Adds the corrections at the similar pairs to a product with `x`.
-    ///
-    /// # Shapes
-    /// They are those of [`Self::apply`].
-    fn correct(&self, x: &[T], width: usize, product: &mut [T]) {
-        if self.similar.n_entries() == 0 {
-            return;
-        }
-        product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            let mut sums: Vec<f64> = out.iter().map(|&sum| sum.to_f64()).collect();
-            self.similar.add_row(node, x, &mut sums, out);
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum));
-        });
     }
 }
 

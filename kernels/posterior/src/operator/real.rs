@@ -54,9 +54,9 @@ pub trait Real:
 impl Real for f32 {
     const ONE: Self = 1.0;
     const INTERPOLATION_ERROR: f64 = 1e-8;
-    const ENTRY_COST: f64 = 1.2;
+    const ENTRY_COST: f64 = 0.42;
     const KEPT_ENTRY_COST: Option<f64> = Some(0.25);
-    const CORRECTION_COST: f64 = 1.8;
+    const CORRECTION_COST: f64 = 0.56;
 
     fn from_f64(value: f64) -> Self {
         value as Self
@@ -90,9 +90,9 @@ impl Real for f32 {
 impl Real for f64 {
     const ONE: Self = 1.0;
     const INTERPOLATION_ERROR: f64 = 2e-14;
-    const ENTRY_COST: f64 = 1.7;
+    const ENTRY_COST: f64 = 0.95;
     const KEPT_ENTRY_COST: Option<f64> = None;
-    const CORRECTION_COST: f64 = 2.5;
+    const CORRECTION_COST: f64 = 1.0;
 
     fn from_f64(value: f64) -> Self {
         value
