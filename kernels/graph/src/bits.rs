@@ -144,6 +144,20 @@ impl Iterator for Ones<'_> {
         self.word &= self.word - 1;
         Some(one)
     }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, u32) -> B>(self, init: B, mut add: F) -> B {
+        let (mut folded, mut word, mut base) = (init, self.word, self.base);
+        let mut rest = self.rest.iter();
+        loop {
+            while word != 0 {
+                folded = add(folded, base + word.trailing_zeros());
+                word &= word - 1;
+            }
+            let Some(&next) = rest.next() else { return folded };
+            (word, base) = (next, base + 64);
+        }
+    }
 }
 
 /// Transposes a tile in place: each round swaps the upper right and lower left quarters of ever smaller squares.

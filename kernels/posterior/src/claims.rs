@@ -114,8 +114,21 @@ impl Iterator for Claims<'_> {
             Self::Listed(pairs) => pairs.next().map(|(&j, &claims)| (j, claims)),
             Self::Planes { partners, both } => {
                 let j = partners.next()?;
-                Some((j, 1 + (both[j as usize / 64] >> (j % 64) & 1) as u8))
+                Some((j, n_claims(both, j)))
             }
         }
     }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, (u32, u8)) -> B>(self, init: B, mut add: F) -> B {
+        match self {
+            Self::Listed(pairs) => pairs.fold(init, |folded, (&j, &claims)| add(folded, (j, claims))),
+            Self::Planes { partners, both } => partners.fold(init, |folded, j| add(folded, (j, n_claims(both, j)))),
+        }
+    }
+}
+
+/// Returns the number of claims of a pair that was claimed, with its row of [`ClaimPlanes::both`].
+fn n_claims(both: &[u64], j: u32) -> u8 {
+    1 + (both[j as usize / 64] >> (j % 64) & 1) as u8
 }

@@ -1,5 +1,6 @@
 //! This module holds what is known of each pair: how many of its two nodes claimed it, and how similar they are.
 
+mod known_row;
 mod row_blocks;
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
@@ -8,6 +9,7 @@ use veilgraph_graph::BitMatrix;
 use crate::claims::{ClaimPlanes, ClaimTable, Claims};
 use crate::pair_table::{PairTable, nodes_per_block};
 use crate::similar::SimilarPairs;
+use known_row::KnownRow;
 
 /// Holds what is known of each pair: who reported it as linked, and how similar its nodes are.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,12 +72,12 @@ impl LinkEvidence {
         let empty = || BitMatrix::from_rows(n_nodes, |_, _| {});
         let (mut any, mut both) = (empty(), empty());
         for i in 0..n_nodes {
-            for (j, claims) in self.claims(i) {
+            self.claims(i).for_each(|(j, claims)| {
                 any.set(i, j);
                 if claims == 2 {
                     both.set(i, j);
                 }
-            }
+            });
         }
         let claims = ClaimTable::Planes(ClaimPlanes::from_upper_triangles(any, both));
         Self { claims, ..self }
@@ -150,15 +152,7 @@ impl LinkEvidence {
 
     /// Iterates over the partners above `i` of which anything is known, in ascending order.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, Known)> + '_ {
-        let (mut claims, mut similar) = (self.claims(i).peekable(), self.similar.row(i).peekable());
-        std::iter::from_fn(move || {
-            let partner = |pair: Option<&(u32, u8)>| pair.map_or(u32::MAX, |pair| pair.0);
-            let j = partner(claims.peek()).min(partner(similar.peek()));
-            let claims = claims.next_if(|pair| pair.0 == j).map(|pair| pair.1);
-            let bin = similar.next_if(|pair| pair.0 == j).map(|pair| pair.1);
-            (claims.is_some() || bin.is_some())
-                .then(|| (j, Known { claims: claims.unwrap_or(0), bin: bin.unwrap_or(0) }))
-        })
+        KnownRow::new(self.claims(i), self.similar.listed_row(i))
     }
 
     /// Iterates over all pairs `(i, j)` of which anything is known, in ascending order.
@@ -193,12 +187,12 @@ impl Artifact for LinkEvidence {
         Box::new((0..self.n_nodes()).step_by(nodes).map(move |first| {
             let (mut lower, mut upper, mut claims, mut bins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for i in first..(first + nodes).min(self.n_nodes()) {
-                for (j, known) in self.row(i) {
+                self.row(i).for_each(|(j, known)| {
                     lower.push(i as u32);
                     upper.push(j);
                     claims.push(known.claims);
                     bins.push(known.bin);
-                }
+                });
             }
             vec![Column::U32(lower), Column::U32(upper), Column::U8(claims), Column::U8(bins)]
         }))

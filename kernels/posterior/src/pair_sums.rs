@@ -52,7 +52,7 @@ impl Posterior {
             let (mut links, mut doubt, mut softplus) = (0.0, 0.0, 0.0);
             // Logarithms are added as the logarithm of a product, which is taken before the product overflows.
             let mut ratio = 1.0;
-            for (j, Known { claims, bin }) in self.evidence().row(i) {
+            self.evidence().row(i).for_each(|(j, Known { claims, bin })| {
                 let product = exp_beta[i] * exp_beta[j as usize];
                 let after = 1.0 + product * exp_evidence[usize::from(bin)][usize::from(claims)];
                 let before = 1.0 + product * exp_unknown;
@@ -64,7 +64,7 @@ impl Posterior {
                     softplus += libm::log(ratio);
                     ratio = 1.0;
                 }
-            }
+            });
             [links, doubt, softplus + libm::log(ratio)]
         };
         let rows: Vec<[f64; 3]> = (0..self.n_nodes()).into_par_iter().map(row).collect();

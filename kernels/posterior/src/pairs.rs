@@ -31,12 +31,14 @@ impl Posterior {
         // Pairs are filtered while they are scanned: at a low budget too many are known to list them.
         let scan = |i: usize| -> Vec<(u32, f64)> {
             let known = self.evidence().row(i).map(|(j, known)| (j, self.logit(i as u32, j, known)));
-            let known = known.filter(|&(_, logit)| accept(logit));
+            let mut found = Vec::new();
+            known.filter(|&(_, logit)| accept(logit)).for_each(|pair| found.push(pair));
             // Every other pair has the logit of an unknown one. Sorted parameters tell at once where to stop.
             let unknown = order.iter().map(|&j| (j, self.logit(i as u32, j, Known::default())));
             let unknown = unknown.take_while(|&(_, logit)| accept(logit));
             let is_unknown = |j: u32| j as usize > i && self.evidence().known(i as u32, j) == Known::default();
-            known.chain(unknown.filter(|&(j, _)| is_unknown(j))).collect()
+            found.extend(unknown.filter(|&(j, _)| is_unknown(j)));
+            found
         };
         let found: Vec<Vec<(u32, f64)>> = rows.clone().into_par_iter().map(scan).collect();
         for (i, row) in rows.zip(found) {

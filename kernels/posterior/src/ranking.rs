@@ -70,20 +70,20 @@ impl ReachedCounts {
     fn add_all_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
         let mut add = |j: u32, known: Known| self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
         let mut next = i + 1;
-        for (j, known) in posterior.evidence().row(i as usize) {
+        posterior.evidence().row(i as usize).for_each(|(j, known)| {
             (next..j).for_each(|unknown| add(unknown, Known::default()));
             add(j, known);
             next = j + 1;
-        }
+        });
         (next..posterior.n_nodes() as u32).for_each(|unknown| add(unknown, Known::default()));
     }
 
     /// Counts the known pairs of `i` and a later node, with and without what is known of them.
     fn add_known_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
-        for (j, known) in posterior.evidence().row(i as usize) {
+        posterior.evidence().row(i as usize).for_each(|(j, known)| {
             self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
             self.without_evidence[locator.n_reached(posterior.logit(i, j, Known::default()))] += 1;
-        }
+        });
     }
 
     /// Adds the counts of other pairs.

@@ -2,7 +2,7 @@
 
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
-use crate::pair_table::{PairTable, nodes_per_block};
+use crate::pair_table::{ListedRow, PairTable, nodes_per_block};
 
 /// Lists the pairs of nodes that resemble each other, each with its bin.
 ///
@@ -66,6 +66,11 @@ impl SimilarPairs {
     /// Iterates over the listed partners above `i` with their bins, in ascending order of the partner.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, u8)> + Clone + '_ {
         self.table.row(i).map(|(&j, &bin)| (j, bin))
+    }
+
+    /// Returns the same as slices.
+    pub(crate) fn listed_row(&self, i: usize) -> ListedRow<'_> {
+        self.table.row(i)
     }
 
     /// Returns the bin of the pair `i < j`, or 0 if it is not listed.

@@ -51,6 +51,32 @@ impl<'a> TypicalClaims<'a> {
     }
 }
 
+/// Holds the degrees that a problem was asked for, and by how much those of the true posterior fell short of the wanted
+/// ones, `[n]` each.
+struct Asked {
+    degrees: Vec<f64>,
+    gaps: Vec<f64>,
+}
+
+/// Returns the degrees to ask for next: those that were asked for plus the gaps, mixed with those of the time `before` so
+/// that the gaps, relative to the `wanted` degrees, would be least if they changed in proportion.
+///
+/// # Source
+/// Anderson (1965), Iterative procedures for nonlinear integral equations, with one earlier iterate.
+fn mixed(asked: &[f64], gaps: &[f64], before: Option<&Asked>, wanted: &[f64]) -> Vec<f64> {
+    let plain = asked.iter().zip(gaps).map(|(asked, gap)| asked + gap);
+    let Some(before) = before else { return plain.collect() };
+    let (mut product, mut square) = (0.0, 0.0);
+    for ((gap, gap_before), wanted) in gaps.iter().zip(&before.gaps).zip(wanted) {
+        let change = (gap - gap_before) / wanted;
+        product += gap / wanted * change;
+        square += change * change;
+    }
+    let weight = if square > 0.0 { product / square } else { 0.0 };
+    let plain_before = before.degrees.iter().zip(&before.gaps).map(|(asked, gap)| asked + gap);
+    plain.zip(plain_before).map(|(next, before)| next - weight * (next - before)).collect()
+}
+
 /// Finds the parameters that [`fit_posterior`] finds, as near to them as `goal` asks, with few sums over all claims.
 ///
 /// # Shapes
@@ -77,6 +103,7 @@ pub(crate) fn fit_with_typical(
     let inner = |last: f64| Goal { residual: (0.05 * last).min(1e-3).max(0.2 * goal.residual), ..goal };
     let (mut asked, mut beta) = (degrees.to_vec(), nodes.values().to_vec());
     let (mut iterations, mut last) = (0, f64::INFINITY);
+    let mut before: Option<Asked> = None;
     loop {
         let problem = Problem::with_known(&asked, nodes.counts(), typical, ridge);
         let Solution { parameters, iterations: steps } =
@@ -92,7 +119,8 @@ pub(crate) fn fit_with_typical(
         if residual <= goal.residual {
             return Ok(Fitted { beta, residual, iterations });
         }
-        asked.iter_mut().zip(&gradient).for_each(|(asked, gap)| *asked += gap);
+        let next = mixed(&asked, &gradient, before.as_ref(), degrees);
+        before = Some(Asked { degrees: std::mem::replace(&mut asked, next), gaps: gradient });
         let is_nearer = residual < 0.5 * last;
         if !is_nearer || asked.iter().any(|&degree| degree <= 0.0) {
             let start = if ran_away { first } else { beta };
