@@ -54,7 +54,7 @@ impl Dataset {
         let (training, validation) = (labelled(labels, training), labelled(labels, validation));
         // Noise may leave a class without an example.
         if noise.is_none() {
-            check_examples(labels, &training)?;
+            check_examples(labels.n_classes(), &training)?;
         }
         if training.is_empty() {
             return Err(Failure::NoTraining);
@@ -78,18 +78,22 @@ impl Dataset {
         Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection })
     }
 
-    /// Returns a dataset with other training nodes that shares everything else with this one. Labels must have no noise.
+    /// This dataset without some of its training nodes; all else is shared.
     ///
     /// # Errors
-    /// When a class has no training node.
-    pub fn trained_on(&self, labels: &Labels, training: &[u32]) -> Result<Self, Failure> {
-        let training = labelled(labels, training);
-        check_examples(labels, &training)?;
+    /// When a class has no training node left.
+    ///
+    /// # Panics
+    /// When labels have noise: their objective was made for all training nodes.
+    pub fn without(&self, is_left_out: impl Fn(u32) -> bool) -> Result<Self, Failure> {
+        assert!(matches!(self.objective, Objective::CrossEntropy), "labels without noise");
+        let training: Vec<(u32, u16)> = self.training.iter().copied().filter(|&(node, _)| !is_left_out(node)).collect();
+        check_examples(self.n_classes, &training)?;
         Ok(Self {
-            training,
-            objective: Objective::CrossEntropy,
-            validation: self.validation.clone(),
             input: self.input.clone(),
+            training,
+            validation: self.validation.clone(),
+            objective: Objective::CrossEntropy,
             ..*self
         })
     }
@@ -131,8 +135,8 @@ fn labelled(labels: &Labels, nodes: &[u32]) -> Vec<(u32, u16)> {
 ///
 /// # Errors
 /// When a class has none.
-fn check_examples(labels: &Labels, training: &[(u32, u16)]) -> Result<(), Failure> {
-    let mut is_missing = vec![true; labels.n_classes()];
+fn check_examples(n_classes: usize, training: &[(u32, u16)]) -> Result<(), Failure> {
+    let mut is_missing = vec![true; n_classes];
     training.iter().for_each(|&(_, class)| is_missing[usize::from(class)] = false);
     match is_missing.iter().position(|&is_missing| is_missing) {
         Some(class) => Err(Failure::NoExample(class, training.len())),

@@ -133,9 +133,7 @@ impl CrossFit<'_> {
         let operator = GraphOperator::explicit(graph);
         let whole = Dataset::new(self.features, operator, architecture, options, self.labels, &training, &validation)?;
         let trained = on_threads(self.folds.len(), |fold| {
-            let others: Vec<u32> =
-                training.iter().copied().filter(|&node| fold_of[node as usize] != Some(fold)).collect();
-            self.train(fold, &whole.trained_on(self.labels, &others)?)
+            self.train(fold, &whole.without(|node| fold_of[node as usize] == Some(fold))?)
         });
         let trained: Vec<Vec<f32>> = trained.into_iter().collect::<Result<_, Failure>>()?;
         let n_classes = self.labels.n_classes();
@@ -155,8 +153,7 @@ impl CrossFit<'_> {
 
     /// Trains the network that does not see the labels of `fold`, and predicts the classes of all nodes.
     fn train(&self, fold: usize, dataset: &Dataset) -> Result<Vec<f32>, Failure> {
-        // Steps of 0.1 take half as long again, and steps of 0.01 four times as long. Their predictions are no better on Cora and
-        // CiteSeer; on Coauthor CS those of 0.1 are better by a hundredth of their loss.
+        // Smaller steps take longer and predict no better (docs/decisions.md, large steps for class networks).
         let setting = Setting { learning_rate: 0.2, weight_decay: 1e-4, dropout: 0.5, initial_seed: fold as u64 };
         let schedule = Schedule { patience: Some(20), ..Schedule::default() };
         let progress = Progress::none();

@@ -29,6 +29,9 @@ fn ones_are_the_set_columns_in_order() {
         for first in [0, 1, 63, 64, 100, 149, 150, 300] {
             let expected: Vec<u32> = (first as u32..150).filter(|&j| bits.contains(i, j)).collect();
             assert_eq!(bits.ones_from(i, first).collect::<Vec<_>>(), expected, "row {i} from {first}");
+            let mut at_once = Vec::new();
+            bits.ones_from(i, first).for_each(|column| at_once.push(column));
+            assert_eq!(at_once, expected, "row {i} from {first}, all at once");
         }
     }
 }

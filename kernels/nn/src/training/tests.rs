@@ -103,6 +103,20 @@ fn a_batch_of_models_equals_its_models() {
 }
 
 #[test]
+fn a_dataset_without_some_nodes_is_that_of_the_others() {
+    let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
+    let whole = dataset(graph(), Architecture::GraphSage).expect("valid");
+    let others: Vec<u32> = (0..30).filter(|node| node % 5 != 3).collect();
+    let validation: Vec<u32> = (30..NODES as u32).collect();
+    let (architecture, options) = (whole.architecture, whole.options);
+    let apart = Dataset::new(&features(), graph(), architecture, options, &labels, &others, &validation);
+    let without = whole.without(|node| node % 5 == 3).expect("both classes are left");
+    assert_eq!(one(&without, 10), one(&apart.expect("valid"), 10), "bit for bit");
+    assert_ne!(one(&without, 10), one(&whole, 10));
+    assert_eq!(whole.without(|node| node % 2 == 1).map(|_| ()), Err(Failure::NoExample(1, 15)));
+}
+
+#[test]
 fn a_loss_that_is_no_number_fails_its_model_alone() {
     let dataset = dataset(graph(), Architecture::Gcn).expect("valid");
     let wild = Setting { learning_rate: f64::MAX, ..setting() };

@@ -1,5 +1,9 @@
 //! This module cuts the columns of a product into blocks whose sums stay in registers.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use rayon::prelude::*;
+
 use super::real::Real;
 
 /// Computes a product, a block of columns at a time.
@@ -13,7 +17,7 @@ pub(super) trait ColumnBlocks<T> {
 
 /// Computes all columns of a product with `x`.
 ///
-/// A block has 16 columns, or 8, or a single one: few more columns cost less than rows whose width the compiler does not know.
+/// A block has 16 columns, or 8, or a single one: a few more columns cost less than rows whose width the compiler does not know.
 ///
 /// # Shapes
 /// `x`: `[n_nodes, width]`, row-major.
@@ -40,19 +44,20 @@ fn block<T: Real, const LANES: usize>(x: &[T], width: usize, start: usize, block
         columns[..end - start].copy_from_slice(&row[start..end]);
         columns
     };
-    let rows: Vec<[T; LANES]> = x.chunks_exact(width).map(of_row).collect();
+    let rows: Vec<[T; LANES]> = x.par_chunks_exact(width).map(of_row).collect();
     blocks.block(start, &rows);
     LANES
 }
 
 /// Writes the first columns of a block to those of a row of the product, from `start` on.
+#[inline(always)]
 pub(super) fn write_block<T: Copy, const LANES: usize>(row: &mut [T], start: usize, columns: &[T; LANES]) {
     let end = row.len().min(start + LANES);
     row[start..end].copy_from_slice(&columns[..end - start]);
 }
 
 /// Adds `weight · row` to `sums`.
-#[inline]
+#[inline(always)]
 pub(super) fn add_scaled<T: Real, const LANES: usize>(sums: &mut [T; LANES], weight: T, row: &[T; LANES]) {
     for (sum, &value) in sums.iter_mut().zip(row) {
         *sum += weight * value;

@@ -23,13 +23,22 @@ pub(super) struct Corrections<T> {
 }
 
 impl<T: Real> Corrections<T> {
-    /// Builds the matrix from its entries above the diagonal: `later(i)` returns `(j, weight)` for partners `j > i`.
-    pub(super) fn new<I: Iterator<Item = (u32, T)>>(n_nodes: usize, later: impl Fn(usize) -> I + Sync) -> Self {
-        let rows: Vec<Vec<(u32, T)>> = (0..n_nodes).into_par_iter().map(|i| later(i).collect()).collect();
+    /// Builds the matrix from its entries above the diagonal: `later(i)` returns the partners `j > i` in ascending order, and
+    /// what is known of each, by which `weight(i, j, known)` is the entry.
+    pub(super) fn new<K, I: Iterator<Item = (u32, K)>>(
+        n_nodes: usize,
+        later: impl Fn(usize) -> I + Sync,
+        weight: impl Fn(usize, u32, K) -> T + Sync,
+    ) -> Self {
+        /// The entries of so many rows are worked out side by side before they are put in place, because those of all rows
+        /// would take half as much memory as the matrix.
+        const ROWS_AT_ONCE: usize = 1024;
         let mut offsets = vec![0; n_nodes + 1];
-        for (i, row) in rows.iter().enumerate() {
-            offsets[i + 1] += row.len();
-            row.iter().for_each(|&(j, _)| offsets[j as usize + 1] += 1);
+        for i in 0..n_nodes {
+            later(i).for_each(|(j, _)| {
+                offsets[i + 1] += 1;
+                offsets[j as usize + 1] += 1;
+            });
         }
         for node in 0..n_nodes {
             offsets[node + 1] += offsets[node];
@@ -37,13 +46,22 @@ impl<T: Real> Corrections<T> {
         let mut next = offsets.clone();
         let mut partners = vec![0; offsets[n_nodes]];
         let mut weights = vec![T::default(); offsets[n_nodes]];
-        for (i, row) in rows.into_iter().enumerate() {
-            for (j, weight) in row {
-                for (row, partner) in [(i, j), (j as usize, i as u32)] {
-                    let at = next[row];
-                    partners[at] = partner;
-                    weights[at] = weight;
-                    next[row] += 1;
+        for first in (0..n_nodes).step_by(ROWS_AT_ONCE) {
+            let row = |i: usize| -> Vec<(u32, T)> {
+                let mut row = Vec::new();
+                later(i).for_each(|(j, known)| row.push((j, weight(i, j, known))));
+                row
+            };
+            let rows: Vec<Vec<(u32, T)>> =
+                (first..n_nodes.min(first + ROWS_AT_ONCE)).into_par_iter().map(row).collect();
+            for (i, row) in (first..).zip(rows) {
+                for (j, weight) in row {
+                    for (row, partner) in [(i, j), (j as usize, i as u32)] {
+                        let at = next[row];
+                        partners[at] = partner;
+                        weights[at] = weight;
+                        next[row] += 1;
+                    }
                 }
             }
         }
@@ -111,6 +129,9 @@ impl<T: Real> ColumnBlocks<T> for Sum<'_, T> {
 }
 
 /// Adds some rows of the product, from `first_row` on, to `out`, in the columns from `start` on.
+///
+/// # Shapes
+/// `x`: `[n_nodes]` rows; `out`: `[rows, width]`, row-major.
 struct SumRows<'a, T, const LANES: usize> {
     corrections: &'a Corrections<T>,
     x: &'a [[T; LANES]],

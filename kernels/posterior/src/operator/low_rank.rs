@@ -39,13 +39,12 @@ impl<T: Real> LowRank<T> {
             |s: f64| if base == f64::NEG_INFINITY { 0.0 } else { LogisticKernel::Logistic.at(s + base) };
         let minus_diagonal = posterior.beta().iter().map(|&b| T::from_f64(-as_if_unknown(2.0 * b))).collect();
         let n_nodes = posterior.n_nodes();
-        let corrections = Corrections::new(n_nodes, |i| {
-            posterior.evidence().row(i).map(move |(j, known)| {
-                let s = posterior.beta()[i] + posterior.beta()[j as usize];
-                let probability = LogisticKernel::Logistic.at(s + posterior.evidence_logit(known));
-                (j, T::from_f64(probability - as_if_unknown(s)))
-            })
-        });
+        let weight = |i: usize, j: u32, known: Known| {
+            let s = posterior.beta()[i] + posterior.beta()[j as usize];
+            let probability = LogisticKernel::Logistic.at(s + posterior.evidence_logit(known));
+            T::from_f64(probability - as_if_unknown(s))
+        };
+        let corrections = Corrections::new(n_nodes, |i| posterior.evidence().row(i), weight);
         Self { n_nodes, smooth, minus_diagonal, corrections }
     }
 
@@ -117,6 +116,9 @@ impl<T: Real> ColumnBlocks<T> for Product<'_, T> {
 }
 
 /// Writes some rows of `P x`, from `first_row` on, to `out`, in the columns from `start` on.
+///
+/// # Shapes
+/// `out`: `[rows, width]`, row-major.
 struct Rows<'a, T, const LANES: usize> {
     operator: &'a LowRank<T>,
     /// `[chebyshev nodes]` rows.

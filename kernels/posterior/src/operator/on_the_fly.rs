@@ -28,14 +28,15 @@ impl<T: Real> OnTheFly<T> {
     pub(super) fn new(posterior: &Posterior, planes: ClaimPlanes) -> Self {
         let similar = posterior.evidence().similar();
         let probability = |i, j, known| LogisticKernel::Logistic.at(posterior.logit(i, j, known));
-        let change = |i: u32, j: u32, bin: u8| {
-            let claims = planes.claims(i as usize, j);
+        let change = |i: usize, j: u32, bin: u8| {
+            let claims = planes.claims(i, j);
+            let i = i as u32;
             let difference = probability(i, j, Known { claims, bin }) - probability(i, j, Known { claims, bin: 0 });
-            (j, T::from_f64(difference))
+            T::from_f64(difference)
         };
         let n_nodes = posterior.n_nodes();
         let logit = |claims| posterior.evidence_logit(Known { claims, bin: 0 });
-        let similar = Corrections::new(n_nodes, |i| similar.row(i).map(move |(j, bin)| change(i as u32, j, bin)));
+        let similar = Corrections::new(n_nodes, |i| similar.row(i), change);
         let claims = ClaimEntries::new(posterior.beta(), [0, 1, 2].map(logit), planes);
         Self { similar, kept: Self::are_kept(n_nodes).then(|| claims.all()), claims }
     }
@@ -61,7 +62,8 @@ impl<T: Real> OnTheFly<T> {
             self.similar.add_product(x, width, &mut product);
             return product;
         }
-        // A few more columns cost less than rows whose width is not known in advance.
+        // A few more columns cost less than rows whose width is not known in advance. Blocks of 16 columns would form every
+        // entry once for each of them.
         let padded_width = [8, 16].into_iter().find(|&known| width > 1 && width <= known).unwrap_or(width);
         if padded_width == width {
             return self.apply_rows(x, width);

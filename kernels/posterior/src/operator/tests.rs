@@ -2,7 +2,7 @@ use veilgraph_graph::BitMatrix;
 
 use super::*;
 use crate::pairs::tests::{in_planes, posterior};
-use crate::{Known, LinkEvidence, LinkModel, LogisticKernel};
+use crate::{Known, LinkEvidence, LinkModel, LogisticKernel, SimilarPairs};
 
 fn check<T: Real>(operator: &SoftOperator<T>, posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
     let n = posterior.n_nodes();
@@ -59,12 +59,70 @@ fn a_wide_range_of_parameters_is_no_less_exact() {
     }
 }
 
+/// A graph of several tasks and chunks of nodes, where about one pair in `one_in` is claimed and one in seven is similar.
+fn larger_posterior(one_in: u32) -> Posterior {
+    const NODES: u32 = 600;
+    let later = |i: u32, accept: fn(u32, u32, u32) -> bool| {
+        (i + 1..NODES).filter(move |&j| accept(i, j, one_in)).map(move |j| (j, 1 + (j % 2) as u8)).collect::<Vec<_>>()
+    };
+    let claimed = |i: u32| later(i, |i, j, one_in| (i * 31 + j * 17) % one_in == 0);
+    let evidence = LinkEvidence::from_rows((0..NODES).map(claimed)).expect("valid");
+    let similar = SimilarPairs::from_rows(2, (0..NODES).map(|i| later(i, |i, j, _| (i + 3 * j) % 7 == 0)));
+    let evidence = evidence.with_similar(similar.expect("valid")).expect("same size");
+    let model = LinkModel {
+        degrees: vec![4.0; NODES as usize],
+        beta: (0..NODES).map(|i| -3.0 + 2.5 * f64::from(i * 7 % NODES) / f64::from(NODES)).collect(),
+        epsilon_links: 0.9,
+        bin_logits: vec![-0.4, 1.1],
+        ..LinkModel::default()
+    };
+    in_planes(&Posterior::new(&model, evidence).expect("same size"))
+}
+
+/// Columns are independent: in blocks of every width, and on any number of threads, one has the bits that it has alone.
+#[test]
+fn blocks_of_columns_and_threads_change_no_bit() {
+    let posterior = larger_posterior(5);
+    let planes = posterior.evidence().planes().expect("planes");
+    let forms = [
+        SoftOperator::<f32>::LowRank(LowRank::new(&posterior)),
+        SoftOperator::OnTheFly(OnTheFly::new(&posterior, planes.clone())),
+    ];
+    let n = posterior.n_nodes();
+    for operator in &forms {
+        check(operator, &posterior, 9, 1e-6, "600 nodes");
+        assert!(operator.apply(&[], 0).is_empty());
+        for width in [7, 9, 17, 24, 33] {
+            let x: Vec<f32> = (0..n * width).map(|k| (k as f32 * 0.37).sin()).collect();
+            let on = |n_threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
+                pool.install(|| operator.apply(&x, width))
+            };
+            let product = on(1);
+            assert_eq!(on(4), product, "width {width}");
+            for column in [0, width / 2, width - 1] {
+                let own: Vec<f32> = x.iter().copied().skip(column).step_by(width).collect();
+                let alone = operator.apply(&own, 1);
+                for (row, alone) in alone.into_iter().enumerate() {
+                    let together = product[row * width + column];
+                    assert_eq!(together.to_bits(), alone.to_bits(), "width {width}, row {row}, column {column}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_cheaper_form_is_chosen() {
     let few = SoftOperator::<f32>::new(&posterior(1.0));
     assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in lists");
-    let few = SoftOperator::<f32>::new(&in_planes(&posterior(1.0)));
-    assert!(matches!(few, SoftOperator::OnTheFly(_)), "a third of all pairs, in planes, whose entries are kept");
+    let few = SoftOperator::<f32>::new(&larger_posterior(10));
+    assert!(matches!(few, SoftOperator::LowRank(_)), "a quarter of all pairs, in planes");
+    let many = SoftOperator::<f32>::new(&larger_posterior(2));
+    assert!(
+        matches!(many, SoftOperator::OnTheFly(_)),
+        "more than half of all pairs, in planes, whose entries are kept"
+    );
     let n = 64;
     let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));
     let model = LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, ..LinkModel::default() };
