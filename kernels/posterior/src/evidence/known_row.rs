@@ -59,23 +59,19 @@ impl Iterator for KnownRow<'_> {
     #[inline]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut add: F) -> B {
         let Self { claims, mut similar, claim, mut bin } = self;
-        let mut folded = init;
-        if claim.0 != END {
-            let mut add_claim = |mut folded: B, (partner, claims): (u32, u8)| {
-                while bin.0 < partner {
-                    folded = add(folded, (bin.0, Known { claims: 0, bin: bin.1 }));
-                    bin = next_bin(&mut similar);
-                }
-                let mut known = Known { claims, bin: 0 };
-                if bin.0 == partner {
-                    known.bin = bin.1;
-                    bin = next_bin(&mut similar);
-                }
-                add(folded, (partner, known))
-            };
-            folded = add_claim(folded, claim);
-            folded = claims.fold(folded, add_claim);
-        }
+        let first = (claim.0 != END).then_some(claim);
+        let mut folded = first.into_iter().chain(claims).fold(init, |mut folded, (partner, claims)| {
+            while bin.0 < partner {
+                folded = add(folded, (bin.0, Known { claims: 0, bin: bin.1 }));
+                bin = next_bin(&mut similar);
+            }
+            let mut known = Known { claims, bin: 0 };
+            if bin.0 == partner {
+                known.bin = bin.1;
+                bin = next_bin(&mut similar);
+            }
+            add(folded, (partner, known))
+        });
         while bin.0 != END {
             folded = add(folded, (bin.0, Known { claims: 0, bin: bin.1 }));
             bin = next_bin(&mut similar);

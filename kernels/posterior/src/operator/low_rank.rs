@@ -64,7 +64,7 @@ impl<T: Real> LowRank<T> {
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
-        in_blocks(x, width, &mut Product { operator: self, width, product: &mut product });
+        in_blocks(x, width, &mut Product { operator: self, width, out: &mut product });
         product
     }
 
@@ -97,19 +97,19 @@ impl<T: Real> LowRank<T> {
     }
 }
 
-/// Writes `P x` to `product`, a block of columns at a time.
+/// Writes `P x` to `out`, a block of columns at a time.
 struct Product<'a, T> {
     operator: &'a LowRank<T>,
     width: usize,
     /// `[n_nodes, width]`, row-major.
-    product: &'a mut [T],
+    out: &'a mut [T],
 }
 
 impl<T: Real> ColumnBlocks<T> for Product<'_, T> {
     fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]) {
         let (operator, width, arch) = (self.operator, self.width, Arch::new());
         let moments = &operator.moments(x)[..];
-        self.product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
+        self.out.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
             arch.dispatch(Rows { operator, moments, x, first_row: task * ROWS_PER_TASK, width, start, out });
         });
     }
