@@ -2,58 +2,99 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::real::Real;
 
-/// Computes a product, a block of columns at a time.
-pub(super) trait ColumnBlocks<T> {
-    /// Computes the columns of the product from `start` on, at most `LANES`.
+/// Represents an operator that is applied to a block of columns at a time.
+pub(super) trait ColumnBlocks<T>: Sync {
+    /// Prepares the operator for a block of columns.
     ///
     /// # Shapes
-    /// `x`: `[n_nodes]` rows of a block of columns; columns beyond the last one are 0.
-    fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]);
+    /// `x`: `[n_nodes]` rows of the block; columns beyond the last one are 0.
+    fn prepared<'a, const LANES: usize>(&'a self, x: &'a [[T; LANES]]) -> impl BlockRow<T, LANES> + 'a;
 }
 
-/// Computes all columns of a product with `x`.
+/// Represents an operator that is prepared for a block of columns.
+pub(super) trait BlockRow<T, const LANES: usize>: Sync {
+    /// Returns row `node` of the block, which held `before`.
+    fn row(&self, node: usize, before: [T; LANES]) -> [T; LANES];
+}
+
+/// Computes all columns of a product with `x`, and writes them to `product`.
 ///
 /// A block has 16 columns, or 8, or a single one: a few more columns cost less than rows whose width the compiler does not know.
 ///
 /// # Shapes
-/// `x`: `[n_nodes, width]`, row-major.
-pub(super) fn in_blocks<T: Real>(x: &[T], width: usize, blocks: &mut impl ColumnBlocks<T>) {
+/// `x` and `product`: `[n_nodes, width]`, row-major.
+pub(super) fn in_blocks<T: Real>(operator: &impl ColumnBlocks<T>, x: &[T], width: usize, product: &mut [T]) {
     let mut start = 0;
     while start < width {
         start += match width - start {
-            1 => block::<T, 1>(x, width, start, blocks),
-            2..=8 => block::<T, 8>(x, width, start, blocks),
-            _ => block::<T, 16>(x, width, start, blocks),
+            1 => block::<T, 1>(operator, x, width, start, product),
+            2..=8 => block::<T, 8>(operator, x, width, start, product),
+            _ => block::<T, 16>(operator, x, width, start, product),
         };
     }
 }
 
 /// Computes one block, and returns how many columns it may have.
-fn block<T: Real, const LANES: usize>(x: &[T], width: usize, start: usize, blocks: &mut impl ColumnBlocks<T>) -> usize {
-    if width == LANES {
-        blocks.block(start, x.as_chunks::<LANES>().0);
-        return LANES;
-    }
-    let end = width.min(start + LANES);
-    let of_row = |row: &[T]| {
-        let mut columns = [T::default(); LANES];
-        columns[..end - start].copy_from_slice(&row[start..end]);
-        columns
+fn block<T: Real, const LANES: usize>(
+    operator: &impl ColumnBlocks<T>,
+    x: &[T],
+    width: usize,
+    start: usize,
+    product: &mut [T],
+) -> usize {
+    /// One thread takes this many rows of a product at a time.
+    const ROWS_PER_TASK: usize = 64;
+    let n_held = LANES.min(width - start);
+    let packed: Vec<[T; LANES]>;
+    let x = if width == LANES {
+        x.as_chunks::<LANES>().0
+    } else {
+        let of_row = |row: &[T]| {
+            let mut columns = [T::default(); LANES];
+            columns[..n_held].copy_from_slice(&row[start..start + n_held]);
+            columns
+        };
+        packed = x.par_chunks_exact(width).map(of_row).collect();
+        &packed
     };
-    let rows: Vec<[T; LANES]> = x.par_chunks_exact(width).map(of_row).collect();
-    blocks.block(start, &rows);
+    let (prepared, arch) = (&operator.prepared(x), Arch::new());
+    product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
+        arch.dispatch(Rows { prepared, first_row: task * ROWS_PER_TASK, width, held: start..start + n_held, out });
+    });
     LANES
 }
 
-/// Writes the first columns of a block to those of a row of the product, from `start` on.
-#[inline(always)]
-pub(super) fn write_block<T: Copy, const LANES: usize>(row: &mut [T], start: usize, columns: &[T; LANES]) {
-    let end = row.len().min(start + LANES);
-    row[start..end].copy_from_slice(&columns[..end - start]);
+/// Computes some rows of a block, from `first_row` on, and writes them to the columns `held` of `out`.
+///
+/// # Shapes
+/// `out`: `[rows, width]`, row-major.
+struct Rows<'a, P, T, const LANES: usize> {
+    prepared: &'a P,
+    first_row: usize,
+    width: usize,
+    held: Range<usize>,
+    out: &'a mut [T],
+}
+
+impl<T: Real, P: BlockRow<T, LANES>, const LANES: usize> WithSimd for Rows<'_, P, T, LANES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
+            let out = &mut out[self.held.clone()];
+            let mut before = [T::default(); LANES];
+            before[..out.len()].copy_from_slice(out);
+            out.copy_from_slice(&self.prepared.row(node, before)[..out.len()]);
+        }
+    }
 }
 
 /// Adds `weight · row` to `sums`.

@@ -2,14 +2,10 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::columns::{ColumnBlocks, add_scaled, in_blocks, write_block};
+use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
 use super::real::Real;
-
-/// One thread takes this many rows of a product at a time.
-pub(super) const ROWS_PER_TASK: usize = 64;
 
 /// This sparse symmetric matrix corrects an operator and is stored by rows.
 ///
@@ -106,51 +102,29 @@ impl<T: Real> Corrections<T> {
     /// `x` and `product`: `[n_nodes, width]`, row-major.
     pub(super) fn add_product(&self, x: &[T], width: usize, product: &mut [T]) {
         if self.n_entries() > 0 {
-            in_blocks(x, width, &mut Sum { corrections: self, width, product });
+            in_blocks(self, x, width, product);
         }
     }
 }
 
-/// Adds the product of `corrections` and a block of columns to `product`.
-struct Sum<'a, T> {
+/// These corrections, which are added to what a product holds.
+struct Added<'a, T, const LANES: usize> {
     corrections: &'a Corrections<T>,
-    width: usize,
-    /// `[n_nodes, width]`, row-major.
-    product: &'a mut [T],
-}
-
-impl<T: Real> ColumnBlocks<T> for Sum<'_, T> {
-    fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]) {
-        let (arch, width, corrections) = (Arch::new(), self.width, self.corrections);
-        self.product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
-            arch.dispatch(SumRows { corrections, x, first_row: task * ROWS_PER_TASK, width, start, out });
-        });
-    }
-}
-
-/// Adds some rows of the product, from `first_row` on, to `out`, in the columns from `start` on.
-///
-/// # Shapes
-/// `x`: `[n_nodes]` rows; `out`: `[rows, width]`, row-major.
-struct SumRows<'a, T, const LANES: usize> {
-    corrections: &'a Corrections<T>,
+    /// `[n_nodes]` rows.
     x: &'a [[T; LANES]],
-    first_row: usize,
-    width: usize,
-    start: usize,
-    out: &'a mut [T],
 }
 
-impl<T: Real, const LANES: usize> WithSimd for SumRows<'_, T, LANES> {
-    type Output = ();
+impl<T: Real> ColumnBlocks<T> for Corrections<T> {
+    fn prepared<'a, const LANES: usize>(&'a self, x: &'a [[T; LANES]]) -> impl BlockRow<T, LANES> + 'a {
+        Added { corrections: self, x }
+    }
+}
 
+impl<T: Real, const LANES: usize> BlockRow<T, LANES> for Added<'_, T, LANES> {
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
-            let mut sums = [0.0; LANES];
-            sums.iter_mut().zip(&out[self.start..]).for_each(|(sum, out)| *sum = out.to_f64());
-            self.corrections.add_row(node, self.x, &mut sums);
-            write_block(out, self.start, &sums.map(T::from_f64));
-        }
+    fn row(&self, node: usize, before: [T; LANES]) -> [T; LANES] {
+        let mut sums = before.map(T::to_f64);
+        self.corrections.add_row(node, self.x, &mut sums);
+        sums.map(T::from_f64)
     }
 }

@@ -6,8 +6,8 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::columns::{ColumnBlocks, add_scaled, in_blocks, write_block};
-use super::corrections::{Corrections, ROWS_PER_TASK};
+use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
+use super::corrections::Corrections;
 use super::real::Real;
 use super::smooth_part::SmoothPart;
 use crate::evidence::Known;
@@ -64,7 +64,7 @@ impl<T: Real> LowRank<T> {
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
-        in_blocks(x, width, &mut Product { operator: self, width, out: &mut product });
+        in_blocks(self, x, width, &mut product);
         product
     }
 
@@ -97,56 +97,33 @@ impl<T: Real> LowRank<T> {
     }
 }
 
-/// Writes `P x` to `out`, a block of columns at a time.
-struct Product<'a, T> {
-    operator: &'a LowRank<T>,
-    width: usize,
-    /// `[n_nodes, width]`, row-major.
-    out: &'a mut [T],
-}
-
-impl<T: Real> ColumnBlocks<T> for Product<'_, T> {
-    fn block<const LANES: usize>(&mut self, start: usize, x: &[[T; LANES]]) {
-        let (operator, width, arch) = (self.operator, self.width, Arch::new());
-        let moments = &operator.moments(x)[..];
-        self.out.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
-            arch.dispatch(Rows { operator, moments, x, first_row: task * ROWS_PER_TASK, width, start, out });
-        });
+impl<T: Real> ColumnBlocks<T> for LowRank<T> {
+    fn prepared<'a, const LANES: usize>(&'a self, x: &'a [[T; LANES]]) -> impl BlockRow<T, LANES> + 'a {
+        WithMoments { operator: self, moments: self.moments(x), x }
     }
 }
 
-/// Writes some rows of `P x`, from `first_row` on, to `out`, in the columns from `start` on.
-///
-/// # Shapes
-/// `out`: `[rows, width]`, row-major.
-struct Rows<'a, T, const LANES: usize> {
+/// The operator with the moments of a block.
+struct WithMoments<'a, T, const LANES: usize> {
     operator: &'a LowRank<T>,
     /// `[chebyshev nodes]` rows.
-    moments: &'a [[T; LANES]],
+    moments: Vec<[T; LANES]>,
     /// `[n_nodes]` rows.
     x: &'a [[T; LANES]],
-    first_row: usize,
-    width: usize,
-    start: usize,
-    out: &'a mut [T],
 }
 
-impl<T: Real, const LANES: usize> WithSimd for Rows<'_, T, LANES> {
-    type Output = ();
-
+impl<T: Real, const LANES: usize> BlockRow<T, LANES> for WithMoments<'_, T, LANES> {
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn row(&self, node: usize, _: [T; LANES]) -> [T; LANES] {
         let LowRank { smooth, minus_diagonal, corrections, .. } = self.operator;
-        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
-            let mut row = [T::default(); LANES];
-            for (k, weight) in smooth.factor_row(node) {
-                add_scaled(&mut row, weight, &self.moments[k]);
-            }
-            add_scaled(&mut row, minus_diagonal[node], &self.x[node]);
-            let mut sums = row.map(T::to_f64);
-            corrections.add_row(node, self.x, &mut sums);
-            write_block(out, self.start, &sums.map(T::from_f64));
+        let mut row = [T::default(); LANES];
+        for (k, weight) in smooth.factor_row(node) {
+            add_scaled(&mut row, weight, &self.moments[k]);
         }
+        add_scaled(&mut row, minus_diagonal[node], &self.x[node]);
+        let mut sums = row.map(T::to_f64);
+        corrections.add_row(node, self.x, &mut sums);
+        sums.map(T::from_f64)
     }
 }
 
