@@ -55,6 +55,16 @@ impl DenseMatrix {
         &self.values[row * self.n_columns..(row + 1) * self.n_columns]
     }
 
+    /// Returns the matrix of these rows, in this order.
+    ///
+    /// # Panics
+    /// Panics when there is no such row.
+    #[must_use]
+    pub fn of_rows(&self, rows: &[u32]) -> Self {
+        let values = rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
+        Self { n_rows: rows.len(), n_columns: self.n_columns, values }
+    }
+
     /// Returns the product of this matrix and the dense matrix `x`.
     ///
     /// # Shapes

@@ -25,8 +25,9 @@ const ROWS_PER_TASK: usize = 64;
 /// For a transposed matrix the terms are rows that are far apart in memory. So few of them are summed at a time, and so many
 /// columns, that long parts of few rows are read, one after the other, and stay in cache.
 const ADJOINT_WORD: usize = 16;
-/// One thread takes this many columns of a transposed matrix at a time.
-const COLUMNS_PER_TASK: usize = 256;
+/// One thread takes at least and at most so many columns of a transposed matrix at a time. Long parts of rows are read faster, and
+/// the sums of all columns of a part, at most 256 KiB, should stay in the cache of one core.
+const COLUMNS_PER_TASK: [usize; 2] = [256, 4096];
 /// The columns of a product are filled up with zeros to a multiple of this.
 const LANES: usize = 8;
 
@@ -92,7 +93,12 @@ fn multiply(factor: Factor, x: &[f32], width: usize, sums: Sums) -> Vec<f32> {
 
 fn multiply_padded(factor: Factor, x: &[f32], width: usize, sums: Sums) -> Vec<f32> {
     let mut product = vec![0.0; factor.n_rows() * width];
-    let n_rows = if factor.is_adjoint { COLUMNS_PER_TASK } else { ROWS_PER_TASK };
+    let n_rows = if factor.is_adjoint {
+        let [least, most] = COLUMNS_PER_TASK;
+        factor.n_columns.div_ceil(rayon::current_num_threads()).clamp(least, most).next_multiple_of(GROUP)
+    } else {
+        ROWS_PER_TASK
+    };
     product.par_chunks_mut(n_rows * width).enumerate().for_each(|(task, out)| {
         Arch::new().dispatch(Part { factor, x, width, sums, first_row: task * n_rows, out });
     });

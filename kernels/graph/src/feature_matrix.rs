@@ -70,6 +70,18 @@ impl FeatureMatrix {
         }
     }
 
+    /// Returns the features of these nodes, in this order.
+    ///
+    /// # Panics
+    /// Panics when there is no such node.
+    #[must_use]
+    pub fn of_nodes(&self, nodes: &[u32]) -> Self {
+        match self {
+            Self::Dense(matrix) => Self::Dense(matrix.of_rows(nodes)),
+            Self::Sparse { fill, entries } => Self::Sparse { fill: *fill, entries: entries.of_rows(nodes) },
+        }
+    }
+
     /// Returns the values of one node, all of them.
     #[must_use]
     pub fn row(&self, node: usize) -> Vec<f32> {

@@ -96,6 +96,22 @@ impl SparseMatrix {
         self.rows(row..row + 1)
     }
 
+    /// Returns the matrix of these rows, in this order.
+    ///
+    /// # Panics
+    /// Panics when there is no such row.
+    #[must_use]
+    pub fn of_rows(&self, rows: &[u32]) -> Self {
+        let mut part = Self { n_columns: self.n_columns, offsets: vec![0], columns: Vec::new(), values: Vec::new() };
+        for &row in rows {
+            let (columns, values) = self.row(row as usize);
+            part.columns.extend_from_slice(columns);
+            part.values.extend_from_slice(values);
+            part.offsets.push(part.columns.len());
+        }
+        part
+    }
+
     /// Returns the columns and the values of the entries of several `rows`, one row after another.
     pub(crate) fn rows(&self, rows: Range<usize>) -> (&[u32], &[f32]) {
         let range = self.offsets[rows.start]..self.offsets[rows.end];

@@ -150,12 +150,24 @@ struct ScaledSum<'a> {
 }
 
 impl ScaledSum<'_> {
-    /// Returns `Σ_h weights_h scaled(e^{-b_h})`: one running sum in each lane, then the sums of the lanes in order,
-    /// then the terms that fill no more lanes.
+    /// Returns `Σ_h weights_h scaled(e^{-b_h})`.
+    ///
+    /// The terms are summed in parts, and these sums again: the rounding errors of a million terms in one running sum would be
+    /// taken for coefficients of a series that does not converge.
     #[inline(always)]
     fn sum_of_terms(&self, scaled: impl Fn(f64) -> f64) -> f64 {
+        /// As many terms as one running sum was measured to bear: four thousand in each lane.
+        const PART: usize = 1 << 15;
+        let parts = self.exp_minus_b.chunks(PART).zip(self.weights.chunks(PART));
+        parts.map(|(exp_minus_b, weights)| Self::sum_of_part(exp_minus_b, weights, &scaled)).sum()
+    }
+
+    /// Sums some terms: one running sum in each lane, then the sums of the lanes in order, then the terms that fill no more
+    /// lanes.
+    #[inline(always)]
+    fn sum_of_part(exp_minus_b: &[f64], weights: &[f64], scaled: &impl Fn(f64) -> f64) -> f64 {
         let ((exp_minus_b, last_exp_minus_b), (weights, last_weights)) =
-            (self.exp_minus_b.as_chunks::<LANES>(), self.weights.as_chunks::<LANES>());
+            (exp_minus_b.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
         let mut lanes = [0.0; LANES];
         for (exp_minus_b, weights) in exp_minus_b.iter().zip(weights) {
             for ((lane, &exp_minus_b), &weight) in lanes.iter_mut().zip(exp_minus_b).zip(weights) {

@@ -12,6 +12,8 @@ use veilgraph_posterior::{BinLimits, CellBins, Posterior, SimilarPairs, bins_of_
 const MOST_BINS: u8 = 8;
 /// Common neighbours are counted in a graph with this many times as many links as are expected.
 const EDGE_MULTIPLE: f64 = 3.0;
+/// So many pairs of links with a common node are visited at most, which takes some ten seconds on two cores.
+const MOST_STEPS: f64 = 1.5e9;
 
 /// Lists the pairs whose nodes have similar features, common neighbours, or both.
 pub(crate) struct Crossed {
@@ -39,7 +41,8 @@ pub(crate) struct CrossedBin {
 /// `degrees`: `[n]`, links.
 ///
 /// # Complexity
-/// `O(Σ_k links_k²)` over the likely links of each node, twice.
+/// `O(Σ_k links_k²)` over the likely links of each node, twice. In large graphs nodes with very many likely links do not count
+/// as common neighbours: such a node would add next to nothing, for one over its degree is a factor, to very many pairs.
 ///
 /// # Source
 /// Zhou, Lü, Zhang (2009), Predicting missing links via local information, with probabilities in place of links.
@@ -81,7 +84,7 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
 struct LikelyLinks {
     /// Each node has a row of neighbours, in ascending order, with the probabilities of the links.
     rows: Vec<Vec<(u32, f32)>>,
-    /// `1 / degree` of each node, where a degree counts as at least half a link.
+    /// `1 / degree` of each node, where a degree counts as at least half a link; 0 where the node is no common neighbour.
     inverse_degrees: Vec<f32>,
 }
 
@@ -94,14 +97,25 @@ impl LikelyLinks {
             rows[j as usize].push((i, probability));
         }
         rows.par_iter_mut().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
-        Self { rows, inverse_degrees: degrees.iter().map(|&degree| 1.0 / degree.max(0.5) as f32).collect() }
+        let mut inverse_degrees: Vec<f32> = degrees.iter().map(|&degree| 1.0 / degree.max(0.5) as f32).collect();
+        let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
+        let hubs = hubs(&lengths, MOST_STEPS);
+        if !hubs.is_empty() {
+            tracing::info!("{} nodes with very many likely links do not count as common neighbours", hubs.len());
+        }
+        hubs.into_iter().for_each(|hub| inverse_degrees[hub as usize] = 0.0);
+        Self { rows, inverse_degrees }
     }
 
     /// Calls `visit(j, index)` for the later nodes `j` that have a neighbour in common with `i`, in any order that is always
     /// the same.
     fn visit_later(&self, i: usize, Sums { sums, met }: &mut Sums, mut visit: impl FnMut(u32, f32)) {
         for &(k, probability) in &self.rows[i] {
-            let weight = probability * self.inverse_degrees[k as usize];
+            let inverse_degree = self.inverse_degrees[k as usize];
+            if inverse_degree == 0.0 {
+                continue;
+            }
+            let weight = probability * inverse_degree;
             let others = &self.rows[k as usize];
             for &(j, other_probability) in &others[others.partition_point(|&(j, _)| j as usize <= i)..] {
                 let sum = &mut sums[j as usize];
@@ -132,6 +146,23 @@ impl LikelyLinks {
         };
         (0..n).into_par_iter().fold(|| (empty(), Sums::new(n)), count).map(|(counts, _)| counts).reduce(empty, add)
     }
+}
+
+/// Returns the nodes that are left out so that the others, those with fewer links first, have at most `most_steps` pairs of links
+/// at a common node.
+///
+/// # Shapes
+/// `n_links`: `[n]`.
+fn hubs(n_links: &[usize], most_steps: f64) -> Vec<u32> {
+    let mut nodes: Vec<u32> = (0..n_links.len() as u32).collect();
+    nodes.sort_by_key(|&node| n_links[node as usize]);
+    let mut n_steps = 0.0;
+    let is_left_out = |&node: &u32| {
+        n_steps += (n_links[node as usize] as f64).powi(2) / 2.0;
+        n_steps > most_steps
+    };
+    let first = nodes.iter().position(is_left_out).unwrap_or(nodes.len());
+    nodes.split_off(first)
 }
 
 /// Is the room in which the indices of one node are added up.

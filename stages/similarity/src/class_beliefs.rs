@@ -2,16 +2,16 @@
 
 use rand::seq::SliceRandom;
 use veilgraph_contract::{Draws, NoParams, Progress, Server, Stage, StageRng};
-use veilgraph_graph::{ClassBeliefs, Construction, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
+use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
 use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting,
-    on_threads, train,
+    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, Schedule, Setting, on_threads, train,
 };
 
 use crate::Error;
 use crate::bins::AllPairs;
 use crate::classes::Classes;
 use crate::compared::HeldFeatures;
+use crate::labelled_sample::{LabelledSample, ask_perceptron, without_links};
 use crate::neighbours::nearest_neighbours;
 use crate::similar_graph::{NEIGHBOURS, most_alike};
 
@@ -22,6 +22,9 @@ use crate::similar_graph::{NEIGHBOURS, most_alike};
 /// perceptron predicts. Each is trained five times, without a fifth of the training nodes. A training node is predicted
 /// by the networks that did not see its label, and every other node by the mean of all five. The logarithms of the
 /// predictions are added with weights and divided by a temperature, which make the labels of validation nodes likeliest.
+///
+/// Where there are more than 131,072 nodes, or 32,768 training nodes, the perceptron alone predicts, and is trained on at most
+/// 32,768 of them: to find the nearest neighbours of all nodes and to train on all of them would take an hour.
 ///
 /// # Source
 /// Stone (1974) for cross-validated predictions; Guo et al. (2017), On calibration of modern neural networks, for the
@@ -55,27 +58,39 @@ impl Stage for BelieveClasses {
             return Ok((frequencies(&nodes, &labels)?,));
         }
         let features = HeldFeatures::new(public, estimated)?;
-        let folds = folds(&nodes, &labels, rng);
-        let fit = CrossFit { features: features.input(), nodes: &nodes, labels: &labels, folds: &folds, rng, progress };
+        let sample = LabelledSample::of(&nodes, &features, &labels, rng);
+        let fit = CrossFit::new(&nodes, &features, &labels, sample.as_ref(), rng, progress);
+        if sample.is_some() {
+            let predicted = fit.predict(Architecture::Mlp, &without_links(fit.nodes.splits.len()));
+            return believed(&nodes, &labels, predicted.map(|predicted| vec![predicted]));
+        }
         let directions = features.directions()?;
         let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
-        let predict = || -> Result<[Vec<f32>; 3], Failure> {
-            let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
-            let without_links = fit.predict(Architecture::Mlp, &no_links)?;
+        let predict = || -> Result<Vec<Vec<f32>>, Failure> {
+            let without_links = fit.predict(Architecture::Mlp, &without_links(n_nodes))?;
             let by_neighbours = fit.predict(Architecture::GraphSage, &neighbours)?;
             // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
             // that it gains less to blend them.
             let classes = Some(Classes::new(labels.n_classes(), &without_links));
             let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
             let by_score = fit.predict(Architecture::Gcn, &alike)?;
-            Ok([without_links, by_neighbours, by_score])
+            Ok(vec![without_links, by_neighbours, by_score])
         };
-        match predict() {
-            Ok(predicted) => Ok((blended(&nodes, &labels, &predicted)?,)),
-            Err(reason) => {
-                tracing::warn!("every node is believed to have the frequencies of the classes: {reason}");
-                Ok((frequencies(&nodes, &labels)?,))
-            }
+        believed(&nodes, &labels, predict())
+    }
+}
+
+/// Blends what networks predict; where they failed, the frequencies of the classes are believed.
+fn believed(
+    nodes: &Nodes,
+    labels: &Labels,
+    predicted: Result<Vec<Vec<f32>>, Failure>,
+) -> Result<(ClassBeliefs,), Error> {
+    match predicted {
+        Ok(predicted) => Ok((blended(nodes, labels, &predicted)?,)),
+        Err(reason) => {
+            tracing::warn!("every node is believed to have the frequencies of the classes: {reason}");
+            Ok((frequencies(nodes, labels)?,))
         }
     }
 }
@@ -107,15 +122,36 @@ fn frequencies(nodes: &Nodes, labels: &Labels) -> Result<ClassBeliefs, Error> {
 
 /// Holds what all networks of a cross-fit have in common.
 struct CrossFit<'a> {
-    features: InputFeatures<'a>,
+    /// These nodes are asked about.
+    asked: &'a HeldFeatures,
+    /// The networks are trained on these.
+    features: &'a HeldFeatures,
     nodes: &'a Nodes,
     labels: &'a Labels,
-    folds: &'a [Vec<u32>],
+    /// Which of all nodes the networks are trained on, if not on all.
+    members: Option<&'a [u32]>,
+    folds: Vec<Vec<u32>>,
     rng: &'a StageRng,
     progress: &'a Progress<'a>,
 }
 
-impl CrossFit<'_> {
+impl<'a> CrossFit<'a> {
+    /// Divides the training nodes of the graph, or of its sample, into parts.
+    fn new(
+        nodes: &'a Nodes,
+        asked: &'a HeldFeatures,
+        labels: &'a Labels,
+        sample: Option<&'a LabelledSample>,
+        rng: &'a StageRng,
+        progress: &'a Progress<'a>,
+    ) -> Self {
+        let (nodes, features, labels, members) = match sample {
+            Some(sample) => (&sample.nodes, &sample.features, &sample.labels, Some(sample.members.as_slice())),
+            None => (nodes, asked, labels, None),
+        };
+        Self { asked, features, nodes, labels, members, folds: folds(nodes, labels, rng), rng, progress }
+    }
+
     /// Predicts the classes of all nodes by one network for each fold.
     ///
     /// # Shapes
@@ -131,15 +167,25 @@ impl CrossFit<'_> {
         let (training, validation) = (self.nodes.members(Split::Train), self.nodes.members(Split::Validation));
         let options = NetworkOptions::default();
         let operator = GraphOperator::explicit(graph);
-        let whole = Dataset::new(self.features, operator, architecture, options, self.labels, &training, &validation)?;
+        let whole =
+            Dataset::new(self.features.input(), operator, architecture, options, self.labels, &training, &validation)?;
         let trained = on_threads(self.folds.len(), |fold| {
             self.train(fold, &whole.without(|node| fold_of[node as usize] == Some(fold))?)
         });
         let trained: Vec<Vec<f32>> = trained.into_iter().collect::<Result<_, Failure>>()?;
         let n_classes = self.labels.n_classes();
+        // Of nodes outside of a sample, no network has seen the label.
+        let fold_of = match self.members {
+            Some(members) => {
+                let mut fold_of_all = vec![None; self.asked.n_nodes()];
+                members.iter().zip(fold_of).for_each(|(&node, fold)| fold_of_all[node as usize] = fold);
+                fold_of_all
+            }
+            None => fold_of,
+        };
         let mut predicted = vec![0.0; fold_of.len() * n_classes];
-        for (node, row) in predicted.chunks_exact_mut(n_classes).enumerate() {
-            let unaware: Vec<&[f32]> = match fold_of[node] {
+        for (row, (node, fold)) in predicted.chunks_exact_mut(n_classes).zip(fold_of.into_iter().enumerate()) {
+            let unaware: Vec<&[f32]> = match fold {
                 Some(fold) => vec![&trained[fold]],
                 None => trained.iter().map(Vec::as_slice).collect(),
             };
@@ -159,7 +205,11 @@ impl CrossFit<'_> {
         let progress = Progress::none();
         self.progress.report(fold as u64, self.folds.len() as u64);
         let mut models = train(dataset, &[setting], schedule, Device::Cpu, self.rng, &progress);
-        models.remove(0).map(|model| model.probabilities)
+        let model = models.remove(0)?;
+        if self.members.is_none() {
+            return Ok(model.probabilities);
+        }
+        ask_perceptron(model.parameters, NetworkOptions::default(), self.labels.n_classes(), self.asked)
     }
 }
 
@@ -168,11 +218,10 @@ impl CrossFit<'_> {
 ///
 /// # Shapes
 /// `predicted`: each is `[n_nodes, n_classes]`, row-major.
-fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>; 3]) -> Result<ClassBeliefs, Error> {
-    const QUARTERS: u32 = 4;
+fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>]) -> Result<ClassBeliefs, Error> {
     const TEMPERATURES: [f64; 5] = [0.6, 0.8, 1.0, 1.25, 1.6];
     let n_classes = labels.n_classes();
-    let row = |node: usize, weights: [f64; 3], temperature: f64| -> Vec<f32> {
+    let row = |node: usize, weights: &[f64], temperature: f64| -> Vec<f32> {
         let mut logs = vec![0.0; n_classes];
         for (predicted, weight) in predicted.iter().zip(weights) {
             for (log, &probability) in logs.iter_mut().zip(&predicted[node * n_classes..]) {
@@ -185,26 +234,36 @@ fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>; 3]) -> Result<
     };
     let validation: Vec<(u32, u16)> =
         nodes.members(Split::Validation).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
-    let loss = |weights: [f64; 3], temperature: f64| -> f64 {
+    let loss = |weights: &[f64], temperature: f64| -> f64 {
         let of = |&(node, class): &(u32, u16)| {
             -libm::log(f64::from(row(node as usize, weights, temperature)[usize::from(class)]).max(1e-30))
         };
         validation.iter().map(of).sum()
     };
-    let mut best = (f64::INFINITY, [1.0 / 3.0; 3], 1.0);
-    for first in 0..=QUARTERS {
-        for second in 0..=QUARTERS - first {
-            let weights = [first, second, QUARTERS - first - second].map(|weight| f64::from(weight) / 4.0);
-            for temperature in TEMPERATURES {
-                let loss = loss(weights, temperature);
-                if loss < best.0 {
-                    best = (loss, weights, temperature);
-                }
+    let equal = vec![1.0 / predicted.len() as f64; predicted.len()];
+    let mut best = (f64::INFINITY, equal, 1.0);
+    for weights in in_quarters(predicted.len(), 4) {
+        for temperature in TEMPERATURES {
+            let loss = loss(&weights, temperature);
+            if loss < best.0 {
+                best = (loss, weights.clone(), temperature);
             }
         }
     }
     let (loss, weights, temperature) = best;
     tracing::debug!(loss = loss / validation.len() as f64, ?weights, temperature, "classes believed from features");
-    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weights, temperature)).collect();
+    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, &weights, temperature)).collect();
     Ok(ClassBeliefs::new(n_classes, beliefs)?)
+}
+
+/// Returns every way to divide so many quarters among `n` weights, from those with the least first weight on.
+fn in_quarters(n: usize, quarters: u32) -> Vec<Vec<f64>> {
+    if n <= 1 {
+        return vec![vec![f64::from(quarters) / 4.0; n]];
+    }
+    let with_first = |first: u32| {
+        let rests = in_quarters(n - 1, quarters - first).into_iter();
+        rests.map(move |rest| std::iter::once(f64::from(first) / 4.0).chain(rest).collect())
+    };
+    (0..=quarters).flat_map(with_first).collect()
 }

@@ -1,12 +1,13 @@
 //! This module estimates how likely two nodes are of one class.
 
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_graph::{Construction, Labels, Nodes, Split, WeightedGraph};
+use veilgraph_graph::{Labels, Nodes, Split};
 use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, InputFeatures, NetworkOptions, Schedule, Setting, train,
+    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, Schedule, Setting, Trained, train,
 };
 
 use crate::compared::HeldFeatures;
+use crate::labelled_sample::{LabelledSample, ask_perceptron, without_links};
 
 /// Holds the probability of every class at every node.
 pub(crate) struct Classes {
@@ -35,12 +36,12 @@ impl Classes {
         progress: &Progress,
     ) -> Option<Self> {
         let labels = labels.filter(|labels| labels.n_classes() > 1)?;
-        let predicted = Self::predict(nodes, features.input(), &labels, rng, progress);
+        let predicted = Self::predict(nodes, features, &labels, rng, progress);
         predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
     }
 
     /// Predicts the classes of all nodes by a perceptron on the features. It is trained on the labels of training
-    /// nodes, and the labels of validation nodes say when to stop.
+    /// nodes, and the labels of validation nodes say when to stop; in large graphs on those of a sample.
     ///
     /// Training nodes get predicted classes too, not their true labels. Otherwise estimated links near training nodes
     /// would follow the labels better than links near test nodes, and training would not reflect the conditions of the
@@ -50,17 +51,20 @@ impl Classes {
     /// Fails when there is nothing to train on.
     fn predict(
         nodes: &Nodes,
-        features: InputFeatures,
+        features: &HeldFeatures,
         labels: &Labels,
         rng: &StageRng,
         progress: &Progress,
     ) -> Result<Self, Failure> {
-        let n_nodes = nodes.splits.len();
-        let no_links = WeightedGraph::undirected(Construction::Hard, n_nodes, Vec::new());
+        let sample = LabelledSample::of(nodes, features, labels, rng);
+        let (nodes, known, labels) = match &sample {
+            Some(sample) => (&sample.nodes, &sample.features, &sample.labels),
+            None => (nodes, features, labels),
+        };
         let options = NetworkOptions { gat_double_weight: false, ..NetworkOptions::default() };
         let [training, validation] = [Split::Train, Split::Validation].map(|split| nodes.members(split));
-        let graph = GraphOperator::explicit(&no_links);
-        let dataset = Dataset::new(features, graph, Architecture::Mlp, options, labels, &training, &validation)?;
+        let graph = GraphOperator::explicit(&without_links(nodes.splits.len()));
+        let dataset = Dataset::new(known.input(), graph, Architecture::Mlp, options, labels, &training, &validation)?;
         let settings = [1e-3, 1e-4].map(|weight_decay| Setting {
             learning_rate: 0.01,
             weight_decay,
@@ -69,16 +73,20 @@ impl Classes {
         });
         let schedule = Schedule { patience: Some(30), ..Schedule::default() };
         let trained = train(&dataset, &settings, schedule, Device::Cpu, rng, progress);
-        let mut best: Option<(f64, Vec<f32>)> = None;
+        let mut best: Option<(f64, Trained)> = None;
         for model in trained {
             let model = model?;
             let loss = model.curve[model.best_epoch].validation_loss;
             if best.as_ref().is_none_or(|best| loss < best.0) {
-                best = Some((loss, model.probabilities));
+                best = Some((loss, model));
             }
         }
-        let (loss, probabilities) = best.unwrap_or_default();
+        let (loss, model) = best.unwrap_or_else(|| unreachable!("two settings were trained"));
         tracing::debug!(loss, "classes predicted from features");
+        let probabilities = match &sample {
+            Some(_) => ask_perceptron(model.parameters, options, labels.n_classes(), features)?,
+            None => model.probabilities,
+        };
         Ok(Self::new(labels.n_classes(), &probabilities))
     }
 

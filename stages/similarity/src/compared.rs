@@ -28,6 +28,24 @@ impl HeldFeatures {
         }
     }
 
+    /// Returns the number of nodes.
+    pub(crate) fn n_nodes(&self) -> usize {
+        match self {
+            Self::Public(features) => features.0.n_rows(),
+            Self::Estimated(features) => features.values.n_nodes(),
+        }
+    }
+
+    /// Returns the features of these nodes, in this order.
+    pub(crate) fn of_nodes(&self, nodes: &[u32]) -> Self {
+        match self {
+            Self::Public(features) => Self::Public(Features(features.0.of_rows(nodes))),
+            Self::Estimated(features) => {
+                Self::Estimated(EstimatedFeatures::unpropagated(features.values.of_nodes(nodes)))
+            }
+        }
+    }
+
     /// Returns the features as a network reads them.
     pub(crate) fn input(&self) -> InputFeatures<'_> {
         match self {

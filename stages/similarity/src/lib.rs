@@ -6,6 +6,7 @@ mod classes;
 mod compared;
 mod cosine;
 mod cosine_join;
+mod labelled_sample;
 mod neighbours;
 mod search;
 mod similar_graph;

@@ -3,6 +3,9 @@
 //! The pairs of some nodes say about how large a cosine must be for a pair to be listed. The pairs with larger cosines are
 //! found and counted. If their counts prove that no other pair can be listed, the list is the one that all pairs would give;
 //! if they do not, more pairs are searched.
+//!
+//! Among hundreds of thousands of nodes to find all of these pairs takes minutes to hours. Then those are listed that have
+//! enough of their rarest features in common.
 
 use rayon::prelude::*;
 use veilgraph_posterior::{BinLimits, bins_of_cells};
@@ -25,11 +28,28 @@ struct FoundPairs {
     counts: Vec<u64>,
     /// The row of a node holds the later nodes with which it may be listed, in ascending order, and the cells.
     rows: Vec<Vec<(u32, u32)>>,
+    /// Whether all pairs within reach were found.
+    are_all: bool,
+}
+
+/// How the pairs within reach are found.
+enum Finder<'a> {
+    /// By the sums of the products of common features, of all pairs.
+    Plain,
+    /// By lists of the nodes that have a feature in their head; where heads are short, some pairs are missed.
+    Join { join: CosineJoin<'a>, finds_all: bool },
 }
 
 impl AllPairs {
     /// Lists the most similar pairs; returns nothing where that takes a look at all pairs.
     pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Option<BinnedRows> {
+        /// So many products take a minute on two cores.
+        const MOST_PRODUCTS: f64 = 6e10;
+        self.by_search_within(MOST_PRODUCTS, limits, bins_by)
+    }
+
+    /// Does the same, and misses some pairs where all of them take more than `most_products`.
+    fn by_search_within(&self, most_products: f64, limits: BinLimits, bins_by: Measure) -> Option<BinnedRows> {
         /// So many times as many pairs as may be listed are searched for; the next number counts where that proves nothing.
         const MARGINS: [f64; 3] = [1.3, 2.5, 8.0];
         if !self.directions.are_positive() {
@@ -38,8 +58,14 @@ impl AllPairs {
         let sampled = self.sampled_counts();
         MARGINS.into_iter().find_map(|margin| {
             let reach = self.reach(&sampled, limits.most_pairs, margin)?;
-            let FoundPairs { counts, rows } = self.found(&reach);
+            let FoundPairs { mut counts, rows, are_all } = self.found(&reach, most_products);
             let scores = cell_scores(&counts);
+            if !are_all {
+                // The rows hold no pairs of other cells, and more of these cannot be proved.
+                for cell in (1..CELLS).filter(|&cell| !reach.may_be_listed[cell]) {
+                    counts[0] += std::mem::take(&mut counts[cell]);
+                }
+            }
             let by_score = bins_of_cells(&counts, &scores, limits);
             let held = (1..CELLS).filter(|&cell| counts[cell] > 0);
             let (listed, left): (Vec<usize>, Vec<usize>) = held.partition(|&cell| by_score.bin_of_cell[cell] > 0);
@@ -47,8 +73,9 @@ impl AllPairs {
             let largest_unseen = scores[(reach.least_cell - 1) * CLASS_CELLS + self.best_class()];
             let largest_left = left.into_iter().map(|cell| scores[cell]).fold(f64::NEG_INFINITY, f64::max);
             let is_proved = largest_left >= largest_unseen && listed.iter().all(|&cell| reach.may_be_listed[cell]);
-            tracing::debug!(margin, is_proved, found = counts[1..].iter().sum::<u64>(), "similar pairs searched");
-            is_proved.then(|| {
+            let found = counts[1..].iter().sum::<u64>();
+            tracing::debug!(margin, is_proved, are_all, found, "similar pairs searched");
+            (is_proved || !are_all).then(|| {
                 let bins = bins_by.of_listed(&counts, by_score, limits);
                 let row = |row: Vec<(u32, u32)>| -> Vec<(u32, u8)> {
                     let binned = row.into_iter().map(|(other, cell)| (other, bins.bin_of_cell[cell as usize]));
@@ -94,23 +121,12 @@ impl AllPairs {
     }
 
     /// Finds the pairs within reach.
-    fn found(&self, reach: &Reach) -> FoundPairs {
-        // The search without heads adds a product for every common feature of every pair, and then looks at the sums of all
-        // pairs. These two numbers say which of both ways is taken, and so decide the time alone.
-        /// To read an entry of the join is taken to last so many times as long as to add a product, since it may meet a node
-        /// for the first time; it is a guess.
-        const JOIN_STEP: f64 = 3.0;
-        /// To look at the sum of a pair is taken to last this part of the time to add a product.
-        const LOOK: f64 = 0.2;
+    fn found(&self, reach: &Reach, most_products: f64) -> FoundPairs {
         /// Products in single precision may be too low by this much.
         const ROUNDING: f32 = 1e-6;
         // A pair is in the least interval or a later one only where its cosine is above this.
         let least = ((reach.least_cell - 1) as f32 / (COSINE_CELLS - 1) as f32 - ROUNDING).max(0.0);
-        let by_feature = self.directions.by_feature();
-        let join = (least > 0.0).then(|| CosineJoin::new(&self.directions, least)).filter(|join| {
-            let plain = n_common(by_feature) + LOOK * (self.n_nodes as f64).powi(2) / 2.0;
-            JOIN_STEP * join.n_steps() < plain
-        });
+        let finder = self.finder(least, most_products);
         let search = |found: &mut FoundPairs, scratch: &mut Scratch, node: usize| {
             let mut row = Vec::new();
             let mut take = |other: u32, cosine: f32| {
@@ -122,17 +138,19 @@ impl AllPairs {
                     }
                 }
             };
-            if let Some(join) = &join {
-                join.search(node, &mut scratch.join, take);
-            } else {
-                self.directions.cosines_from(node, node + 1, &mut scratch.cosines);
-                let later = (node as u32 + 1..).zip(&scratch.cosines);
-                later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
+            match &finder {
+                Finder::Join { join, .. } => join.search(node, &mut scratch.join, take),
+                Finder::Plain => {
+                    self.directions.cosines_from(node, node + 1, &mut scratch.cosines);
+                    let later = (node as u32 + 1..).zip(&scratch.cosines);
+                    later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
+                }
             }
             row.sort_unstable();
             found.rows.push(row);
         };
-        let empty = || FoundPairs { counts: vec![0; CELLS], rows: Vec::new() };
+        let are_all = matches!(finder, Finder::Plain | Finder::Join { finds_all: true, .. });
+        let empty = || FoundPairs { counts: vec![0; CELLS], rows: Vec::new(), are_all };
         let of_nodes = |(mut found, mut scratch): (FoundPairs, Scratch), node: usize| {
             search(&mut found, &mut scratch, node);
             (found, scratch)
@@ -142,6 +160,44 @@ impl AllPairs {
         let n_pairs = self.n_nodes as u64 * (self.n_nodes as u64 - 1) / 2;
         all.counts[0] += n_pairs - all.counts.iter().sum::<u64>();
         all
+    }
+
+    /// Chooses the fastest way to find the pairs with a cosine above `least`, or a way that misses some where every other one
+    /// takes too long.
+    fn finder(&self, least: f32, most_products: f64) -> Finder<'_> {
+        // The search without heads adds a product for every common feature of every pair, and then looks at the sums of all
+        // pairs. These two numbers say which way is taken.
+        /// To read an entry of the join is taken to last so many times as long as to add a product, since it is read twice and
+        /// in short pieces; it is a guess. Among a million nodes it takes about 5 ns.
+        const JOIN_STEP: f64 = 3.0;
+        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
+        const LOOK: f64 = 0.2;
+        /// The longest rests of short heads: the first of them for which the search is short enough counts. With longer ones
+        /// only half of the pairs are found in the graph of docs/decisions.md (similarity).
+        const RESTS: [f32; 5] = [0.4, 0.5, 0.6, 0.7, 0.8];
+        let plain = n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0;
+        if least <= 0.0 {
+            return Finder::Plain;
+        }
+        let longer = RESTS.into_iter().filter(|&rest| rest > least / 2.0);
+        let rests: Vec<f32> = std::iter::once(least / 2.0).chain(longer).collect();
+        let costs: Vec<f64> =
+            CosineJoin::n_steps(&self.directions, &rests).into_iter().map(|steps| JOIN_STEP * steps).collect();
+        let is_long = plain.min(costs[0]) > most_products;
+        let short = rests.iter().zip(&costs).skip(1).find(|&(_, &cost)| cost <= most_products).filter(|_| is_long);
+        if let Some((&rest, products)) = short {
+            tracing::info!(
+                "{} nodes are too many to compare all of them: pairs that have few rare features in common may be missed",
+                self.n_nodes
+            );
+            tracing::debug!(rest, least, products, "short heads");
+            return Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false };
+        }
+        if costs[0] < plain {
+            Finder::Join { join: CosineJoin::new(&self.directions, least, rests[0]), finds_all: true }
+        } else {
+            Finder::Plain
+        }
     }
 
     /// Returns the interval of the largest probability of a common class.

@@ -34,3 +34,25 @@ fn sums_by_words_lose_nothing_in_long_rows() {
     let single = f64::from(dense_product(&row, &x, 1, Sums::Single)[0]);
     assert!((by_word - exact).abs() < 2e-6 * exact && (single - exact).abs() > 1e-3 * exact, "{by_word} {single}");
 }
+
+/// Parts of columns of either length, with a last one that is shorter, give the same bits on any number of threads.
+#[test]
+fn adjoint_products_do_not_depend_on_threads() {
+    for (n_rows, n_columns) in [(20, 1_001), (3, 9_001)] {
+        let matrix: Vec<f32> = (0..n_rows * n_columns).map(|k| (k % 97) as f32 / 97.0 - 0.3).collect();
+        let y: Vec<f32> = (0..n_rows * 9).map(|k| (k % 31) as f32 / 31.0 - 0.4).collect();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| dense_adjoint_product(&matrix, &y, 9))
+        };
+        let one = on(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(on(threads), one, "{n_columns} columns, {threads} threads");
+        }
+        for column in (0..n_columns).step_by(211).chain([n_columns - 1]) {
+            let exact: f64 =
+                (0..n_rows).map(|row| f64::from(matrix[row * n_columns + column]) * f64::from(y[row * 9 + 4])).sum();
+            assert!((f64::from(one[column * 9 + 4]) - exact).abs() < 1e-5, "column {column}");
+        }
+    }
+}

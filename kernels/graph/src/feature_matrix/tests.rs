@@ -18,6 +18,15 @@ fn both_forms_come_back_as_they_were() {
 }
 
 #[test]
+fn some_nodes_keep_their_rows_in_the_order_asked_for() {
+    for matrix in [dense(), sparse()] {
+        let part = matrix.of_nodes(&[2, 0]);
+        assert_eq!([part.n_nodes(), part.n_features()], [2, matrix.n_features()]);
+        assert_eq!([part.row(0), part.row(1)], [matrix.row(2), matrix.row(0)]);
+    }
+}
+
+#[test]
 fn rows_are_whole() {
     assert_eq!(sparse().row(2), [-0.5, 0.5, 3.5]);
     assert_eq!(dense().row(1), [0.0, 4.0]);

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use crate::degrees::{Estimates, grid, squared_variation};
 
 /// Holds what is observed of a node: its noisy degree, if it sent one, and the number of its double claims.
@@ -128,7 +130,7 @@ fn likelihoods(
     counts.dedup();
     // tables[place][count] holds the logarithm of the likelihood of each distinct count of double claims.
     let tables: Vec<Vec<f64>> =
-        neighbours.iter().map(|&number| claims.log_likelihoods(number as u64, &counts)).collect();
+        neighbours.par_iter().map(|&number| claims.log_likelihoods(number as u64, &counts)).collect();
     let row = |seen: &Observed| {
         let at = counts.partition_point(|&count| count < seen.double_claims);
         let doubt = |number: f64| seen.report.map_or(0.0, |report| epsilon * (report - scale * number).abs());
@@ -139,7 +141,8 @@ fn likelihoods(
         let last = logs.iter().rposition(is_near).unwrap_or(0);
         Likelihoods { first, terms: logs[first..=last].iter().map(|log| libm::exp(log - most)).collect() }
     };
-    groups.values().map(|group| row(&group.observed)).collect()
+    let observed: Vec<&Observed> = groups.values().map(|group| &group.observed).collect();
+    observed.into_par_iter().map(row).collect()
 }
 
 /// This is the law of a node's double claims: `Bin(d, (1 − p)²) + Bin(s − 1 − d, p²)` for a node with `d` neighbours among

@@ -52,3 +52,23 @@ fn indices_are_those_of_all_common_neighbours() {
     let counts = graph.cell_counts(&Cells::new());
     assert_eq!(counts.iter().sum::<u64>(), n_found, "every pair is in one cell");
 }
+
+/// Nodes of one, two, three and forty links: the last one alone makes 800 pairs of links.
+#[test]
+fn nodes_with_very_many_links_are_no_common_neighbours() {
+    assert_eq!(hubs(&[1, 3, 40, 2], 1e3), [0; 0], "all count");
+    assert_eq!(hubs(&[1, 3, 40, 2], 100.0), [2]);
+    assert_eq!(hubs(&[1, 3, 40, 2], 5.0), [1, 2]);
+    assert_eq!(hubs(&[10; 8], 200.0), [4, 5, 6, 7], "of equal nodes as many count as may");
+    let links = |k: u32| vec![(k, 0.5_f32), (2, 0.5)];
+    let rows = vec![links(1), vec![(0, 0.5), (3, 0.5)], vec![(0, 0.5), (3, 0.5)], links(1)];
+    let visited = |inverse_degrees: Vec<f32>| {
+        let graph = LikelyLinks { rows: rows.clone(), inverse_degrees };
+        let mut found = Vec::new();
+        graph.visit_later(0, &mut Sums::new(4), |j, index| found.push((j, index)));
+        found
+    };
+    assert_eq!(visited(vec![0.5; 4]), [(3, 0.25)]);
+    assert_eq!(visited(vec![0.5, 0.5, 0.0, 0.5]), [(3, 0.125)], "node 2 does not count");
+    assert_eq!(visited(vec![0.0; 4]), []);
+}
