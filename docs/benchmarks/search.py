@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Does `search = "racing"` choose the setting that the full search chooses, and what does it save?
+"""Do `search = "racing"` and `search = "halving"` choose the setting of the full search, and what do they save?
 
 usage: search.py [--veilgraph PROGRAM] [--data-dir DIR] [--published DIR] [--dataset NAME] [--quick] > table.md
 
-Needs Polars (PyPI). Each cell (a graph, a network and a budget) searches the published grid of 48 settings twice, in full
-and as a race, in one store, one task at a time. A line of the table has
+Needs Polars (PyPI). Each cell (a graph, a network and a budget) searches the published grid of 48 settings in full, as a
+race, and by halving, in one store, one task at a time. A line of the table has
 
   settings       which setting each search chose, by its position in the grid,
-  loss           the mean over trials of their lowest validation losses, in nats, both from the full search,
-  epochs         how many epochs the race trained, as a share of those of the full search,
-  seconds        what the search tasks took,
-  halving        the loss of the setting that successive halving would have chosen: a third of the settings, and at least
-                 four, go on after a ninth and after a third of the epochs, by the mean over trials of the lowest loss so far.
+  loss           the mean over trials of their lowest validation losses, in nats, all from the full search,
+  epochs         how many epochs the race and halving trained, as shares of those of the full search,
+  seconds        what the search tasks took; of halving, without its first trial, which is that of the full search,
+  over epochs    the loss of the setting that successive halving over epochs would have chosen: a third of the settings, and at
+                 least four, go on after a ninth and after a third of the epochs, by the mean over trials of the lowest loss so far.
                  It is worked out from the curves of the full search, of which its own curves would be the first parts.
 
 "none" stands for the setting of a search whose trials trained no setting in common to the end. It ends with an error where
-the curves of a race are not the first parts of those of the full search, bit for bit. A race that chooses another setting
-than the full search is no error: the table says so, and so does its last line. All cells take about ten minutes on two
+the curves of a race or of halving are not the first parts of those of the full search, bit for bit. To choose another setting
+than the full search is no error: the table says so, and so does its last line. All cells take about twelve minutes on two
 cores; `--quick` leaves out soft graphs and GAT, which take most of them.
 """
 
@@ -103,7 +103,7 @@ def searched(options, config, store, search):
     chosen = None
     if not has_none_in_common:
         chosen = polars.read_parquet(choice["outputs"]["chosen_setting"]["path"])["model"][0]
-    return chosen, curves, sum(task["seconds"] for task in trials)
+    return chosen, curves, sum(task["seconds"] or 0 for task in trials)
 
 
 def mean_loss(curves, setting, epochs=EPOCHS):
@@ -139,11 +139,12 @@ def main():
                         help="the graph, which needs a published split (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="leave out soft graphs and GAT")
     options = parser.parse_args()
-    print("| graph | network | ε | trials | settings, full and race | loss, full and race, nats | epochs of the race "
-          "| seconds, full and race | loss by halving, nats |")
+    print("| graph | network | ε | trials | settings: full, race, halving | loss: full, race, halving, nats "
+          "| epochs: race, halving | seconds: full, race, halving | loss by halving over epochs, nats |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
     cells = [cell for cell in CELLS if not options.quick or cell[:2] in [("hybrid", "gcn"), ("hybrid", "graphsage")]]
-    same, halved, n_cells = 0, 0, 0
+    same = {"race": 0, "halving": 0, "halving over epochs": 0}
+    n_cells = 0
     for variant, model, budgets, trials in cells:
         for epsilon in budgets:
             with tempfile.TemporaryDirectory() as folder:
@@ -151,19 +152,24 @@ def main():
                 config.write_text(CONFIG.format(trials=trials, dataset=options.dataset, epsilon=float(epsilon),
                                                 variant=variant, model=model, epochs=EPOCHS))
                 best, full, full_seconds = searched(options, config, store, "full")
-                chosen, race, race_seconds = searched(options, config, store, "racing")
-            for whole, part in zip(full, race, strict=True):
+                raced, race, race_seconds = searched(options, config, store, "racing")
+                halved, halving, halving_seconds = searched(options, config, store, "halving")
+            for whole, part in [*zip(full, race, strict=True), *zip(full, halving, strict=True)]:
                 for setting, losses in part.items():
                     # A setting that diverges after the race dropped it has no curve in the full search.
                     if setting in whole and losses != whole[setting][:len(losses)]:
-                        sys.exit(f"{variant} {model} ε = {epsilon}: setting {setting} has other losses in the race")
-            by_halving = successive_halving(full)
-            same, halved, n_cells = same + (chosen == best), halved + (by_halving == best), n_cells + 1
-            settings, losses = zip(shown(best, full), shown(chosen, full))
+                        sys.exit(f"{variant} {model} ε = {epsilon}: setting {setting} has other losses in a shorter search")
+            over_epochs = successive_halving(full)
+            for name, chosen in zip(same, [raced, halved, over_epochs], strict=True):
+                same[name] += chosen == best
+            n_cells += 1
+            settings, losses = zip(shown(best, full), shown(raced, full), shown(halved, full))
+            shares = [f"{100 * epochs_of(curves) / epochs_of(full):.0f} %" for curves in (race, halving)]
             print(f"| {variant} | {model} | {epsilon} | {trials} | {', '.join(settings)} | {', '.join(losses)} "
-                  f"| {100 * epochs_of(race) / epochs_of(full):.0f} % | {full_seconds:.1f}, {race_seconds:.1f} "
-                  f"| {mean_loss(full, by_halving):.4f} |", flush=True)
-    print(f"\nThe setting of the full search was chosen in {same} of {n_cells} cells by the race, and in {halved} by halving.")
+                  f"| {', '.join(shares)} | {full_seconds:.1f}, {race_seconds:.1f}, {halving_seconds:.1f} "
+                  f"| {mean_loss(full, over_epochs):.4f} |", flush=True)
+    counts = ", ".join(f"in {count} by {name}" for name, count in same.items())
+    print(f"\nOf {n_cells} cells, the setting of the full search was chosen {counts}.")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ fn the_list_of_public_artifacts_is_pinned() {
         .collect();
     public.sort();
     let pinned = [
-        "ChosenSetting",
+        "ChosenSettings",
         "ClassBeliefs",
         "Curves",
         "Embeddings",

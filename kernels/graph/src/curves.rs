@@ -37,17 +37,26 @@ impl Curves {
         losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
     }
 
+    /// Returns the models whose losses were numbers in every one of `trials`, from the lowest mean of their lowest validation
+    /// losses on; of equal means, the first model comes first.
+    #[must_use]
+    pub fn ranked(trials: &[Self], n_models: u32) -> Vec<u32> {
+        let mean = |model: u32| {
+            trials.iter().map(|curve| curve.lowest_validation_loss(model)).sum::<f64>() / trials.len() as f64
+        };
+        let mut ranked: Vec<(f64, u32)> = (0..n_models).map(|model| (mean(model), model)).collect();
+        ranked.retain(|(mean, _)| mean.is_finite());
+        ranked.sort_by(|(first, _), (second, _)| first.total_cmp(second));
+        ranked.into_iter().map(|(_, model)| model).collect()
+    }
+
     /// Finds, among `n_models` models, the one with the lowest mean validation loss over `trials`. Returns its position
     /// in the grid and its lowest loss in each trial, or `None` if every model failed or was dropped in
     /// some trial.
     #[must_use]
     pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
-        let losses = (0..n_models).map(|model| {
-            let losses: Vec<f64> = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
-            (model, losses.iter().sum::<f64>() / losses.len() as f64, losses)
-        });
-        let finite = losses.filter(|(_, mean, _)| mean.is_finite());
-        let (model, _, losses) = finite.min_by(|(_, first, _), (_, second, _)| first.total_cmp(second))?;
+        let model = *Self::ranked(trials, n_models).first()?;
+        let losses = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
         Some((model, losses))
     }
 

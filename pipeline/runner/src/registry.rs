@@ -16,7 +16,8 @@ use veilgraph_evaluate::{
 use veilgraph_ingest::Ingest;
 use veilgraph_similarity::{BelieveClasses, SimilarGraph, Similarity};
 use veilgraph_train::{
-    AppendBeliefs, Blend, ChooseSetting, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid, Train,
+    AppendBeliefs, Blend, ChooseSetting, HalveSettings, LinkPrediction, PredictBeliefs, PredictMajority, SearchGrid,
+    Train,
 };
 
 use crate::function::{Function, function};
@@ -52,6 +53,7 @@ const SHARED: &[Function] = &[
     function::<Train>(),
     function::<SearchGrid>(),
     function::<ChooseSetting>(),
+    function::<HalveSettings>(),
     function::<LinkPrediction>(),
     function::<PredictBeliefs>(),
     function::<PredictMajority>(),

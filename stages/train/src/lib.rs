@@ -26,7 +26,7 @@ pub use blend::Blend;
 pub use given::{PredictBeliefs, PredictMajority};
 pub use link_prediction::{LinkPrediction, LinkPredictionParams};
 pub use params::{LabelUse, OneOrMany, Params};
-pub use search::{ChooseSetting, ChosenSetting, Search, SearchGrid};
+pub use search::{ChooseSetting, ChosenSettings, HalveSettings, Search, SearchGrid};
 pub use veilgraph_nn::{
     Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, Unit, predict,
 };
@@ -69,8 +69,8 @@ impl Stage for Train {
     const DRAWS: Draws = Draws::EveryTrial;
     type Side = Server;
     type Params = Params;
-    /// The link model and the evidence are given for a soft graph alone: its weights are made of them. A setting is
-    /// given where one was chosen in other trials; else the whole grid is trained.
+    /// The link model and the evidence are given for a soft graph alone: its weights are made of them. Settings are
+    /// given where some were chosen in other trials; else the whole grid is trained.
     ///
     /// Features are public or estimated, and labels true or noisy: one of each pair is given.
     type Inputs = (
@@ -82,7 +82,7 @@ impl Stage for Train {
         WeightedGraph,
         Option<LinkModel>,
         Option<LinkEvidence>,
-        Option<ChosenSetting>,
+        Option<ChosenSettings>,
     );
     type Outputs = (Predictions, Curves, ModelWeights);
     type Error = Error;
@@ -96,9 +96,12 @@ impl Stage for Train {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
         let mut settings = params.settings();
-        if let Some(ChosenSetting { model }) = chosen {
-            let setting = settings.get(model as usize).copied();
-            settings = vec![setting.ok_or_else(|| Invalid(format!("the grid has no model {model}")))?];
+        if let Some(ChosenSettings { models }) = chosen {
+            let setting = |model: u32| {
+                let setting = settings.get(model as usize).copied();
+                setting.ok_or_else(|| Invalid(format!("the grid has no model {model}")))
+            };
+            settings = models.into_iter().map(setting).collect::<Result<_, Invalid>>()?;
         }
         let seen = if params.inductive { Some(without_test_nodes(&graph, &nodes)?) } else { None };
         let operator = match graph.construction {
@@ -118,7 +121,7 @@ impl Stage for Train {
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
         let (schedule, device) = (params.schedule(), params.device);
         let raced = match params.search {
-            Search::Full => {
+            Search::Full | Search::Halving => {
                 let models = train(&dataset, &settings, schedule, device, rng, progress);
                 Raced { models, dropped: Vec::new() }
             }

@@ -17,6 +17,8 @@ pub enum Search {
     Full,
     /// Those that are no longer expected to win are dropped ([`veilgraph_nn::race`]), and are never chosen.
     Racing,
+    /// All of them to the end in the first trial of a search, and in every later one those that [`HalveSettings`] keeps.
+    Halving,
 }
 
 /// Trains a grid for its losses alone.
@@ -25,11 +27,18 @@ pub struct SearchGrid;
 /// Chooses the setting with the lowest mean validation loss over trials.
 pub struct ChooseSetting;
 
-/// A setting by its position in the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChosenSetting {
-    /// Position in the grid.
-    pub model: u32,
+/// Keeps the half of the settings with the lowest mean validation losses over the trials so far, for the next one.
+///
+/// # Source
+/// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
+/// of epochs: a setting that goes on is always trained to the end.
+pub struct HalveSettings;
+
+/// Settings by their positions in the grid: the one that is trained for scores, or those that the next trial of a search trains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenSettings {
+    /// Positions in the grid, in ascending order; at least one.
+    pub models: Vec<u32>,
 }
 
 impl Stage for SearchGrid {
@@ -43,7 +52,14 @@ impl Stage for SearchGrid {
     type Error = Error;
 
     fn run(inputs: Self::Inputs, params: &Params, rng: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
-        let (_, curves, _) = Train::run(inputs, params, rng, progress)?;
+        let (.., chosen) = &inputs;
+        let chosen = chosen.clone();
+        let (_, mut curves, _) = Train::run(inputs, params, rng, progress)?;
+        // A network counts under the position of its setting in the grid, although not all of the grid was trained.
+        if let Some(ChosenSettings { models }) = chosen {
+            let position = |model: &mut u32| *model = models[*model as usize];
+            curves.model.iter_mut().chain(&mut curves.dropped).for_each(position);
+        }
         Ok((curves,))
     }
 }
@@ -56,21 +72,40 @@ impl Stage for ChooseSetting {
     type Params = Params;
     /// The curves of every trial of the search.
     type Inputs = (Vec<Curves>,);
-    type Outputs = (ChosenSetting,);
+    type Outputs = (ChosenSettings,);
     type Error = Error;
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let n_models = params.settings().len() as u32;
         let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeftByRace } else { Error::NoCommonSetting };
         let (model, _) = Curves::best(&curves, n_models).ok_or_else(none_left)?;
-        Ok((ChosenSetting { model },))
+        Ok((ChosenSettings { models: vec![model] },))
+    }
+}
+
+impl Stage for HalveSettings {
+    const STAGE: &'static str = "train";
+    const TASK: &'static str = "halve-settings";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Server;
+    type Params = Params;
+    /// The curves of the trials so far.
+    type Inputs = (Vec<Curves>,);
+    type Outputs = (ChosenSettings,);
+    type Error = Error;
+
+    fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
+        ranked.truncate(ranked.len().div_ceil(2));
+        ranked.sort_unstable();
+        if ranked.is_empty() { Err(Error::NoCommonSetting) } else { Ok((ChosenSettings { models: ranked },)) }
     }
 }
 
 // It is a function of server artifacts alone.
-impl Public for ChosenSetting {}
+impl Public for ChosenSettings {}
 
-impl Artifact for ChosenSetting {
+impl Artifact for ChosenSettings {
     const NAME: &'static str = "chosen_setting";
     const ZONE: Zone = Zone::Server;
     const COLUMNS: &'static [(&'static str, ColumnType)] = &[("model", ColumnType::U32)];
@@ -80,7 +115,7 @@ impl Artifact for ChosenSetting {
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
-        Box::new(std::iter::once(vec![Column::U32(vec![self.model])]))
+        Box::new(std::iter::once(vec![Column::U32(self.models.clone())]))
     }
 
     fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
@@ -88,10 +123,10 @@ impl Artifact for ChosenSetting {
         for block in blocks {
             models.extend(take::<u32>(&mut block.into_iter())?);
         }
-        match models[..] {
-            [model] => Ok(Self { model }),
-            _ => Err(Invalid(format!("{} settings where one was chosen", models.len()))),
+        if models.is_empty() || !models.is_sorted_by(|a, b| a < b) {
+            return Err(Invalid(format!("{models:?} is no ascending list of settings")));
         }
+        Ok(Self { models })
     }
 }
 

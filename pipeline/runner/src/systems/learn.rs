@@ -3,17 +3,19 @@
 mod beliefs;
 mod link_prediction;
 mod majority;
+mod search;
 
 pub(super) use beliefs::before_reports;
+pub(super) use search::search_trials;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use veilgraph_contract::{Artifact, NoParams, Private, Stage, Zone};
+use veilgraph_contract::{Artifact, NoParams, Stage};
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyLabels;
-use veilgraph_train::{Architecture, ChooseSetting, Device, LabelUse, Params, Search, SearchGrid, Train};
+use veilgraph_train::{Architecture, Device, LabelUse, Params, Search, Train};
 
 use super::choice::Choice;
 use crate::config::sweep::{SweptCell, fields_of};
@@ -40,20 +42,6 @@ const LEARNERS: &[Learner] = &[
 /// Fields of `[train]` that other learners than the classifier read.
 pub(super) fn fields_of_learners() -> Vec<String> {
     fields_of::<veilgraph_train::LinkPredictionParams>().into_iter().chain(["task".to_owned()]).collect()
-}
-
-/// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
-pub(super) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
-    let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
-    let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
-    let tasks = plan.config.values(TABLE, "task");
-    let is_link_prediction = |task: &toml::Value| task.as_str() == Some("link-prediction");
-    let classifies = tasks.is_empty() || tasks.iter().any(|task| task.as_str() == Some(CLASSIFY));
-    let classifies = classifies && !tasks.iter().any(is_link_prediction);
-    let can_train = classifies && has_labels && super::features::are_at_hand(plan, data);
-    let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
-    let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);
-    Ok(if can_train && is_grid && plan.wants(MetricGroup::Accuracy) { plan.config.search_trials } else { 0 })
 }
 
 /// Learns on every graph what `[train] task` names; returns the ways to networks that classify.
@@ -176,6 +164,7 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
     let Kind { is_learned, is_empty, is_listed } = kind;
     let device = plan.options.device;
     let is_published = plan.config.profile == Profile::Published;
+    let has_no_search = plan.config.search_trials < 2;
     // To say that every model is trained to the end is no mistake, although parameters do not hold it.
     plan.read_field(TABLE, "search");
     let adjust = |params: &mut Params| {
@@ -212,8 +201,16 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
                 .to_owned());
         }
         // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps.
-        if params.settings().len() == 1 || params.device != Device::Cpu || is_learned {
+        let cannot_race = params.device != Device::Cpu || is_learned;
+        if params.settings().len() == 1 || (params.search == Search::Racing && cannot_race) {
             params.search = Search::Full;
+        }
+        if params.search == Search::Halving && has_no_search {
+            return Err(
+                "search = \"halving\" keeps the better half of the settings for the next trial of a search; give \
+                        search_trials, two or more of them, or remove `search`"
+                    .to_owned(),
+            );
         }
         params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
         if is_learned && params.model == Architecture::Gat {
@@ -244,12 +241,10 @@ fn train(plan: &mut Plan, trials: &[Branch], cell: &SweptCell<Params>) -> Result
     let mut params = Params { blend: false, beliefs: false, ..cell.params.clone() };
     let mut chosen = None;
     if cell.params.settings().len() > 1 && !searching.is_empty() {
-        let searched = searching.iter().map(|branch| plan.run::<SearchGrid>(&[branch], &params, run));
-        let searched = searched.collect::<Result<Vec<Branch>, ConfigError>>()?;
-        let all: Vec<&Branch> = searched.iter().collect();
-        let run = Run { step: "chosen", is_over_trials: true, ..run };
-        chosen = Some(plan.run::<ChooseSetting>(&all, &params, run)?);
-        // The setting that was chosen is trained to the end.
+        chosen = Some(search::search(plan, &searching, &params)?);
+    }
+    // The setting that was chosen is trained to the end, and without a search nothing is halved.
+    if chosen.is_some() || params.search == Search::Halving {
         params.search = Search::Full;
     }
     let (mut trained, mut answering) = (Vec::new(), Vec::new());

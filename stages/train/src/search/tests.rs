@@ -27,7 +27,7 @@ fn searched(search: Search, trial: u32) -> Curves {
     SearchGrid::run(given(Construction::Hard), &grid(search), &rng, &Progress::none()).expect("trains").0
 }
 
-fn choose(curves: Vec<Curves>) -> Result<(ChosenSetting,), Error> {
+fn choose(curves: Vec<Curves>) -> Result<(ChosenSettings,), Error> {
     ChooseSetting::run((curves,), &grid(Search::Racing), &StageRng::new(1, "train", 0), &Progress::none())
 }
 
@@ -46,6 +46,62 @@ fn a_race_chooses_what_the_full_search_chooses() {
     assert_eq!(choose(racing).expect("a choice"), choose(full).expect("a choice"));
 }
 
+fn halve(curves: &[Curves]) -> Result<ChosenSettings, Error> {
+    let params = grid(Search::Full);
+    HalveSettings::run((curves.to_vec(),), &params, &StageRng::new(1, "train", 0), &Progress::none())
+        .map(|(kept,)| kept)
+}
+
+/// What goes on is trained as in a full search, bit for bit, and counts under its own number.
+#[test]
+fn halving_keeps_the_better_half_and_chooses_what_the_full_search_chooses() {
+    let params = grid(Search::Full);
+    let full: Vec<Curves> = (0..3).map(|trial| searched(Search::Full, trial)).collect();
+    let mut halving: Vec<Curves> = vec![full[0].clone()];
+    for (trial, n_kept) in [(1, 4), (2, 2)] {
+        let kept = halve(&halving).expect("some are left");
+        assert_eq!(kept.models.len(), n_kept);
+        let loss = |model: u32| full[..trial].iter().map(|curve| curve.lowest_validation_loss(model)).sum::<f64>();
+        let worst_kept = kept.models.iter().map(|&model| loss(model)).fold(0.0, f64::max);
+        let left_out = (0..8).filter(|model| halving.iter().all(|curve| curve.model.contains(model)));
+        let left_out = left_out.filter(|model| !kept.models.contains(model));
+        assert!(left_out.into_iter().all(|model| loss(model) >= worst_kept), "{:?}", kept.models);
+        let again = ChosenSettings::from_blocks(&kept.facts(), &mut kept.blocks()).expect("round trip");
+        assert_eq!(again, kept);
+        let mut inputs = given(Construction::Hard);
+        inputs.8 = Some(kept.clone());
+        let rng = StageRng::new(1, "train", trial as u32);
+        let (curves,) = SearchGrid::run(inputs, &params, &rng, &Progress::none()).expect("trains");
+        let mut trained = curves.model.clone();
+        trained.dedup();
+        assert_eq!(trained, kept.models);
+        for &model in &kept.models {
+            assert_eq!(curves.lowest_validation_loss(model), full[trial].lowest_validation_loss(model), "{model}");
+        }
+        halving.push(curves);
+    }
+    assert_eq!(choose(halving).expect("a choice"), choose(full).expect("a choice"));
+}
+
+#[test]
+fn settings_that_failed_do_not_go_on() {
+    let only = |models: &[u32]| Curves {
+        model: models.to_vec(),
+        epoch: vec![0; models.len()],
+        train_loss: vec![1.0; models.len()],
+        validation_loss: models.iter().map(|&model| 1.0 - 0.1 * f64::from(model)).collect(),
+        validation_accuracy: vec![0.5; models.len()],
+        dropped: Vec::new(),
+    };
+    assert_eq!(halve(&[only(&[0, 1, 2, 5, 7])]).expect("some are left").models, [2, 5, 7], "half of five, rounded up");
+    assert_eq!(halve(&[only(&[0, 3])]).expect("some are left").models, [3]);
+    assert_eq!(halve(&[only(&[0]), only(&[0])]).expect("the last one stays").models, [0]);
+    let error = halve(&[only(&[0]), only(&[1])]).expect_err("each failed in one trial");
+    assert!(error.to_string().contains("in every trial"), "{error}");
+    let block = vec![Column::U32(vec![3, 1])];
+    ChosenSettings::from_blocks(&Facts::default(), &mut std::iter::once(block)).expect_err("not ascending");
+}
+
 /// A loss that would win does not count where its model was dropped.
 #[test]
 fn what_was_dropped_is_never_chosen() {
@@ -57,8 +113,8 @@ fn what_was_dropped_is_never_chosen() {
         validation_accuracy: vec![0.5; 2],
         dropped: dropped.to_vec(),
     };
-    assert_eq!(choose(vec![curves(&[]), curves(&[])]).expect("a choice").0.model, 0);
-    assert_eq!(choose(vec![curves(&[]), curves(&[0])]).expect("a choice").0.model, 1);
+    assert_eq!(choose(vec![curves(&[]), curves(&[])]).expect("a choice").0.models, [0]);
+    assert_eq!(choose(vec![curves(&[]), curves(&[0])]).expect("a choice").0.models, [1]);
     let error = choose(vec![curves(&[1]), curves(&[0])]).expect_err("none is left");
     assert!(error.to_string().contains("search = \"full\""), "{error}");
     // Where nothing was dropped, a full search would not help.

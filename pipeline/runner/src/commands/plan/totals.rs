@@ -13,7 +13,7 @@ use crate::commands::costs::in_words;
 use crate::measured::{Measured, Measurements};
 use crate::remaining::Remaining;
 use crate::systems::GRID;
-use crate::task::{Done, Task};
+use crate::task::{Done, Task, Wire};
 
 /// What the tasks that would run take together.
 pub(super) struct Totals<'a> {
@@ -69,7 +69,7 @@ impl<'a> Totals<'a> {
         remaining.learn(measurements);
         Self {
             tasks: left.len(),
-            models: left.iter().map(|task| models(task)).sum(),
+            models: left.iter().map(|task| models(task, tasks)).sum(),
             releases,
             jobs,
             time: remaining.time().map(|left| left.time),
@@ -133,16 +133,23 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// Networks that a task of the stage `train` trains: one for each setting of its grid, or the one that was chosen.
-fn models(task: &Task) -> usize {
-    let learns = task.stage == "train" && task.function != "choose-setting" && task.canonical.get("epochs").is_some();
-    let is_chosen = task.slots.iter().any(|slot| slot.slot.artifact == "chosen_setting" && !slot.wires.is_empty());
-    match (learns, is_chosen) {
-        (false, _) => 0,
-        (true, true) => 1,
-        (true, false) => {
-            let values = GRID.iter().map(|field| task.canonical.get(field).and_then(Value::as_array));
-            values.map(|values| values.map_or(1, Vec::len)).product()
+/// Networks that a task of the stage `train` trains: one for each setting of its grid, or of those that were chosen.
+fn models(task: &Task, tasks: &[Task]) -> usize {
+    let chooses = matches!(task.function, "choose-setting" | "halve-settings");
+    if task.stage != "train" || chooses || task.canonical.get("epochs").is_none() {
+        return 0;
+    }
+    let values = GRID.iter().map(|field| task.canonical.get(field).and_then(Value::as_array));
+    let of_grid = values.map(|values| values.map_or(1, Vec::len)).product();
+    let wires = |task: &Task, artifact: &str| -> Vec<Wire> {
+        task.slots.iter().filter(|slot| slot.slot.artifact == artifact).flat_map(|slot| slot.wires.clone()).collect()
+    };
+    match wires(task, "chosen_setting").as_slice() {
+        [] => of_grid,
+        // Each trial before this one halved what was left.
+        [Wire::Output { task: chooser, .. }] if tasks[*chooser].function == "halve-settings" => {
+            wires(&tasks[*chooser], "curve").iter().fold(of_grid, |left: usize, _| left.div_ceil(2))
         }
+        _ => 1,
     }
 }
