@@ -88,7 +88,7 @@ fn the_join_finds_pairs_of_several_blocks() {
     };
     let features = Features(SparseMatrix::from_rows(2_000, (0..N).map(row)).expect("valid"));
     let directions = Directions::new(&features);
-    let join = CosineJoin::new(&directions, 0.5, 0.25);
+    let join = CosineJoin::new(&directions, 0.25, 0.125);
     let (mut scratch, mut cosines, mut n_found) = (JoinScratch::default(), Vec::new(), 0);
     for node in (0..N).step_by(331).chain([8_191, 8_192, 16_383, 16_384, N - 2, N - 1]) {
         let mut found = Vec::new();
@@ -96,7 +96,7 @@ fn the_join_finds_pairs_of_several_blocks() {
         found.sort_unstable_by_key(|&(other, _)| other);
         directions.cosines_from(node, node + 1, &mut cosines);
         let later = (node as u32 + 1..).zip(cosines.iter().copied());
-        assert_eq!(found, later.filter(|&(_, cosine)| cosine >= 0.5).collect::<Vec<_>>(), "{node}");
+        assert_eq!(found, later.filter(|&(_, cosine)| cosine >= 0.25).collect::<Vec<_>>(), "{node}");
         n_found += found.len();
     }
     assert!(n_found > 100, "{n_found}");
