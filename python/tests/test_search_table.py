@@ -38,7 +38,7 @@ def one_cell(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Make one cell with one trial of a program that says what `said` writes into this folder."""
     program = tmp_path / "veilgraph"
     program.write_text(
-        '#!/bin/sh\ncase "$*" in *racing*) search=racing ;; *) search=full ;; esac\n'
+        '#!/bin/sh\ncase "$*" in *racing*) search=racing ;; *halving*) search=halving ;; *) search=full ;; esac\n'
         f'cat "{tmp_path}/$search.json"; exit "$(cat "{tmp_path}/$search.status")"\n'
     )
     program.chmod(0o700)
@@ -82,19 +82,25 @@ def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
     said(one_cell, "full", {0: [0.9, 0.5, 0.5, 0.6], 1: [0.8, 0.8, 0.7, 0.7]}, 0)
     # Setting 2 diverges after two epochs, so the full search has no curve of it.
     said(one_cell, "racing", {0: [0.9, 0.5], 2: [0.9, 0.9]}, None)
+    said(one_cell, "halving", {0: [0.9, 0.5, 0.5, 0.6]}, 0)
     script.main()
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == "| hybrid | gcn | 1 | 1 | 0, none | 0.5000, none | 50 % | 2.0, 2.0 | 0.5000 |"
-    assert lines[4] == "The setting of the full search was chosen in 0 of 1 cells by the race, and in 1 by halving."
+    assert (
+        lines[2]
+        == "| hybrid | gcn | 1 | 1 | 0, none, 0 | 0.5000, none, 0.5000 | 50 %, 50 % | 2.0, 2.0, 2.0 | 0.5000 |"
+    )
+    chosen = "in 0 by race, in 1 by halving, in 1 by halving over epochs"
+    assert lines[4] == f"Of 1 cells, the setting of the full search was chosen {chosen}."
     said(one_cell, "racing", {0: [0.9, 0.5], 1: [0.8, 0.8, 0.7, 0.7]}, 1)
     script.main()
-    assert "| 0, 1 | 0.5000, 0.7000 | 75 % |" in capsys.readouterr().out
+    assert "| 0, 1, 0 | 0.5000, 0.7000, 0.5000 | 75 %, 50 % |" in capsys.readouterr().out
 
 
-def test_a_race_with_other_losses_is_an_error(script: ModuleType, one_cell: Path) -> None:
-    said(one_cell, "full", {0: [0.9, 0.5]}, 0)
-    said(one_cell, "racing", {0: [0.9, 0.4]}, 0)
-    with pytest.raises(SystemExit, match="setting 0 has other losses in the race"):
+@pytest.mark.parametrize("other", ["racing", "halving"])
+def test_a_shorter_search_with_other_losses_is_an_error(script: ModuleType, one_cell: Path, other: str) -> None:
+    for search in ("full", "racing", "halving"):
+        said(one_cell, search, {0: [0.9, 0.4 if search == other else 0.5]}, 0)
+    with pytest.raises(SystemExit, match="setting 0 has other losses in a shorter search"):
         script.main()
 
 
