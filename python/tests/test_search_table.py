@@ -86,8 +86,7 @@ def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
     script.main()
     lines = capsys.readouterr().out.splitlines()
     assert (
-        lines[2]
-        == "| hybrid | gcn | 1 | 1 | 0, none, 0 | 0.5000, none, 0.5000 | 50 %, 50 % | 2.0, 2.0, 2.0 | 0.5000 |"
+        lines[2] == "| hybrid | gcn | 1 | 1 | 0, none, 0 | 0.5000, none, 0.5000 | 50 %, 50 % | 2.0, 2.0, 2.0 | 0.5000 |"
     )
     chosen = "in 0 by race, in 1 by halving, in 1 by halving over epochs"
     assert lines[4] == f"Of 1 cells, the setting of the full search was chosen {chosen}."
