@@ -24,7 +24,7 @@ use crate::similar_graph::{NEIGHBOURS, most_alike};
 /// predictions are added with weights and divided by a temperature, which make the labels of validation nodes likeliest.
 ///
 /// Where there are more than 131,072 nodes, or 32,768 training nodes, the perceptron alone predicts, and is trained on at most
-/// 32,768 of them: to find the nearest neighbours of all nodes and to train on all of them would take an hour.
+/// 32,768 of them, because to find the nearest neighbours of all nodes and to train on all of them takes too long there.
 ///
 /// # Source
 /// Stone (1974) for cross-validated predictions; Guo et al. (2017), On calibration of modern neural networks, for the

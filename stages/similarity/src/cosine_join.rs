@@ -51,8 +51,8 @@ struct List {
 const BLOCK: usize = 1 << 13;
 
 impl<'a> CosineJoin<'a> {
-    /// Builds the lists for cosines of at least `least`, which must be above 1e-4; all weights must be positive. Heads leave rests shorter
-    /// than `longest_rest`, which is half of `least` or more.
+    /// Builds the lists for cosines of at least `least`, which must be above 1e-4; all weights must be positive. Heads leave
+    /// rests shorter than `longest_rest`, which is half of `least` or more.
     pub(crate) fn new(directions: &'a Directions, least: f32, longest_rest: f32) -> Self {
         let by_node = directions.by_node();
         let head = |node: usize| -> Vec<(u32, f32)> {
