@@ -159,6 +159,16 @@ fn a_search_has_trials_of_its_own() {
     assert_eq!(rows(&document["stages"]).filter(|row| row["stage"] == "privatize").count(), 2);
 }
 
+/// What the trials of a search trained.
+fn searched_curves(lab: &Lab, document: &Value) -> Vec<Curves> {
+    let trials = rows(&document["stages"]).filter(|row| row["function"] == "search-grid");
+    let curves = trials.map(|row| {
+        let path = row["outputs"]["curve"]["path"].as_str().expect("a path");
+        read_table::<Curves>(&lab.path(path)).expect("valid")
+    });
+    curves.collect()
+}
+
 /// Settings that are no longer expected to win are dropped. A race is a guess, so it need not choose what the full search
 /// chooses: each of these seeds fixes one case in which it does, and nothing is claimed about other seeds.
 #[test]
@@ -171,11 +181,7 @@ fn a_race_chooses_the_setting_of_the_full_search() {
             let sets = [seed, "search_trials=2", grid, "train.weight_decay=[1e-3, 0.0]", "train.dropout=[0.1, 0.5]"];
             let sets = sets.into_iter().chain([search.as_str(), "train.epochs=60"]).flat_map(|set| ["--set", set]);
             let document = lab.json(&sets.collect::<Vec<_>>());
-            let curves = rows(&document["stages"]).filter(|row| row["function"] == "search-grid").map(|row| {
-                let path = row["outputs"]["curve"]["path"].as_str().expect("a path");
-                read_table::<Curves>(&lab.path(path)).expect("valid")
-            });
-            let curves: Vec<Curves> = curves.collect();
+            let curves = searched_curves(&lab, &document);
             assert_eq!(curves.len(), 2);
             let accuracy = score(&document, "blink", "accuracy").expect("a score").clone();
             (accuracy["setting"].clone(), accuracy["values"].clone(), curves)
@@ -214,13 +220,8 @@ fn halving_chooses_the_setting_of_the_full_search() {
             let planned = lab.call(&[&["plan", "config.toml", "--json"], &sets[..]].concat());
             let planned: Value = serde_json::from_str(&planned.out).expect("JSON");
             let document = lab.json(&sets);
-            let trials = rows(&document["stages"]).filter(|row| row["function"] == "search-grid");
-            let models = trials.map(|row| {
-                let path = row["outputs"]["curve"]["path"].as_str().expect("a path");
-                let models = read_table::<Curves>(&lab.path(path)).expect("valid").model;
-                models.into_iter().collect::<BTreeSet<u32>>().len()
-            });
-            let models: Vec<usize> = models.collect();
+            let curves = searched_curves(&lab, &document).into_iter();
+            let models: Vec<usize> = curves.map(|curves| curves.model.iter().collect::<BTreeSet<_>>().len()).collect();
             let accuracy = score(&document, "blink", "accuracy").expect("a score").clone();
             (accuracy["setting"].clone(), accuracy["values"].clone(), models, planned["totals"]["models"].clone())
         };

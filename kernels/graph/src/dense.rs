@@ -55,7 +55,7 @@ impl DenseMatrix {
         &self.values[row * self.n_columns..(row + 1) * self.n_columns]
     }
 
-    /// Returns the matrix of these rows, in this order.
+    /// Returns the matrix of these rows, in this order; a row may come several times.
     ///
     /// # Panics
     /// Panics when there is no such row.

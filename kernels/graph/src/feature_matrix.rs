@@ -70,7 +70,7 @@ impl FeatureMatrix {
         }
     }
 
-    /// Returns the features of these nodes, in this order.
+    /// Returns the features of these nodes, in this order; a node may come several times.
     ///
     /// # Panics
     /// Panics when there is no such node.

@@ -37,6 +37,12 @@ impl Labels {
         &self.classes
     }
 
+    /// Returns those of `nodes` whose class these labels say, each with it.
+    #[must_use]
+    pub fn of_nodes(&self, nodes: &[u32]) -> Vec<(u32, u16)> {
+        nodes.iter().filter_map(|&node| Some((node, self.class(node)?))).collect()
+    }
+
     /// Returns the class of `node`, or `None` if these labels do not say it.
     #[must_use]
     pub fn class(&self, node: u32) -> Option<u16> {

@@ -96,7 +96,7 @@ impl SparseMatrix {
         self.rows(row..row + 1)
     }
 
-    /// Returns the matrix of these rows, in this order.
+    /// Returns the matrix of these rows, in this order; a row may come several times.
     ///
     /// # Panics
     /// Panics when there is no such row.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use veilgraph_graph::{Labels, SparseMatrix};
+use veilgraph_graph::SparseMatrix;
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
@@ -51,7 +51,7 @@ impl Dataset {
         validation: &[u32],
     ) -> Result<Self, Failure> {
         let TrainingLabels { labels, noise } = labels.into();
-        let (training, validation) = (labelled(labels, training), labelled(labels, validation));
+        let (training, validation) = (labels.of_nodes(training), labels.of_nodes(validation));
         // Noise may leave a class without an example.
         if noise.is_none() {
             check_examples(labels.n_classes(), &training)?;
@@ -124,11 +124,6 @@ impl Dataset {
         };
         4 * (layers + links + 7 * parameters) as u64
     }
-}
-
-/// The nodes that have a label, each with its class.
-fn labelled(labels: &Labels, nodes: &[u32]) -> Vec<(u32, u16)> {
-    nodes.iter().filter_map(|&node| Some((node, labels.class(node)?))).collect()
 }
 
 /// Whether every class has a training node.

@@ -190,8 +190,7 @@ impl Stage for EstimateWithClasses {
         }
         let mut known = vec![None; nodes.splits.len()];
         nodes.members(Split::Train).into_iter().for_each(|node| known[node as usize] = labels.class(node));
-        let validation = nodes.members(Split::Validation).into_iter();
-        let validation = validation.filter_map(|node| Some((node, labels.class(node)?))).collect();
+        let validation = labels.of_nodes(&nodes.members(Split::Validation));
         let features = features.filter(|_| params.learns_score());
         if let Some(features) = features.as_ref().filter(|features| features.0.n_rows() != nodes.splits.len()) {
             let counts = format!("{} nodes, {} with features", nodes.splits.len(), features.0.n_rows());

@@ -98,8 +98,7 @@ fn believed(
 /// Divides the training nodes at random into parts with about equally many nodes of every class. The only training node of
 /// a class is in no part, because networks without it would not know the class.
 fn folds(nodes: &Nodes, labels: &Labels, rng: &StageRng) -> Vec<Vec<u32>> {
-    let mut training: Vec<(u32, u16)> =
-        nodes.members(Split::Train).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
+    let mut training = labels.of_nodes(&nodes.members(Split::Train));
     training.shuffle(&mut rng.fast_stream("folds", 0));
     training.sort_by_key(|&(_, class)| class);
     let training: Vec<(u32, u16)> =
@@ -232,8 +231,7 @@ fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>]) -> Result<Cla
         let total: f64 = logs.iter().map(|log| libm::exp(log - most)).sum();
         logs.iter().map(|log| (libm::exp(log - most) / total) as f32).collect()
     };
-    let validation: Vec<(u32, u16)> =
-        nodes.members(Split::Validation).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect();
+    let validation = labels.of_nodes(&nodes.members(Split::Validation));
     let loss = |weights: &[f64], temperature: f64| -> f64 {
         let of = |&(node, class): &(u32, u16)| {
             -libm::log(f64::from(row(node as usize, weights, temperature)[usize::from(class)]).max(1e-30))

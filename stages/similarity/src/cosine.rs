@@ -109,6 +109,22 @@ impl Directions {
         &self.by_feature
     }
 
+    /// Returns the features of a node from the rarest on, with their weights, and the lengths of what is left of its vector
+    /// after none of them, after the first, and so on.
+    pub(crate) fn rare_first(&self, node: usize) -> (Vec<(u32, f32)>, Vec<f32>) {
+        let (features, weights) = self.by_node.row(node);
+        let mut rare_first: Vec<(u32, f32)> = features.iter().copied().zip(weights.iter().copied()).collect();
+        rare_first.sort_unstable_by_key(|&(feature, _)| (self.n_nodes_with(feature), feature));
+        let mut square = 0.0;
+        let mut rests = vec![0.0_f32];
+        for &(_, weight) in rare_first.iter().rev() {
+            square += f64::from(weight).powi(2);
+            rests.push(square.sqrt() as f32);
+        }
+        rests.reverse();
+        (rare_first, rests)
+    }
+
     /// Returns how many nodes have a feature.
     pub(crate) fn n_nodes_with(&self, feature: u32) -> usize {
         self.by_feature.row(feature as usize).0.len()

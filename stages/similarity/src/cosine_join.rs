@@ -56,7 +56,7 @@ impl<'a> CosineJoin<'a> {
     pub(crate) fn new(directions: &'a Directions, least: f32, longest_rest: f32) -> Self {
         let by_node = directions.by_node();
         let head = |node: usize| -> Vec<(u32, f32)> {
-            let (mut row, rests) = rare_first(directions, node);
+            let (mut row, rests) = directions.rare_first(node);
             row.truncate(length_of_head(&rests, longest_rest));
             row.sort_unstable_by_key(|&(feature, _)| feature);
             row
@@ -72,7 +72,7 @@ impl<'a> CosineJoin<'a> {
         let n_features = directions.by_node().n_columns();
         let none = || vec![0_u32; longest_rests.len() * n_features];
         let count = |mut counts: Vec<u32>, node: usize| {
-            let (row, rests) = rare_first(directions, node);
+            let (row, rests) = directions.rare_first(node);
             for (counts, &longest_rest) in counts.chunks_mut(n_features).zip(longest_rests) {
                 let head = &row[..length_of_head(&rests, longest_rest)];
                 head.iter().for_each(|&(feature, _)| counts[feature as usize] += 1);
@@ -142,24 +142,9 @@ impl<'a> CosineJoin<'a> {
     }
 }
 
-/// Returns the features of a node from the rarest on, with their weights, and the lengths of what is left of the vector after
-/// none of them, the first, and so on.
-fn rare_first(directions: &Directions, node: usize) -> (Vec<(u32, f32)>, Vec<f64>) {
-    let (features, weights) = directions.by_node().row(node);
-    let mut row: Vec<(u32, f32)> = features.iter().copied().zip(weights.iter().copied()).collect();
-    row.sort_unstable_by_key(|&(feature, _)| (directions.n_nodes_with(feature), feature));
-    let mut left: f64 = row.iter().map(|&(_, weight)| f64::from(weight).powi(2)).sum();
-    let mut rests = vec![left.sqrt()];
-    for &(_, weight) in &row {
-        left -= f64::from(weight).powi(2);
-        rests.push(left.max(0.0).sqrt());
-    }
-    (row, rests)
-}
-
 /// Returns how many features make a head that leaves a rest shorter than `longest_rest`, if any does.
-fn length_of_head(rests: &[f64], longest_rest: f32) -> usize {
-    rests.partition_point(|&rest| rest >= f64::from(longest_rest)).min(rests.len() - 1)
+fn length_of_head(rests: &[f32], longest_rest: f32) -> usize {
+    rests.partition_point(|&rest| rest >= longest_rest).min(rests.len() - 1)
 }
 
 /// Returns the number of pairs of nodes that have a feature in common, counted once for each common feature.

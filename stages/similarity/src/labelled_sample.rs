@@ -30,10 +30,8 @@ pub(crate) struct LabelledSample {
 impl LabelledSample {
     /// Draws training and validation nodes, of every class the same share; nothing where there are few enough nodes.
     pub(crate) fn of(nodes: &Nodes, features: &HeldFeatures, labels: &Labels, rng: &StageRng) -> Option<Self> {
-        let labelled = |split: Split| -> Vec<(u32, u16)> {
-            nodes.members(split).into_iter().filter_map(|node| Some((node, labels.class(node)?))).collect()
-        };
-        let (training, validation) = (labelled(Split::Train), labelled(Split::Validation));
+        let [training, validation] =
+            [Split::Train, Split::Validation].map(|split| labels.of_nodes(&nodes.members(split)));
         if training.len() <= MOST_TRAINING && nodes.splits.len() <= MOST_NODES {
             return None;
         }

@@ -61,15 +61,12 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
     weights.resize(directions.by_node().n_columns(), 0.0);
     let (features, own) = directions.by_node().row(node);
     features.iter().zip(own).for_each(|(&feature, &weight)| weights[feature as usize] = weight);
-    let mut rare_first: Vec<u32> = features.to_vec();
-    rare_first.sort_by_key(|&feature| (directions.n_nodes_with(feature), feature));
-    let rests = lengths_of_rests(rare_first.iter().map(|&feature| weights[feature as usize]));
+    let (rare_first, rests) = directions.rare_first(node);
     let mut taken = 0;
     let mut wanted_rest = 0.5_f32;
     let nearest = loop {
         while taken < rare_first.len() && rests[taken] >= wanted_rest {
-            let feature = rare_first[taken];
-            let weight = weights[feature as usize];
+            let (feature, weight) = rare_first[taken];
             add_to_sums(weight, directions.by_feature().row(feature as usize), sums, met);
             taken += 1;
         }
@@ -91,17 +88,6 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
     met.drain(..).for_each(|other| sums[other as usize] = 0.0);
     features.iter().for_each(|&feature| weights[feature as usize] = 0.0);
     nearest
-}
-
-/// Returns the lengths of what is left of a vector after its first entries, from all of it to nothing, `[entries + 1]`.
-fn lengths_of_rests(entries: impl DoubleEndedIterator<Item = f32>) -> Vec<f32> {
-    let mut squares = vec![0.0_f64];
-    let mut square = 0.0;
-    for entry in entries.rev() {
-        square += f64::from(entry).powi(2);
-        squares.push(square);
-    }
-    squares.into_iter().rev().map(|square| square.sqrt() as f32).collect()
 }
 
 /// Returns the `k` pairs with the largest positive values; of equal values, the first ones count.

@@ -179,12 +179,12 @@ impl AllPairs {
         if least <= 0.0 {
             return Finder::Plain;
         }
-        let longer = RESTS.into_iter().filter(|&rest| rest > least / 2.0);
-        let rests: Vec<f32> = std::iter::once(least / 2.0).chain(longer).collect();
-        let costs: Vec<f64> =
-            CosineJoin::n_steps(&self.directions, &rests).into_iter().map(|steps| JOIN_STEP * steps).collect();
-        let is_long = plain.min(costs[0]) > most_products;
-        let short = rests.iter().zip(&costs).skip(1).find(|&(_, &cost)| cost <= most_products).filter(|_| is_long);
+        let costs =
+            |rests: &[f32]| CosineJoin::n_steps(&self.directions, rests).into_iter().map(|steps| JOIN_STEP * steps);
+        let exact: f64 = costs(&[least / 2.0]).sum();
+        let rests: Vec<f32> = RESTS.into_iter().filter(|&rest| rest > least / 2.0).collect();
+        let is_long = plain.min(exact) > most_products;
+        let short = is_long.then(|| rests.iter().zip(costs(&rests)).find(|&(_, cost)| cost <= most_products)).flatten();
         if let Some((&rest, products)) = short {
             tracing::info!(
                 "{} nodes are too many to compare all of them: pairs that have few rare features in common may be missed",
@@ -193,8 +193,8 @@ impl AllPairs {
             tracing::debug!(rest, least, products, "short heads");
             return Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false };
         }
-        if costs[0] < plain {
-            Finder::Join { join: CosineJoin::new(&self.directions, least, rests[0]), finds_all: true }
+        if exact < plain {
+            Finder::Join { join: CosineJoin::new(&self.directions, least, least / 2.0), finds_all: true }
         } else {
             Finder::Plain
         }

@@ -75,9 +75,7 @@ pub(crate) struct Validation {
 impl Validation {
     /// The validation nodes that have a label.
     pub(crate) fn of(nodes: &Nodes, labels: &Labels) -> Self {
-        let members = nodes.members(Split::Validation).into_iter();
-        let classes = members.filter_map(|node| Some((node, labels.class(node)?))).collect();
-        Self { n_classes: labels.n_classes(), classes }
+        Self { n_classes: labels.n_classes(), classes: labels.of_nodes(&nodes.members(Split::Validation)) }
     }
 
     /// Mean cross-entropy of these probabilities in nats; 0 without validation nodes.

@@ -155,7 +155,13 @@ impl Kind {
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })?;
-    cells.iter_mut().for_each(|cell| (cell.params.blend, cell.params.beliefs) = (false, false));
+    for SweptCell { params, .. } in &mut cells {
+        (params.blend, params.beliefs) = (false, false);
+        // Nothing is searched, so nothing is halved.
+        if params.search == Search::Halving {
+            params.search = Search::Full;
+        }
+    }
     Ok(cells)
 }
 

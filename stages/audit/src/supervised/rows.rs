@@ -1,7 +1,7 @@
 //! The features that a network reads, of some nodes alone.
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{DenseMatrix, EstimatedFeatures, FeatureMatrix, Features, Propagation, SparseMatrix};
+use veilgraph_graph::{EstimatedFeatures, Features, Propagation};
 use veilgraph_nn::InputFeatures;
 
 /// Features of one kind or the other.
@@ -50,29 +50,13 @@ impl Rows {
     }
 
     /// The rows of these nodes, in their order; a node may come several times.
-    pub(super) fn of(&self, nodes: &[u32]) -> Result<Self, Invalid> {
-        let listed = |matrix: &SparseMatrix| {
-            let rows = nodes.iter().map(|&node| {
-                let (columns, values) = matrix.row(node as usize);
-                columns.iter().copied().zip(values.iter().copied()).collect()
-            });
-            SparseMatrix::from_rows(matrix.n_columns(), rows)
-        };
-        Ok(match self {
-            Self::Public(features) => Self::Public(Features(listed(&features.0)?)),
+    pub(super) fn of(&self, nodes: &[u32]) -> Self {
+        match self {
+            Self::Public(features) => Self::Public(Features(features.0.of_rows(nodes))),
             Self::Estimated(EstimatedFeatures { values, propagation }) => {
-                let values = match values {
-                    FeatureMatrix::Sparse { fill, entries } => {
-                        FeatureMatrix::Sparse { fill: *fill, entries: listed(entries)? }
-                    }
-                    FeatureMatrix::Dense(matrix) => {
-                        let rows = nodes.iter().flat_map(|&node| matrix.row(node as usize).iter().copied());
-                        FeatureMatrix::Dense(DenseMatrix::new(nodes.len(), matrix.n_columns(), rows.collect())?)
-                    }
-                };
-                Self::Estimated(EstimatedFeatures { values, propagation: *propagation })
+                Self::Estimated(EstimatedFeatures { values: values.of_nodes(nodes), propagation: *propagation })
             }
-        })
+        }
     }
 
     /// All features of one node.

@@ -46,7 +46,7 @@ impl Shadow {
         let classes = whole.labels.classes().iter().filter_map(|&(node, class)| Some((place(node)?, class)));
         let labels = Labels::new(whole.labels.n_classes(), classes.collect())?;
         let members = |split: Split| whole.nodes.members(split).into_iter().filter_map(place).collect::<Vec<u32>>();
-        let rows = whole.rows.of(&kept)?;
+        let rows = whole.rows.of(&kept);
 
         let description = &whole.weights.description;
         let best = whole.weights.best()?.model;

@@ -38,7 +38,7 @@ pub(super) fn answers_about(
         together.add(links, question, hops);
         if together.nodes.len() >= NODES_AT_ONCE || number + 1 == questions.len() {
             let graph = WeightedGraph::undirected(Construction::Given, together.nodes.len(), together.links);
-            let answers = answers(network, &rows.of(&together.nodes)?, &graph)?;
+            let answers = answers(network, &rows.of(&together.nodes), &graph)?;
             answered.extend(together.asked.iter().map(|&at| answers[at].clone()));
             together = Together::default();
         }
