@@ -19,8 +19,11 @@ fn artifact<A: Artifact>(lab: &Lab, run: &str) -> A {
 /// All pairs `(i, j, P)` with `i < j`.
 fn dense(posterior: &Posterior) -> Vec<(u32, u32, f64)> {
     let n = posterior.n_nodes() as u32;
-    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-    pairs.map(|(i, j)| (i, j, posterior.probability(i, j))).collect()
+    let mut all = Vec::with_capacity(posterior.n_nodes() * posterior.n_nodes() / 2);
+    for i in 0..n {
+        all.extend((i + 1..n).map(|j| (i, j, posterior.probability(i, j))));
+    }
+    all
 }
 
 /// Sum with the rounding errors carried along (Kahan).
@@ -116,9 +119,8 @@ fn cora_equals_the_dense_oracle() {
 #[test]
 fn lastfm_equals_the_dense_oracle() {
     let Some(folder) = data_dir("lastfm_equals_the_dense_oracle") else { return };
-    for epsilon in [1.0, 2.0, 4.0, 8.0] {
-        for fraction in [0.1, 0.9] {
-            check(&folder, "lastfm", epsilon, fraction);
-        }
+    // Each budget and each fraction; every pair of both is tried on Cora.
+    for (epsilon, fraction) in [(1.0, 0.1), (2.0, 0.9), (4.0, 0.1), (8.0, 0.9)] {
+        check(&folder, "lastfm", epsilon, fraction);
     }
 }

@@ -76,6 +76,7 @@ impl Home {
         let plain = self.command(5, to, arguments);
         let mut command = Command::new("strace");
         command.args(["-f", "-o", "strace.log", "-e", fault]).arg(plain.get_program()).args(plain.get_args());
+        command.env_remove("LD_LIBRARY_PATH");
         Call(command.current_dir(self.0.path()).output().expect("started"))
     }
 
@@ -94,6 +95,8 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph-client"));
         command.current_dir(self.0.path()).args(["report", "--parameters", "parameters", "--links", "links"]);
         command.args(["--state", "state", "--to", to, "--node", &node.to_string()]).args(arguments);
+        // Cargo's search path of libraries multiplies the system calls of the start, each of which gets its faults.
+        command.env_remove("LD_LIBRARY_PATH");
         command
     }
 }

@@ -28,6 +28,7 @@ use extends::resolved;
 pub(crate) use privacy::{Holding, Privacy};
 pub(crate) use profile::Profile;
 pub(crate) use references::HeldData;
+pub(crate) use source::read_value;
 use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.

@@ -5,6 +5,7 @@ use std::path::Path;
 use veilgraph_contract::{Artifact, Inputs, Loader, Outputs, Progress, RawFile, Slot, Stage, StageRng, Stored};
 use veilgraph_store::{MemoryLimit, Rehearsal, StoreSaver};
 
+use crate::config::read_value;
 use crate::task::Handle;
 
 /// A stage function, whatever its types.
@@ -82,13 +83,13 @@ impl Function {
 }
 
 fn check<S: Stage>(params: &toml::Value, slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<()> {
-    let params: S::Params = params.clone().try_into()?;
+    let params: S::Params = read_value(params.clone())?;
     let inputs = S::Inputs::read(&HandleLoader(memory), slots)?;
     Ok(S::check(&inputs, &params)?)
 }
 
 fn rehearse<S: Stage>(params: &toml::Value, slots: &[Vec<Handle>], rehearsal: &mut Rehearsal) -> anyhow::Result<()> {
-    let params: S::Params = params.clone().try_into()?;
+    let params: S::Params = read_value(params.clone())?;
     let inputs = S::Inputs::read(&HandleLoader(rehearsal.memory), slots)?;
     let rng = StageRng::new(0, "rehearsal", 0);
     S::run(inputs, &params, &rng, &Progress::none())?.write(rehearsal)?;
@@ -102,7 +103,7 @@ fn run<S: Stage>(
     progress: &Progress,
     saver: &mut StoreSaver,
 ) -> anyhow::Result<()> {
-    let params: S::Params = params.clone().try_into()?;
+    let params: S::Params = read_value(params.clone())?;
     let inputs = S::Inputs::read(&HandleLoader(saver.memory), slots)?;
     S::run(inputs, &params, rng, progress)?.write(saver)?;
     Ok(())

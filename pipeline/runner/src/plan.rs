@@ -5,6 +5,7 @@
 
 mod binding;
 mod branch;
+mod call;
 mod fields;
 mod naming;
 mod until;
@@ -14,7 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veilgraph_contract::{Draws, Inputs, Outputs, Release, Stage};
+use veilgraph_contract::{Draws, Release, Stage};
 use veilgraph_train::Device;
 
 use crate::config::fields::leaves;
@@ -22,9 +23,9 @@ use crate::config::sweep::{SweptCell, SweptField};
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
 use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire};
-use binding::{Bound, bind, bug};
-use branch::Made;
+use binding::{Bound, bind};
 pub(crate) use branch::{Absence, Branch, rounded};
+use call::{Call, Signature};
 use fields::FieldsOfPlan;
 pub(crate) use fields::KnownFields;
 use until::up_to;
@@ -143,9 +144,13 @@ impl<'a> Plan<'a> {
         adjust: impl Fn(&mut P) -> Result<(), String>,
     ) -> Result<Vec<SweptCell<P>>, ConfigError> {
         let (cells, fields) = self.config.cells(table, grid, prepare, adjust)?;
-        let read = leaves(&self.config.table(table), "").into_iter().filter(|field| !fields.unread.contains(field));
-        self.fields.read(table, read.map(|field| format!("{table}.{field}")));
+        self.read_all_but(table, &fields.unread);
         Ok(cells)
+    }
+
+    fn read_all_but(&mut self, table: &str, unread: &[String]) {
+        let read = leaves(&self.config.table(table), "").into_iter().filter(|field| !unread.contains(field));
+        self.fields.read(table, read.map(|field| format!("{table}.{field}")));
     }
 
     /// `S` once for each branch and each cell of a table, in every trial if it draws.
@@ -200,34 +205,7 @@ impl<'a> Plan<'a> {
         params: &S::Params,
         run: Run,
     ) -> Result<Branch, ConfigError> {
-        let Some(last) = from.last() else { return Err(bug::<S>("it is run on no branch")) };
-        let inputs = S::Inputs::slots();
-        let made = match bind::<S>(&inputs, from, run.files)? {
-            Bound::Filled(inputs) => Ok(self.task::<S>(last, params, inputs, run)?),
-            Bound::Absent(absence) => Err(absence),
-        };
-        let mut branch = (*last).clone();
-        for output in S::Outputs::slots() {
-            let is_replaced = inputs.iter().any(|input| (input.artifact, input.zone) == (output.artifact, output.zone));
-            if branch.is_made(output) && !is_replaced {
-                return Err(bug::<S>(&format!(
-                    "it makes `{}`, which another stage function of this way through the experiment made; drop that \
-                     one first",
-                    output.artifact
-                )));
-            }
-            branch.set(
-                output,
-                match &made {
-                    Ok((task, choices)) => {
-                        Made::By(Wire::Output { task: *task, artifact: output.artifact }, choices.clone())
-                    }
-                    Err(absence) => Made::Not(*absence),
-                },
-            );
-        }
-        branch.releases.extend(S::releases(params));
-        Ok(branch)
+        self.run_call(from, Call::new::<S>(params), run)
     }
 
     /// A score of every branch: each trial by itself. It is named by the choices on which its inputs depend, and states
@@ -246,19 +224,23 @@ impl<'a> Plan<'a> {
         further: &[SweptField],
         params: impl Fn(veilgraph_evaluate::Params) -> S::Params,
     ) -> Result<(), ConfigError> {
-        let trials = self.config.trials;
+        let (trials, table) = (self.config.trials, further.first().map_or("", SweptField::stage));
         for branch in of.iter().filter(|branch| branch.is_scored(trials)) {
-            let mut read = branch.clone();
-            if let Bound::Filled(inputs) = bind::<S>(&S::Inputs::slots(), &[branch], &[])? {
-                read.choices.retain(|choice| inputs.choices.iter().any(|known| known.field == choice.field));
-                read.releases = self.releases_behind(&inputs, branch.trial);
-            }
-            let (read, trial) = (read.with(further), read.trial.unwrap_or(0));
-            let table = further.first().map_or("", SweptField::stage);
+            let (read, trial) = (self.as_read(branch, &Signature::of::<S>())?.with(further), branch.trial.unwrap_or(0));
             let params = params(self.named(&read, trial));
             self.run::<S>(&[&read], &params, Run { table, ..Run::default() })?;
         }
         Ok(())
+    }
+
+    /// The branch with the choices and releases alone on which the inputs of a function depend.
+    fn as_read(&self, branch: &Branch, function: &Signature) -> Result<Branch, ConfigError> {
+        let mut read = branch.clone();
+        if let Bound::Filled(inputs) = bind(function, &[branch], &[])? {
+            read.choices.retain(|choice| inputs.choices.iter().any(|known| known.field == choice.field));
+            read.releases = self.releases_behind(&inputs, branch.trial);
+        }
+        Ok(read)
     }
 
     /// Everything that was released on the way to these inputs, in this trial: other trials that chose a setting are

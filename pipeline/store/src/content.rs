@@ -1,6 +1,8 @@
 //! A digest of what an artifact says, whatever its encoding.
 
-use veilgraph_contract::{Artifact, Column, Facts};
+use veilgraph_contract::{Column, Facts};
+
+use crate::table::ArtifactType;
 
 /// Takes in the blocks of an artifact while they are written. Where one block ends and the next begins makes no
 /// difference, nor does the encoding of the file.
@@ -11,14 +13,14 @@ pub(crate) struct ContentHasher {
 
 impl ContentHasher {
     /// A digest keyed with the secret of the store: a plain one of private data can be guessed.
-    pub(crate) fn new<A: Artifact>(facts: &Facts, secret: &[u8; 32]) -> Self {
+    pub(crate) fn new(artifact: ArtifactType, facts: &Facts, secret: &[u8; 32]) -> Self {
         let mut whole = blake3::Hasher::new_keyed(secret);
-        text(&mut whole, A::NAME);
+        text(&mut whole, artifact.name);
         for (name, value) in &facts.0 {
             text(&mut whole, name);
             text(&mut whole, value);
         }
-        let columns = A::COLUMNS.iter().map(|(name, kind)| {
+        let columns = artifact.columns.iter().map(|(name, kind)| {
             let mut column = blake3::Hasher::new_keyed(secret);
             text(&mut column, name);
             text(&mut column, &format!("{kind:?}"));

@@ -15,7 +15,7 @@ use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe, ReleaseRecord};
 use crate::memory::MemoryLimit;
 use crate::places::{Kind, Part};
-use crate::table;
+use crate::table::{self, ArtifactType};
 
 /// An entry being made: private to this process until published.
 pub struct Draft {
@@ -104,6 +104,50 @@ impl Draft {
         self.outputs.insert(name.to_owned(), output.clone());
     }
 
+    /// Writes an artifact: its table, and the file beside it.
+    fn save(
+        &mut self,
+        artifact: ArtifactType,
+        facts: &Facts,
+        blocks: &mut dyn Iterator<Item = Vec<Column>>,
+        attachment: Option<Vec<u8>>,
+    ) -> Result<(), StoreError> {
+        let ArtifactType { name, zone, .. } = artifact;
+        let file = file_of(name);
+        if artifact.is_report && self.release.is_none() {
+            return Err(StoreError::Uncharged { path: self.folder.join(&file), artifact: name });
+        }
+        // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
+        let metadata = BTreeMap::from([
+            ("artifact".to_owned(), name.to_owned()),
+            ("schema_version".to_owned(), "1".to_owned()),
+            ("stage".to_owned(), self.recipe.stage.clone()),
+            ("zone".to_owned(), zone.name().to_owned()),
+        ]);
+        let secret = if APART.contains(&zone) { Some(self.store.secret()?) } else { None };
+        let mut hasher = secret.map(|secret| ContentHasher::new(artifact, facts, &secret));
+        let mut read = blocks.inspect(|block| {
+            if let Some(hasher) = &mut hasher {
+                hasher.take(block);
+            }
+        });
+        let write =
+            |sink: &mut BufWriter<NewFile>| table::write_table(artifact.columns, facts, &mut read, &metadata, sink);
+        self.add(zone, name, file, write, StoreError::parquet)?;
+        drop(read);
+        if let Some(record) = self.outputs.get_mut(name) {
+            record.content = hasher.map(ContentHasher::finish);
+        }
+        if let Some((beside, bytes)) = artifact.attachment.zip(attachment) {
+            let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
+            self.add(zone, beside, beside.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
+            if let Some(record) = self.outputs.get_mut(name) {
+                record.attachment = Some(beside.to_owned());
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the file that `write` fills.
     fn add<E>(
         &mut self,
@@ -180,42 +224,14 @@ impl Saver for StoreSaver<'_> {
         blocks: &mut dyn Iterator<Item = Vec<Column>>,
         attachment: Option<Vec<u8>>,
     ) -> Result<(), StoreError> {
-        let draft = &mut *self.draft;
-        let file = format!("{}.parquet", A::NAME);
         // Nobody here could read it back.
-        self.memory.check::<A>(facts, &draft.folder.join(&file))?;
-        if A::IS_REPORT && draft.release.is_none() {
-            return Err(StoreError::Uncharged { path: draft.folder.join(&file), artifact: A::NAME });
-        }
-        // Nothing here may change while the content stays: key, parameters and inputs stand in the manifest.
-        let metadata = BTreeMap::from([
-            ("artifact".to_owned(), A::NAME.to_owned()),
-            ("schema_version".to_owned(), "1".to_owned()),
-            ("stage".to_owned(), draft.recipe.stage.clone()),
-            ("zone".to_owned(), A::ZONE.name().to_owned()),
-        ]);
-        let secret = if APART.contains(&A::ZONE) { Some(draft.store.secret()?) } else { None };
-        let mut hasher = secret.map(|secret| ContentHasher::new::<A>(facts, &secret));
-        let mut read = blocks.inspect(|block| {
-            if let Some(hasher) = &mut hasher {
-                hasher.take(block);
-            }
-        });
-        let write = |sink: &mut BufWriter<NewFile>| table::write_table::<A>(facts, &mut read, &metadata, sink);
-        draft.add(A::ZONE, A::NAME, file, write, StoreError::parquet)?;
-        drop(read);
-        if let Some(record) = draft.outputs.get_mut(A::NAME) {
-            record.content = hasher.map(ContentHasher::finish);
-        }
-        if let Some((name, bytes)) = A::ATTACHMENT.zip(attachment) {
-            let write = |sink: &mut BufWriter<NewFile>| sink.write_all(&bytes);
-            draft.add(A::ZONE, name, name.to_owned(), write, |path, error| StoreError::io("write", path, error))?;
-            if let Some(record) = draft.outputs.get_mut(A::NAME) {
-                record.attachment = Some(name.to_owned());
-            }
-        }
-        Ok(())
+        self.memory.check::<A>(facts, &self.draft.folder.join(file_of(A::NAME)))?;
+        self.draft.save(ArtifactType::of::<A>(), facts, blocks, attachment)
     }
+}
+
+fn file_of(artifact: &str) -> String {
+    format!("{artifact}.parquet")
 }
 
 /// Compares what would be written with the memory of whoever reads it, and writes nothing.

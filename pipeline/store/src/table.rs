@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field};
-use veilgraph_contract::{Artifact, Column, ColumnType};
+use veilgraph_contract::{Artifact, Column, ColumnType, Zone};
 
 pub(crate) use read::Table;
 pub use read::{metadata_of, read_table};
@@ -18,6 +18,23 @@ pub(crate) use write::write_table;
 
 /// Metadata of our own begin with this; all others are facts of the artifact.
 const OURS: &str = "veilgraph.";
+
+/// What the type of an artifact says about its files. Code that needs no more takes this value in place of the type, so
+/// that it is compiled once and not for every artifact.
+#[derive(Clone, Copy)]
+pub(crate) struct ArtifactType {
+    pub name: &'static str,
+    pub zone: Zone,
+    pub columns: &'static [(&'static str, ColumnType)],
+    pub is_report: bool,
+    pub attachment: Option<&'static str>,
+}
+
+impl ArtifactType {
+    pub(crate) const fn of<A: Artifact>() -> Self {
+        Self { name: A::NAME, zone: A::ZONE, columns: A::COLUMNS, is_report: A::IS_REPORT, attachment: A::ATTACHMENT }
+    }
+}
 
 /// Row groups that are encoded or decoded at a time: one per thread, within reason for the memory.
 fn row_groups_at_a_time() -> usize {
@@ -66,7 +83,7 @@ fn to_array(column: Column) -> ArrayRef {
     }
 }
 
-fn columns_of<A: Artifact>(batch: &RecordBatch) -> Vec<Column> {
+fn columns_of(batch: &RecordBatch, types: &[(&str, ColumnType)]) -> Vec<Column> {
     fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Vec<T::Native> {
         array.as_primitive::<T>().values().to_vec()
     }
@@ -74,7 +91,7 @@ fn columns_of<A: Artifact>(batch: &RecordBatch) -> Vec<Column> {
         let list = array.as_list::<i32>();
         (0..list.len()).map(|row| values::<T>(&list.value(row))).collect()
     }
-    let columns = A::COLUMNS.iter().zip(batch.columns()).map(|(&(_, kind), array)| match kind {
+    let columns = types.iter().zip(batch.columns()).map(|(&(_, kind), array)| match kind {
         ColumnType::U8 => Column::U8(values::<UInt8Type>(array)),
         ColumnType::U16 => Column::U16(values::<UInt16Type>(array)),
         ColumnType::U32 => Column::U32(values::<UInt32Type>(array)),

@@ -111,20 +111,30 @@ fn in_plain_words(message: &str) -> String {
     types.iter().fold(message.to_owned(), |message, (type_name, words)| message.replace(type_name, words))
 }
 
+/// A value that is not of the wanted type, with the path of the field that is wrong.
+pub(crate) type WrongValue = serde_path_to_error::Error<toml::de::Error>;
+
+/// The value as a `T`. All parameters are read here, because a second way of reading would be compiled for each type again.
+pub(crate) fn read_value<T: DeserializeOwned>(value: Value) -> Result<T, WrongValue> {
+    serde_path_to_error::deserialize(value)
+}
+
 /// Types a table; an error names the field, its line and the nearest valid name.
 pub(super) fn typed<T: DeserializeOwned>(table: Table, name: &str, source: &Source) -> Result<T, ConfigError> {
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let inside = error.path().to_string();
-        let message = in_plain_words(error.inner().message());
-        let mut path: Vec<&str> =
-            [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let is_field = message.starts_with("unknown field") || message.starts_with("missing field");
-        if is_field && !inside.ends_with(quoted[0]) {
-            path.push(quoted[0]);
-        }
-        let hint = if message.starts_with("unknown") { nearest(quoted[0], &quoted[1..]) } else { None };
-        let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
-        source.at(&path.join("."), &format!("{message}{hint}"))
-    })
+    read_value(Value::Table(table)).map_err(|error| wrong_value(&error, name, source))
+}
+
+fn wrong_value(error: &WrongValue, name: &str, source: &Source) -> ConfigError {
+    let inside = error.path().to_string();
+    let message = in_plain_words(error.inner().message());
+    let mut path: Vec<&str> =
+        [name, if inside == "." { "" } else { &inside }].into_iter().filter(|part| !part.is_empty()).collect();
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let is_field = message.starts_with("unknown field") || message.starts_with("missing field");
+    if is_field && !inside.ends_with(quoted[0]) {
+        path.push(quoted[0]);
+    }
+    let hint = if message.starts_with("unknown") { nearest(quoted[0], &quoted[1..]) } else { None };
+    let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    source.at(&path.join("."), &format!("{message}{hint}"))
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use super::fields::{leaves, plain, swept_fields, with};
-use super::source::typed;
+use super::source::{WrongValue, read_value, typed};
 use super::{Config, ConfigError};
 use crate::nearest::nearest;
 
@@ -36,6 +36,13 @@ pub(crate) struct SweptCell<P> {
 pub(crate) struct Fields {
     /// Fields, without the table's path, that no parameters hold.
     pub unread: Vec<String>,
+}
+
+/// The combinations of the lists of a table.
+struct Combinations {
+    /// The choices on which the parameters of each depend; none where an earlier one has the same parameters.
+    choices: Vec<Option<Vec<SweptField>>>,
+    fields: Fields,
 }
 
 /// A list in a table.
@@ -93,6 +100,28 @@ impl Config {
         prepare: impl Fn(Table) -> Result<Table, ConfigError>,
         adjust: impl Fn(&mut P) -> Result<(), String>,
     ) -> Result<(Vec<SweptCell<P>>, Fields), ConfigError> {
+        let mut all: Vec<P> = Vec::new();
+        let mut take = |cell: Table| {
+            let mut params: P = self.typed_as_far_as_known(cell, path)?;
+            adjust(&mut params).map_err(|problem| self.source.at(path, &problem))?;
+            let json = canonical(&written(&params));
+            all.push(params);
+            Ok(json)
+        };
+        let Combinations { choices, fields } = self.combinations(path, grid, &prepare, &mut take)?;
+        let cells = all.into_iter().zip(choices);
+        let distinct = cells.filter_map(|(params, choices)| choices.map(|choices| SweptCell { choices, params }));
+        Ok((distinct.collect(), fields))
+    }
+
+    /// Gives each combination of the lists of a table to `take`, which returns its parameters.
+    fn combinations(
+        &self,
+        path: &str,
+        grid: &[&str],
+        prepare: &dyn Fn(Table) -> Result<Table, ConfigError>,
+        take: &mut dyn FnMut(Table) -> Result<Json, ConfigError>,
+    ) -> Result<Combinations, ConfigError> {
         let table = self.table(path);
         let axes = axes(&table, grid);
         if let Some(empty) = axes.iter().find(|axis| axis.values.is_empty()) {
@@ -100,7 +129,7 @@ impl Config {
             return Err(self.source.at(&field, "an empty list sweeps over nothing"));
         }
         let mut fields = Fields::default();
-        let mut all: Vec<(Vec<usize>, P, String)> = Vec::new();
+        let mut all: Vec<(Vec<usize>, String)> = Vec::new();
         let mut held: Vec<Json> = Vec::new();
         // A long list is not copied for each of its values.
         let shortest = axes.iter().fold(table.clone(), |table, axis| with(table, &axis.path, axis.values[0].clone()));
@@ -109,11 +138,8 @@ impl Config {
             for (axis, &at) in axes.iter().zip(&position) {
                 cell = with(cell, &axis.path, axis.values[at].clone());
             }
-            let cell = prepare(cell)?;
-            let mut params: P = self.typed_as_far_as_known(cell, path)?;
-            adjust(&mut params).map_err(|problem| self.source.at(path, &problem))?;
-            let json = canonical(&written(&params));
-            all.push((position, params, json.to_string()));
+            let json = take(prepare(cell)?)?;
+            all.push((position, json.to_string()));
             held.push(json);
         }
         for field in leaves(&table, "") {
@@ -121,38 +147,35 @@ impl Config {
                 fields.unread.push(field);
             }
         }
-        Ok((self.distinct(path, &axes, all), fields))
+        Ok(Combinations { choices: self.distinct(path, &axes, &all), fields })
     }
 
     /// Drops choices that make no difference, and all but the first of equal cells.
-    fn distinct<P>(&self, path: &str, axes: &[Axis], all: Vec<(Vec<usize>, P, String)>) -> Vec<SweptCell<P>> {
+    fn distinct(&self, path: &str, axes: &[Axis], all: &[(Vec<usize>, String)]) -> Vec<Option<Vec<SweptField>>> {
         // For each axis and each choice on all other axes: the parameters, if they are the same along the whole axis.
-        let mut along: BTreeMap<(usize, Vec<usize>), Option<String>> = BTreeMap::new();
+        let mut along: BTreeMap<(usize, Vec<usize>), Option<&String>> = BTreeMap::new();
         let line = |axis: usize, position: &[usize]| {
             let mut others = position.to_vec();
             others[axis] = 0;
             (axis, others)
         };
-        for (position, _, written) in &all {
+        for (position, written) in all {
             for axis in 0..axes.len() {
-                let same = along.entry(line(axis, position)).or_insert_with(|| Some(written.clone()));
-                if same.as_ref() != Some(written) {
+                let same = along.entry(line(axis, position)).or_insert(Some(written));
+                if *same != Some(written) {
                     *same = None;
                 }
             }
         }
         let mut known = std::collections::BTreeSet::new();
         let mut cells = Vec::new();
-        for (position, params, written) in all {
-            let matters = |axis: &usize| along[&line(*axis, &position)].is_none();
+        for (position, written) in all {
+            let matters = |axis: &usize| along[&line(*axis, position)].is_none();
             let choices = (0..axes.len()).filter(matters).map(|axis| {
                 let field = axes[axis].path.join(".");
                 self.choice(path, &field, axes[axis].values[position[axis]].clone())
             });
-            let choices = choices.collect();
-            if known.insert(written) {
-                cells.push(SweptCell { choices, params });
-            }
+            cells.push(if known.insert(written) { Some(choices.collect()) } else { None });
         }
         cells
     }
@@ -192,8 +215,11 @@ pub(crate) fn fields_of<P: DeserializeOwned>() -> Vec<String> {
 
 /// A field at the top of `table` that `P` does not know, with those that it knows.
 fn unknown_field<P: DeserializeOwned>(table: &Table) -> Option<(String, Vec<String>)> {
-    let error = serde_path_to_error::deserialize::<_, P>(Value::Table(table.clone())).err()?;
-    let message = error.inner().message().to_owned();
+    unknown_field_of(table, &read_value::<P>(Value::Table(table.clone())).err()?)
+}
+
+fn unknown_field_of(table: &Table, error: &WrongValue) -> Option<(String, Vec<String>)> {
+    let message = error.inner().message();
     let quoted: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let (field, known) = quoted.split_first()?;
     // A field that a nested table does not know is a mistake; only those of this table itself are passed over.

@@ -1,8 +1,9 @@
 //! Slots are filled by the name and the zone of artifacts.
 
-use veilgraph_contract::{Arity, Slot, Stage};
+use veilgraph_contract::{Arity, Slot};
 
 use super::branch::{Absence, Branch, Made};
+use super::call::Signature;
 use crate::config::ConfigError;
 use crate::config::sweep::SweptField;
 use crate::task::{BoundSlot, RawHandle, Wire};
@@ -23,9 +24,9 @@ pub(super) struct Inputs {
 }
 
 /// Fills slots by name and zone. A slot that nobody fills is a mistake; a slot whose artifact is absent is not.
-pub(super) fn bind<S: Stage>(slots: &[Slot], from: &[&Branch], files: &[RawHandle]) -> Result<Bound, ConfigError> {
+pub(super) fn bind(function: &Signature, from: &[&Branch], files: &[RawHandle]) -> Result<Bound, ConfigError> {
     let mut inputs = Inputs::default();
-    for &slot in slots {
+    for &slot in &function.inputs {
         let found: Vec<Option<&Made>> = from.iter().map(|branch| branch.get(slot)).collect();
         let mut wires: Vec<Wire> = Vec::new();
         match slot.arity {
@@ -42,24 +43,19 @@ pub(super) fn bind<S: Stage>(slots: &[Slot], from: &[&Branch], files: &[RawHandl
                         }
                         (_, Arity::Optional) => {}
                         (Some(Made::Not(absence)), _) => return Ok(Bound::Absent(*absence)),
-                        (None, _) => return Err(unfilled::<S>(slot)),
+                        (None, _) => return Err(unfilled(function, slot)),
                     }
                 }
             }
         }
         if wires.len() > 1 && matches!(slot.arity, Arity::One | Arity::Optional) {
-            return Err(bug::<S>(&format!("branches with different `{}` are run together", slot.artifact)));
+            return Err(function.bug(&format!("branches with different `{}` are run together", slot.artifact)));
         }
         inputs.slots.push(BoundSlot { slot, wires });
     }
     Ok(Bound::Filled(inputs))
 }
 
-fn unfilled<S: Stage>(slot: Slot) -> ConfigError {
-    bug::<S>(&format!("it reads `{}` of the zone {}, which nothing makes", slot.artifact, slot.zone.name()))
-}
-
-pub(super) fn bug<S: Stage>(problem: &str) -> ConfigError {
-    let (stage, function) = (S::STAGE, S::TASK);
-    ConfigError(format!("{stage} {function}: {problem}; correct the wiring in pipeline/runner/src/systems"))
+fn unfilled(function: &Signature, slot: Slot) -> ConfigError {
+    function.bug(&format!("it reads `{}` of the zone {}, which nothing makes", slot.artifact, slot.zone.name()))
 }

@@ -1,15 +1,16 @@
 //! A run becomes a task: named after what it depends on, and merged with an equal one.
 
-use veilgraph_contract::{Draws, Relation, Release, Side, Stage, Subject};
+use veilgraph_contract::{Draws, Relation, Release, Subject};
 use veilgraph_privacy::composition::total_epsilon;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::binding::Inputs;
+use super::call::{Call, Signature};
 use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
-use crate::config::sweep::{SweptField, canonical, written};
+use crate::config::sweep::{SweptField, canonical};
 use crate::kind::Kind;
 use crate::task::{Task, Wire};
 
@@ -18,26 +19,26 @@ const MOST_NATS_PER_PART: f64 = 20.0;
 
 impl Plan<'_> {
     /// The task with these inputs, which may be known, and the choices under which this way needs it.
-    pub(super) fn task<S: Stage>(
+    pub(super) fn task(
         &mut self,
         branch: &Branch,
-        params: &S::Params,
+        call: &Call,
         inputs: Inputs,
         run: Run,
     ) -> Result<(usize, Arc<[SweptField]>), ConfigError> {
-        let releases = S::releases(params);
+        let Call { of: function, params, releases } = call;
         if self.config.is_deployment() {
-            self.check_deployment(&releases, run.table)?;
+            self.check_deployment(releases, run.table)?;
         }
         let Inputs { slots, mut choices } = inputs;
-        let (params, mut trial) = (written(params), None);
+        let mut trial = None;
         for source in slots.iter().flat_map(|slot| &slot.wires) {
             if let Wire::Output { task, .. } = source {
                 trial = trial.or(self.tasks[*task].trial);
             }
         }
         // A score is of one trial even where its inputs are the same in all.
-        if S::DRAWS == Draws::EveryTrial || S::STAGE == "evaluate" {
+        if function.draws == Draws::EveryTrial || function.stage == "evaluate" {
             trial = branch.trial;
         }
         if run.is_over_trials {
@@ -46,15 +47,16 @@ impl Plan<'_> {
         let own = |choice: &&SweptField| !run.table.is_empty() && choice.field.starts_with(&format!("{}.", run.table));
         choices.extend(branch.choices.iter().filter(own).cloned());
         branch.in_order(&mut choices);
-        let cell = self.cell_label::<S>(&choices, run.step);
+        let cell = self.cell_label(function, &choices, run.step);
         let parts = [cell.clone(), trial.map_or_else(String::new, |trial| format!("trial-{trial}"))];
         let label = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",");
         let label = if label.is_empty() { "all".to_owned() } else { label };
-        let canonical = canonical(&params);
+        let canonical = canonical(params);
         let population = if releases.is_empty() { String::new() } else { branch.population.clone() };
-        let drawn = if S::DRAWS == Draws::EveryTrial { trial } else { None };
+        let drawn = if function.draws == Draws::EveryTrial { trial } else { None };
         let wires: Vec<&[Wire]> = slots.iter().map(|slot| slot.wires.as_slice()).collect();
-        let identity = format!("{} {} {canonical} {wires:?} {drawn:?} {population}", S::STAGE, S::TASK);
+        let (stage, function_name) = (function.stage, function.function);
+        let identity = format!("{stage} {function_name} {canonical} {wires:?} {drawn:?} {population}");
         if let Some(&known) = self.known.get(&identity) {
             if !self.tasks[known].labels.contains(&label) {
                 self.tasks[known].labels.push(label);
@@ -66,20 +68,20 @@ impl Plan<'_> {
         let kinds = sources.map(|source| &self.tasks[source].kind);
         let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
         let filled: Vec<&str> = filled.collect();
-        let kind = Kind::of(S::STAGE, S::TASK, &canonical, &filled, run.files, kinds);
+        let kind = Kind::of(stage, function_name, &canonical, &filled, run.files, kinds);
         self.known.insert(identity, self.tasks.len());
         self.tasks.push(Task {
-            stage: S::STAGE,
-            function: S::TASK,
-            side: S::Side::NAME,
-            draws: S::DRAWS,
-            params,
+            stage,
+            function: function_name,
+            side: function.side,
+            draws: function.draws,
+            params: params.clone(),
             canonical,
             slots,
             labels: vec![label],
             cell,
             trial,
-            releases,
+            releases: releases.clone(),
             population,
             kind,
         });
@@ -87,14 +89,14 @@ impl Plan<'_> {
     }
 
     /// The name of a run without its trial: choices of `[ingest]`, the alternative, all other choices, the step.
-    fn cell_label<S: Stage>(&self, choices: &[SweptField], step: &str) -> String {
+    fn cell_label(&self, function: &Signature, choices: &[SweptField], step: &str) -> String {
         let is_of_data = |choice: &&SweptField| choice.stage() == "ingest";
         let mut parts: Vec<String> = Vec::new();
-        if S::STAGE == "evaluate" {
-            parts.push(S::TASK.to_owned());
+        if function.stage == "evaluate" {
+            parts.push(function.function.to_owned());
         }
         parts.extend(choices.iter().filter(is_of_data).map(SweptField::label));
-        if S::STAGE != "ingest" {
+        if function.stage != "ingest" {
             parts.extend(self.config.label.iter().cloned());
         }
         parts.extend(choices.iter().filter(|choice| !is_of_data(choice)).map(SweptField::label));

@@ -4,6 +4,7 @@ use veilgraph_contract::{Arity, NoParams, Slot, Zone};
 use veilgraph_estimate::{Estimate, GroupAtRandom};
 use veilgraph_ingest::Ingest;
 
+use super::branch::Made;
 use super::*;
 
 const OPTIONS: Options = Options { data_dir: None, published: None, until: None, device: Device::Cpu };

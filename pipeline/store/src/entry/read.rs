@@ -9,7 +9,7 @@ use super::Entry;
 use crate::error::StoreError;
 use crate::manifest::OutputRecord;
 use crate::memory::MemoryLimit;
-use crate::table::Table;
+use crate::table::{ArtifactType, Table};
 
 impl Entry {
     /// Reads an artifact after checking its digest.
@@ -17,9 +17,9 @@ impl Entry {
     /// # Errors
     /// When it is missing, not what the manifest says, or would take too much memory.
     pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
-        let (table, path) = self.table::<A>(name)?;
+        let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
         memory.check::<A>(table.facts(), &path)?;
-        let attachment = self.attachment_of::<A>(&path)?;
+        let attachment = self.attachment_of(ArtifactType::of::<A>(), &path)?;
         table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid))
     }
 
@@ -30,7 +30,7 @@ impl Entry {
     /// When it is missing or not what the manifest says.
     pub fn open<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<Stored<A>, StoreError> {
         const { assert!(A::ATTACHMENT.is_none(), "an attachment would be lost") };
-        let (table, path) = self.table::<A>(name)?;
+        let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
         let (facts, whole, place) = (table.facts().clone(), table.clone(), path.clone());
         let load = move || {
             memory.check::<A>(whole.facts(), &place).map_err(|error| Invalid(error.to_string()))?;
@@ -38,37 +38,35 @@ impl Entry {
         };
         let rows = move |rows| -> Blocks {
             let path = path.clone();
-            Box::new(table.rows::<A>(rows).map(move |block| block.map_err(|invalid| named(&path, invalid))))
+            Box::new(table.rows(rows).map(move |block| block.map_err(|invalid| named(&path, invalid))))
         };
         Ok(Stored::new(facts, load, rows))
     }
 
     /// The open table of an artifact, and its path.
-    fn table<A: Artifact>(&self, name: &str) -> Result<(Table, PathBuf), StoreError> {
+    fn table(&self, artifact: ArtifactType, name: &str) -> Result<(Table, PathBuf), StoreError> {
         let missing = || StoreError::Missing { path: self.folder().join(name) };
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
         let path = self.path(output);
-        let is_asked_for = name == A::NAME && output.zone == A::ZONE.name() && output.file == format!("{name}.parquet");
+        let zone = artifact.zone.name();
+        let is_asked_for = name == artifact.name && output.zone == zone && output.file == format!("{name}.parquet");
         if !is_asked_for {
             let problem = format!(
-                "its manifest calls it `{}` of the zone {}, and `{}` of the zone {} was asked for",
-                output.file,
-                output.zone,
-                A::NAME,
-                A::ZONE.name()
+                "its manifest calls it `{}` of the zone {}, and `{}` of the zone {zone} was asked for",
+                output.file, output.zone, artifact.name,
             );
             return Err(corrupt(&path, Invalid(problem)));
         }
-        let table = Table::open::<A>(self.check(output)?).map_err(|invalid| corrupt(&path, invalid))?;
-        table.is_called::<A>().map_err(|invalid| corrupt(&path, invalid))?;
+        let table = Table::open(artifact, self.check(output)?).map_err(|invalid| corrupt(&path, invalid))?;
+        table.check_name().map_err(|invalid| corrupt(&path, invalid))?;
         Ok((table, path))
     }
 
     /// The file beside the table of an artifact, if it has one.
-    fn attachment_of<A: Artifact>(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(name) = A::ATTACHMENT else { return Ok(None) };
+    fn attachment_of(&self, artifact: ArtifactType, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(name) = artifact.attachment else { return Ok(None) };
         let Some(output) = self.manifest.outputs.get(name) else { return Ok(None) };
-        if output.zone != A::ZONE.name() || output.file != *name {
+        if output.zone != artifact.zone.name() || output.file != *name {
             let problem = format!("its manifest calls `{name}` the file `{}` of the zone {}", output.file, output.zone);
             return Err(corrupt(path, Invalid(problem)));
         }

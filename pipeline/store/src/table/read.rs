@@ -18,26 +18,27 @@ use parquet::file::statistics::Statistics;
 use rayon::prelude::*;
 use veilgraph_contract::{Artifact, Blocks, Column, Facts, Invalid, among_rows, until_error};
 
-use super::{OURS, columns_of, field, row_groups_at_a_time};
+use super::{ArtifactType, OURS, columns_of, field, row_groups_at_a_time};
 
-/// An open Parquet file with the columns of `A`, of which only the metadata have been read.
+/// An open Parquet file of an artifact, of which only the metadata have been read.
 #[derive(Clone)]
 pub(crate) struct Table {
     file: SharedFile,
     metadata: ArrowReaderMetadata,
     facts: Facts,
+    artifact: ArtifactType,
 }
 
 impl Table {
     /// Reads schema and facts.
     ///
     /// # Errors
-    /// When the file is not Parquet or has other columns than `A`.
-    pub(crate) fn open<A: Artifact>(file: File) -> Result<Self, Invalid> {
+    /// When the file is not Parquet or has other columns than the artifact.
+    pub(crate) fn open(artifact: ArtifactType, file: File) -> Result<Self, Invalid> {
         let file = SharedFile::new(file).map_err(|error| Invalid(error.to_string()))?;
         let metadata =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(|error| invalid(&error))?;
-        let expected: Vec<_> = A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect();
+        let expected: Vec<_> = artifact.columns.iter().map(|&(name, kind)| field(name, kind)).collect();
         let found: Vec<_> = metadata.schema().fields().iter().map(|found| found.as_ref().clone()).collect();
         if found != expected {
             let names = |fields: &[Field]| {
@@ -48,24 +49,25 @@ impl Table {
         let pairs = pairs_of(&metadata);
         let is_fact = |name: &String| !name.starts_with(OURS) && !name.starts_with("ARROW:");
         let facts = Facts(pairs.into_iter().filter(|(name, _)| is_fact(name)).collect());
-        Ok(Self { file, metadata, facts })
+        Ok(Self { file, metadata, facts, artifact })
     }
 
     /// Refuses a table that calls itself another artifact, or one of another zone.
     ///
     /// # Errors
     /// When its metadata say so.
-    pub(crate) fn is_called<A: Artifact>(&self) -> Result<(), Invalid> {
+    pub(crate) fn check_name(&self) -> Result<(), Invalid> {
         let pairs = pairs_of(&self.metadata);
         let found = |name: &str| pairs.get(&format!("{OURS}{name}")).map_or("nothing", String::as_str);
         let (name, zone) = (found("artifact"), found("zone"));
-        if name == A::NAME && zone == A::ZONE.name() {
+        let artifact = self.artifact;
+        if name == artifact.name && zone == artifact.zone.name() {
             return Ok(());
         }
         Err(Invalid(format!(
             "it calls itself `{name}` of the zone {zone}, not `{}` of the zone {}",
-            A::NAME,
-            A::ZONE.name()
+            artifact.name,
+            artifact.zone.name()
         )))
     }
 
@@ -80,11 +82,11 @@ impl Table {
     /// When the rows cannot be decoded or break an invariant of the artifact.
     pub(crate) fn read<A: Artifact>(&self, attachment: Option<&[u8]>) -> Result<A, Invalid> {
         let all = (0..self.metadata.metadata().num_row_groups()).collect();
-        until_error(self.blocks::<A>(all), |blocks| A::from_parts(&self.facts, blocks, attachment))?
+        until_error(self.blocks(all), |blocks| A::from_parts(&self.facts, blocks, attachment))?
     }
 
     /// The rows whose first value is in the range; only the row groups that may have some are read.
-    pub(crate) fn rows<A: Artifact>(&self, rows: Range<u32>) -> Blocks {
+    pub(crate) fn rows(&self, rows: Range<u32>) -> Blocks {
         let groups = (0..self.metadata.metadata().num_row_groups()).filter(|&group| {
             // Unsigned numbers are stored as signed ones of the same bits.
             let statistics = self.metadata.metadata().row_group(group).column(0).statistics();
@@ -94,19 +96,19 @@ impl Table {
             });
             limits.is_none_or(|(least, largest)| least < rows.end && largest >= rows.start)
         });
-        let blocks = self.blocks::<A>(groups.collect());
+        let blocks = self.blocks(groups.collect());
         Box::new(blocks.map(move |block| among_rows(block?, &rows)))
     }
 
     /// The blocks of these row groups, of which a few are decoded at a time.
-    fn blocks<A: Artifact>(&self, groups: Vec<usize>) -> Blocks {
+    fn blocks(&self, groups: Vec<usize>) -> Blocks {
         let (table, mut groups) = (self.clone(), groups.into_iter());
         let windows = std::iter::from_fn(move || {
             let window: Vec<usize> = groups.by_ref().take(row_groups_at_a_time()).collect();
             (!window.is_empty()).then_some(window)
         });
         let decoded = windows.flat_map(move |window| -> Vec<Result<Vec<Column>, Invalid>> {
-            let decode = |group| table.decode::<A>(group).map_err(|error| invalid(&error));
+            let decode = |group| table.decode(group).map_err(|error| invalid(&error));
             let groups: Result<Vec<_>, _> = window.into_par_iter().map(decode).collect();
             match groups {
                 Ok(groups) => groups.into_iter().flatten().map(Ok).collect(),
@@ -117,13 +119,13 @@ impl Table {
     }
 
     /// The blocks of one row group.
-    fn decode<A: Artifact>(&self, group: usize) -> Result<Vec<Vec<Column>>, ParquetError> {
+    fn decode(&self, group: usize) -> Result<Vec<Vec<Column>>, ParquetError> {
         let rows = usize::try_from(self.metadata.metadata().row_group(group).num_rows()).unwrap_or(0);
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
             .with_row_groups(vec![group])
             .with_batch_size(rows.clamp(1, 1 << 22))
             .build()?;
-        reader.map(|batch| Ok(columns_of::<A>(&batch?))).collect()
+        reader.map(|batch| Ok(columns_of(&batch?, self.artifact.columns))).collect()
     }
 }
 
@@ -132,7 +134,8 @@ impl Table {
 /// # Errors
 /// When it cannot be read, is not Parquet, has other columns, or breaks an invariant of the artifact.
 pub fn read_table<A: Artifact>(path: &Path) -> Result<A, Invalid> {
-    Table::open::<A>(File::open(path).map_err(|error| Invalid(error.to_string()))?)?.read(None)
+    let file = File::open(path).map_err(|error| Invalid(error.to_string()))?;
+    Table::open(ArtifactType::of::<A>(), file)?.read(None)
 }
 
 /// Key-value metadata of a Parquet file.

@@ -13,18 +13,19 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 use rayon::prelude::*;
-use veilgraph_contract::{Artifact, Column, ColumnType, Facts};
+use veilgraph_contract::{Column, ColumnType, Facts};
 
 use super::{OURS, field, row_groups_at_a_time, to_array};
 
-/// Writes an artifact block by block; equal content and metadata give equal bytes.
-pub(crate) fn write_table<A: Artifact>(
+/// Writes a table with these columns block by block; equal content and metadata give equal bytes.
+pub(crate) fn write_table(
+    columns: &[(&str, ColumnType)],
     facts: &Facts,
     blocks: &mut dyn Iterator<Item = Vec<Column>>,
     metadata: &BTreeMap<String, String>,
     sink: impl Write + Send,
 ) -> Result<()> {
-    let schema = Arc::new(Schema::new(A::COLUMNS.iter().map(|&(name, kind)| field(name, kind)).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(columns.iter().map(|&(name, kind)| field(name, kind)).collect::<Vec<_>>()));
     let ours = metadata.iter().map(|(name, value)| (format!("{OURS}{name}"), value.clone()));
     let pairs: BTreeMap<String, String> = facts.0.clone().into_iter().chain(ours).collect();
     let pairs = pairs.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect();
@@ -34,7 +35,7 @@ pub(crate) fn write_table<A: Artifact>(
         .set_dictionary_enabled(false)
         .set_max_row_group_row_count(Some(usize::MAX))
         .set_key_value_metadata(Some(pairs));
-    for &(name, kind) in A::COLUMNS {
+    for &(name, kind) in columns {
         properties = encoded(properties, ColumnPath::from(name), kind);
     }
     let writer = ArrowWriter::try_new(sink, schema.clone(), Some(properties.build()))?;
