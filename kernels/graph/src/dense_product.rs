@@ -107,7 +107,8 @@ fn multiply_padded(factor: Factor, x: &[f32], width: usize, sums: Sums) -> Vec<f
 
 /// Computes some rows of a product with the processor's widest vector instructions.
 ///
-/// Lanes are independent, and every sum runs in the order of the rows of `x`, so every width of vectors gives the same bits.
+/// Lanes are independent, every sum runs in the order of the rows of `x`, and a product is added without a rounding between, so
+/// every width of vectors gives the same bits.
 struct Part<'a> {
     factor: Factor<'a>,
     x: &'a [f32],
@@ -236,7 +237,7 @@ fn add_products<S: Simd, const V: usize>(
     for (sums, entry) in sums.iter_mut().zip(entries) {
         let entry = simd.splat_f32s(entry);
         for (sum, &x) in sums.iter_mut().zip(x) {
-            *sum = simd.add_f32s(*sum, simd.mul_f32s(entry, x));
+            *sum = simd.mul_add_f32s(entry, x, *sum);
         }
     }
 }

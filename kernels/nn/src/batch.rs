@@ -145,11 +145,11 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// One step of every model, then its evaluation.
     ///
     /// Where links are learned, steps of the parameters and of the links alternate, and begin with the parameters. The
-    /// first layer must then be computed anew for a step of the links, because its products belong on the tape.
+    /// products behind a step of the links are recorded, also those of its first layer, which the evaluation before it
+    /// computes.
     pub(crate) fn epoch(&mut self, network: &Network<B>) {
         let links = network.learned().filter(|_| self.epoch % 2 == 1);
         if let Some(links) = links {
-            self.forward = None;
             links.record();
         }
         let Forward { first, layers } = self.forward.take().unwrap_or_else(|| self.begin(network));
@@ -167,7 +167,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             self.step(layers, &mut gradients, network.learned().is_some());
         }
 
+        let next_links = network.learned().filter(|_| self.epoch % 2 == 0);
+        next_links.inspect(|links| links.record());
         let forward = self.begin(network);
+        next_links.inspect(|links| links.pause());
         let logits = evaluate(network, &forward);
         self.forward = Some(forward);
         self.select(logits, &train_losses);

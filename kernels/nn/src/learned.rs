@@ -4,9 +4,10 @@
 //! together with their step. So a learned graph stands among the layers as a fixed map would ([`LearnedMap`]), and
 //! learns like this:
 //!
-//! 1. [`LearnedMap::record`] starts a tape. From then on, every product `M x` of the forward pass and every product
-//!    `Mᵀ g` of the backward pass is kept, with its input and its output.
-//! 2. One forward and one backward pass run. Burn computes gradients for the parameters too; they are not used.
+//! 1. While [`LearnedMap::record`] holds, every product `M x` of the forward pass and every product `Mᵀ g` of the
+//!    backward pass is kept on a tape, with its input and its output.
+//! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
+//!    gradients for the parameters too; they are not used.
 //! 3. [`LearnedMap::learn`] takes the tape. A layer's forward input `x` and backward input `g` are all that the
 //!    gradient of the loss by `M` needs: it is the sum of `g xᵀ` over the layers. The weights make one step.
 //!
@@ -78,8 +79,9 @@ struct State {
     sums: Vec<RowSum>,
     /// Frobenius norm of the difference from the reported weights.
     distance: f64,
-    /// Products of the pass under way, if it is recorded.
-    tape: Option<Tape>,
+    /// Recorded products since the last step of the weights.
+    tape: Tape,
+    is_recording: bool,
 }
 
 impl ReportedLinks {
@@ -119,7 +121,8 @@ impl LearnedMap {
         let sum = |node: usize| rule.row_sum(reported.weights.row(node).1.iter().sum());
         let sums = (0..reported.n_nodes()).map(sum).collect();
         let (first, second) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
-        let state = State { weights, first, second, steps: 0, sums, distance: 0.0, tape: None };
+        let state =
+            State { weights, first, second, steps: 0, sums, distance: 0.0, tape: Tape::default(), is_recording: false };
         Self { reported, rule, state: Mutex::new(state) }
     }
 
@@ -136,26 +139,32 @@ impl LearnedMap {
                 dense_product(&state.weights, x, width, Sums::Single)
             }
         });
-        if let Some(tape) = &mut state.tape {
+        if state.is_recording {
             let pass = Pass { input: x.to_vec(), output: output.clone(), width };
-            if adjoint { tape.backward.push(pass) } else { tape.forward.push(pass) }
+            if adjoint { state.tape.backward.push(pass) } else { state.tape.forward.push(pass) }
         }
         output
     }
 
-    /// Keeps every product from now on, until [`Self::learn`].
+    /// Keeps every product from now on, until [`Self::pause`] or [`Self::learn`].
     pub(crate) fn record(&self) {
-        self.lock().tape = Some(Tape::default());
+        self.lock().is_recording = true;
     }
 
-    /// One step of Adam on the weights, by the gradients since [`Self::record`] and the two penalties.
+    /// Keeps no product until [`Self::record`]; the tape stays.
+    pub(crate) fn pause(&self) {
+        self.lock().is_recording = false;
+    }
+
+    /// One step of Adam on the weights, by the gradients of the recorded products and the two penalties.
     ///
     /// # Source
     /// Lin, Li, Wang (2022), Solitude, as Blink's published code reads it: weights are neither projected nor made
     /// symmetric.
     pub(crate) fn learn(&self) {
         let mut state = self.lock();
-        let Some(tape) = state.tape.take() else { return };
+        let tape = std::mem::take(&mut state.tape);
+        state.is_recording = false;
         let n = self.reported.n_nodes();
         let Scaling { left, right, .. } = self.rule.scaling(&state.sums);
         let by_sum = tape.gradient_by_sums(&state.sums, self.rule);

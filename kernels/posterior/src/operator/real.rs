@@ -55,7 +55,7 @@ impl Real for f32 {
     const ONE: Self = 1.0;
     const INTERPOLATION_ERROR: f64 = 1e-8;
     const ENTRY_COST: f64 = 0.42;
-    const KEPT_ENTRY_COST: Option<f64> = Some(0.25);
+    const KEPT_ENTRY_COST: Option<f64> = Some(0.2);
     const CORRECTION_COST: f64 = 0.56;
 
     fn from_f64(value: f64) -> Self {
