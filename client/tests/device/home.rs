@@ -76,6 +76,7 @@ impl Home {
         let plain = self.command(5, to, arguments);
         let mut command = Command::new("strace");
         command.args(["-f", "-o", "strace.log", "-e", fault]).arg(plain.get_program()).args(plain.get_args());
+        // strace hands its own environment on.
         command.env_remove("LD_LIBRARY_PATH");
         Call(command.current_dir(self.0.path()).output().expect("started"))
     }

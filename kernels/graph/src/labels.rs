@@ -37,7 +37,7 @@ impl Labels {
         &self.classes
     }
 
-    /// Returns those of `nodes` whose class these labels say, each with it.
+    /// Returns those of `nodes` whose class these labels say, each with its class.
     #[must_use]
     pub fn of_nodes(&self, nodes: &[u32]) -> Vec<(u32, u16)> {
         nodes.iter().filter_map(|&node| Some((node, self.class(node)?))).collect()

@@ -148,7 +148,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// products behind a step of the links are recorded, also those of its first layer, which the evaluation before it
     /// computes.
     pub(crate) fn epoch(&mut self, network: &Network<B>) {
-        let links = network.learned().filter(|_| self.epoch % 2 == 1);
+        let (links, next_links) = match network.learned() {
+            Some(links) if self.epoch % 2 == 1 => (Some(links), None),
+            next_links => (None, next_links),
+        };
         if let Some(links) = links {
             links.record();
         }
@@ -167,10 +170,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             self.step(layers, &mut gradients, network.learned().is_some());
         }
 
-        let next_links = network.learned().filter(|_| self.epoch % 2 == 0);
-        next_links.inspect(|links| links.record());
-        let forward = self.begin(network);
-        next_links.inspect(|links| links.pause());
+        let forward = match next_links {
+            Some(links) => links.recorded(|| self.begin(network)),
+            None => self.begin(network),
+        };
         let logits = evaluate(network, &forward);
         self.forward = Some(forward);
         self.select(logits, &train_losses);

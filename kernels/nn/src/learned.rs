@@ -4,7 +4,7 @@
 //! together with their step. So a learned graph stands among the layers as a fixed map would ([`LearnedMap`]), and
 //! learns like this:
 //!
-//! 1. While [`LearnedMap::record`] holds, every product `M x` of the forward pass and every product `Mᵀ g` of the
+//! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the forward pass and every product `Mᵀ g` of the
 //!    backward pass is kept on a tape, with its input and its output.
 //! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
 //!    gradients for the parameters too; they are not used.
@@ -126,7 +126,7 @@ impl LearnedMap {
         Self { reported, rule, state: Mutex::new(state) }
     }
 
-    /// `M x`, or `Mᵀ x` for the adjoint; kept on the tape, if there is one.
+    /// `M x`, or `Mᵀ x` for the adjoint, which goes to the tape while products are recorded.
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n, width]`.
@@ -146,14 +146,17 @@ impl LearnedMap {
         output
     }
 
-    /// Keeps every product from now on, until [`Self::pause`] or [`Self::learn`].
+    /// Keeps every product from now on, until [`Self::learn`].
     pub(crate) fn record(&self) {
         self.lock().is_recording = true;
     }
 
-    /// Keeps no product until [`Self::record`]; the tape stays.
-    pub(crate) fn pause(&self) {
+    /// What `make` returns, whose products are kept. Those after it are not, until [`Self::record`].
+    pub(crate) fn recorded<T>(&self, make: impl FnOnce() -> T) -> T {
+        self.record();
+        let made = make();
         self.lock().is_recording = false;
+        made
     }
 
     /// One step of Adam on the weights, by the gradients of the recorded products and the two penalties.
@@ -164,6 +167,7 @@ impl LearnedMap {
     pub(crate) fn learn(&self) {
         let mut state = self.lock();
         let tape = std::mem::take(&mut state.tape);
+        assert_eq!(tape.forward.len(), tape.backward.len(), "every layer has a product of each pass on the tape");
         state.is_recording = false;
         let n = self.reported.n_nodes();
         let Scaling { left, right, .. } = self.rule.scaling(&state.sums);

@@ -113,7 +113,7 @@ impl Draft {
         attachment: Option<Vec<u8>>,
     ) -> Result<(), StoreError> {
         let ArtifactType { name, zone, .. } = artifact;
-        let file = file_of(name);
+        let file = artifact.file();
         if artifact.is_report && self.release.is_none() {
             return Err(StoreError::Uncharged { path: self.folder.join(&file), artifact: name });
         }
@@ -225,13 +225,10 @@ impl Saver for StoreSaver<'_> {
         attachment: Option<Vec<u8>>,
     ) -> Result<(), StoreError> {
         // Nobody here could read it back.
-        self.memory.check::<A>(facts, &self.draft.folder.join(file_of(A::NAME)))?;
-        self.draft.save(ArtifactType::of::<A>(), facts, blocks, attachment)
+        let artifact = ArtifactType::of::<A>();
+        self.memory.check::<A>(facts, &self.draft.folder.join(artifact.file()))?;
+        self.draft.save(artifact, facts, blocks, attachment)
     }
-}
-
-fn file_of(artifact: &str) -> String {
-    format!("{artifact}.parquet")
 }
 
 /// Compares what would be written with the memory of whoever reads it, and writes nothing.

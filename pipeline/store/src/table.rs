@@ -34,6 +34,11 @@ impl ArtifactType {
     pub(crate) const fn of<A: Artifact>() -> Self {
         Self { name: A::NAME, zone: A::ZONE, columns: A::COLUMNS, is_report: A::IS_REPORT, attachment: A::ATTACHMENT }
     }
+
+    /// Name of the table's file.
+    pub(crate) fn file(self) -> String {
+        format!("{}.parquet", self.name)
+    }
 }
 
 /// Row groups that are encoded or decoded at a time: one per thread, within reason for the memory.

@@ -181,9 +181,9 @@ impl AllPairs {
         }
         let costs =
             |rests: &[f32]| CosineJoin::n_steps(&self.directions, rests).into_iter().map(|steps| JOIN_STEP * steps);
-        let exact: f64 = costs(&[least / 2.0]).sum();
+        let exact_cost: f64 = costs(&[least / 2.0]).sum();
         let rests: Vec<f32> = RESTS.into_iter().filter(|&rest| rest > least / 2.0).collect();
-        let is_long = plain.min(exact) > most_products;
+        let is_long = plain.min(exact_cost) > most_products;
         let short = is_long.then(|| rests.iter().zip(costs(&rests)).find(|&(_, cost)| cost <= most_products)).flatten();
         if let Some((&rest, products)) = short {
             tracing::info!(
@@ -193,7 +193,7 @@ impl AllPairs {
             tracing::debug!(rest, least, products, "short heads");
             return Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false };
         }
-        if exact < plain {
+        if exact_cost < plain {
             Finder::Join { join: CosineJoin::new(&self.directions, least, least / 2.0), finds_all: true }
         } else {
             Finder::Plain

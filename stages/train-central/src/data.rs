@@ -33,11 +33,8 @@ impl Data {
                 features.n_rows()
             )));
         }
-        let of = |split: Split| -> Vec<(u32, u16)> {
-            let members = nodes.members(split).into_iter();
-            members.filter_map(|node| labels.class(node).map(|class| (node, class))).collect()
-        };
-        let (training, validation) = (of(Split::Train), of(Split::Validation));
+        let [training, validation] =
+            [Split::Train, Split::Validation].map(|split| labels.of_nodes(&nodes.members(split)));
         if training.is_empty() {
             return Err(Invalid("no training node has a label; choose another split".into()));
         }

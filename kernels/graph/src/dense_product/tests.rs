@@ -22,6 +22,24 @@ fn products_are_those_of_the_matrix() {
     }
 }
 
+/// Every sum adds its products in the order of the terms, each with one rounding.
+#[test]
+fn products_are_added_without_a_rounding_between() {
+    let fraction = |k: usize| ((k * 37) % 101) as f32 / 97.0 - 0.5;
+    for (n_rows, n_columns, width) in [(5, 70, 1), (130, 33, 7), (9, 300, 16)] {
+        let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
+        let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
+        let product = dense_product(&matrix, &x, width, Sums::Single);
+        for (row, lane) in (0..n_rows).flat_map(|row| (0..width).map(move |lane| (row, lane))) {
+            let mut sum = 0.0_f32;
+            for column in 0..n_columns {
+                sum = matrix[row * n_columns + column].mul_add(x[column * width + lane], sum);
+            }
+            assert_eq!(product[row * width + lane].to_bits(), sum.to_bits(), "{n_rows} x {width}");
+        }
+    }
+}
+
 /// A million terms of one half, beside a large one: single sums stop growing, and sums by words do not.
 #[test]
 fn sums_by_words_lose_nothing_in_long_rows() {

@@ -58,8 +58,12 @@ fn the_first_step_goes_against_the_gradient() {
             state.sums = row_sums(&state.weights, rule);
         }
         let passes = [(values(N * 4, 1), values(N * 4, 2), 4), (values(N * 3, 3), values(N * 3, 4), 3)];
+        // As in training, the first layer is recorded, then an evaluation runs that is not, and then the others are recorded.
+        let [(first, _, first_width), (second, _, second_width)] = &passes;
+        map.recorded(|| drop(map.apply(first, *first_width, false)));
+        map.apply(&values(N * 3, 6), 3, false);
         map.record();
-        passes.iter().for_each(|(x, _, width)| drop(map.apply(x, *width, false)));
+        map.apply(second, *second_width, false);
         passes.iter().rev().for_each(|(_, g, width)| drop(map.apply(g, *width, true)));
         let before = map.lock().weights.clone();
         map.learn();

@@ -14,7 +14,7 @@ use veilgraph_ingest::{Ingest, Params};
 use super::plan::print_cost;
 use super::run;
 use crate::cli::{InitArguments, RunArguments};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, read_value};
 use crate::output;
 use guess::Source;
 
@@ -61,9 +61,8 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
 
 /// What `[ingest]` makes of the files.
 fn look(source: &Source, ingest: &toml::Table, folder: &Path) -> anyhow::Result<Found> {
-    let params: Params = toml::Value::Table(ingest.clone())
-        .try_into()
-        .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
+    let params: Params = read_value(toml::Value::Table(ingest.clone()))
+        .map_err(|error| ConfigError(error.inner().message().to_owned()))?;
     let inside = params.folder.as_deref().map_or(folder.to_owned(), |inner| folder.join(inner));
     let mut raw = Vec::new();
     for name in params.files()? {

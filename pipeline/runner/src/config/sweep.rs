@@ -40,7 +40,7 @@ pub(crate) struct Fields {
 
 /// The combinations of the lists of a table.
 struct Combinations {
-    /// The choices on which the parameters of each depend; none where an earlier one has the same parameters.
+    /// The choices on which the parameters of each depend; `None` where an earlier combination has the same parameters.
     choices: Vec<Option<Vec<SweptField>>>,
     fields: Fields,
 }

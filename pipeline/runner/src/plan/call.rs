@@ -12,7 +12,7 @@ use crate::task::Wire;
 /// What the plan asks of a stage function.
 pub(super) struct Signature {
     pub stage: &'static str,
-    pub function: &'static str,
+    pub name: &'static str,
     pub side: &'static str,
     pub draws: Draws,
     pub inputs: Vec<Slot>,
@@ -30,7 +30,7 @@ impl Signature {
     pub(super) fn of<S: Stage>() -> Self {
         Self {
             stage: S::STAGE,
-            function: S::TASK,
+            name: S::TASK,
             side: S::Side::NAME,
             draws: S::DRAWS,
             inputs: S::Inputs::slots(),
@@ -40,8 +40,8 @@ impl Signature {
 
     /// A mistake in the wiring of a system.
     pub(super) fn bug(&self, problem: &str) -> ConfigError {
-        let Self { stage, function, .. } = self;
-        ConfigError(format!("{stage} {function}: {problem}; correct the wiring in pipeline/runner/src/systems"))
+        let Self { stage, name, .. } = self;
+        ConfigError(format!("{stage} {name}: {problem}; correct the wiring in pipeline/runner/src/systems"))
     }
 }
 
@@ -62,8 +62,9 @@ impl Plan<'_> {
         };
         let mut branch = (*last).clone();
         for &output in &function.outputs {
-            let is_output = |input: &Slot| (input.artifact, input.zone) == (output.artifact, output.zone);
-            if branch.is_made(output) && !function.inputs.iter().any(is_output) {
+            let mut inputs = function.inputs.iter();
+            let is_replaced = inputs.any(|input| (input.artifact, input.zone) == (output.artifact, output.zone));
+            if branch.is_made(output) && !is_replaced {
                 return Err(function.bug(&format!(
                     "it makes `{}`, which another stage function of this way through the experiment made; drop that \
                      one first",

@@ -55,8 +55,8 @@ impl Plan<'_> {
         let population = if releases.is_empty() { String::new() } else { branch.population.clone() };
         let drawn = if function.draws == Draws::EveryTrial { trial } else { None };
         let wires: Vec<&[Wire]> = slots.iter().map(|slot| slot.wires.as_slice()).collect();
-        let (stage, function_name) = (function.stage, function.function);
-        let identity = format!("{stage} {function_name} {canonical} {wires:?} {drawn:?} {population}");
+        let (stage, name) = (function.stage, function.name);
+        let identity = format!("{stage} {name} {canonical} {wires:?} {drawn:?} {population}");
         if let Some(&known) = self.known.get(&identity) {
             if !self.tasks[known].labels.contains(&label) {
                 self.tasks[known].labels.push(label);
@@ -68,11 +68,11 @@ impl Plan<'_> {
         let kinds = sources.map(|source| &self.tasks[source].kind);
         let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
         let filled: Vec<&str> = filled.collect();
-        let kind = Kind::of(stage, function_name, &canonical, &filled, run.files, kinds);
+        let kind = Kind::of(stage, name, &canonical, &filled, run.files, kinds);
         self.known.insert(identity, self.tasks.len());
         self.tasks.push(Task {
             stage,
-            function: function_name,
+            function: name,
             side: function.side,
             draws: function.draws,
             params: params.clone(),
@@ -93,7 +93,7 @@ impl Plan<'_> {
         let is_of_data = |choice: &&SweptField| choice.stage() == "ingest";
         let mut parts: Vec<String> = Vec::new();
         if function.stage == "evaluate" {
-            parts.push(function.function.to_owned());
+            parts.push(function.name.to_owned());
         }
         parts.extend(choices.iter().filter(is_of_data).map(SweptField::label));
         if function.stage != "ingest" {

@@ -80,7 +80,7 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
         let kind = Kind::of(&trials[0]);
         let cells = match known.entry(kind) {
             Entry::Occupied(cells) => cells.into_mut(),
-            Entry::Vacant(place) => place.insert(cells(plan, kind)?),
+            Entry::Vacant(place) => place.insert(cells(plan, kind, true)?),
         };
         // Networks that nobody scores or attacks are not trained, unless training is all that is wanted.
         let is_wanted = predicts_classes(plan) || super::audit::attacks_networks(plan);
@@ -154,19 +154,15 @@ impl Kind {
 
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
-    let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true })?;
+    let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true }, false)?;
     for SweptCell { params, .. } in &mut cells {
         (params.blend, params.beliefs) = (false, false);
-        // Nothing is searched, so nothing is halved.
-        if params.search == Search::Halving {
-            params.search = Search::Full;
-        }
     }
     Ok(cells)
 }
 
-/// The cells of `[train]` for networks over graphs of this kind.
-fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigError> {
+/// The cells of `[train]` for networks over graphs of this kind. If it `is_searched`, trials of a search may choose settings.
+fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let Kind { is_learned, is_empty, is_listed } = kind;
     let device = plan.options.device;
     let is_published = plan.config.profile == Profile::Published;
@@ -209,6 +205,10 @@ fn cells(plan: &mut Plan, kind: Kind) -> Result<Vec<SweptCell<Params>>, ConfigEr
         // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps.
         let cannot_race = params.device != Device::Cpu || is_learned;
         if params.settings().len() == 1 || (params.search == Search::Racing && cannot_race) {
+            params.search = Search::Full;
+        }
+        // Settings are given up between the trials of a search, which this network does not have.
+        if params.search == Search::Halving && !is_searched {
             params.search = Search::Full;
         }
         if params.search == Search::Halving && has_no_search {

@@ -49,7 +49,7 @@ impl Entry {
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
         let path = self.path(output);
         let zone = artifact.zone.name();
-        let is_asked_for = name == artifact.name && output.zone == zone && output.file == format!("{name}.parquet");
+        let is_asked_for = name == artifact.name && output.zone == zone && output.file == artifact.file();
         if !is_asked_for {
             let problem = format!(
                 "its manifest calls it `{}` of the zone {}, and `{}` of the zone {zone} was asked for",
