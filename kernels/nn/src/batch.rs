@@ -148,10 +148,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// products behind a step of the links are recorded, also those of its first layer, which the evaluation before it
     /// computes.
     pub(crate) fn epoch(&mut self, network: &Network<B>) {
-        let (links, next_links) = match network.learned() {
-            Some(links) if self.epoch % 2 == 1 => (Some(links), None),
-            next_links => (None, next_links),
-        };
+        let steps_links = self.epoch % 2 == 1;
+        let links = network.learned().filter(|_| steps_links);
         if let Some(links) = links {
             links.record();
         }
@@ -170,9 +168,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             self.step(layers, &mut gradients, network.learned().is_some());
         }
 
-        let forward = match next_links {
-            Some(links) => links.recorded(|| self.begin(network)),
-            None => self.begin(network),
+        let forward = match network.learned() {
+            // The next epoch steps the links.
+            Some(links) if !steps_links => links.recorded(|| self.begin(network)),
+            _ => self.begin(network),
         };
         let logits = evaluate(network, &forward);
         self.forward = Some(forward);

@@ -4,8 +4,8 @@
 //! together with their step. So a learned graph stands among the layers as a fixed map would ([`LearnedMap`]), and
 //! learns like this:
 //!
-//! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the forward pass and every product `Mᵀ g` of the
-//!    backward pass is kept on a tape, with its input and its output.
+//! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the
+//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output.
 //! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
 //!    gradients for the parameters too; they are not used.
 //! 3. [`LearnedMap::learn`] takes the tape. A layer's forward input `x` and backward input `g` are all that the

@@ -225,8 +225,9 @@ impl<'a> Plan<'a> {
         params: impl Fn(veilgraph_evaluate::Params) -> S::Params,
     ) -> Result<(), ConfigError> {
         let (trials, table) = (self.config.trials, further.first().map_or("", SweptField::stage));
+        let function = Signature::of::<S>();
         for branch in of.iter().filter(|branch| branch.is_scored(trials)) {
-            let (read, trial) = (self.as_read(branch, &Signature::of::<S>())?.with(further), branch.trial.unwrap_or(0));
+            let (read, trial) = (self.as_read(branch, &function)?.with(further), branch.trial.unwrap_or(0));
             let params = params(self.named(&read, trial));
             self.run::<S>(&[&read], &params, Run { table, ..Run::default() })?;
         }

@@ -179,9 +179,10 @@ impl AllPairs {
         if least <= 0.0 {
             return Finder::Plain;
         }
-        let costs =
-            |rests: &[f32]| CosineJoin::n_steps(&self.directions, rests).into_iter().map(|steps| JOIN_STEP * steps);
-        let exact_cost: f64 = costs(&[least / 2.0]).sum();
+        let costs = |rests: &[f32]| -> Vec<f64> {
+            CosineJoin::n_steps(&self.directions, rests).into_iter().map(|steps| JOIN_STEP * steps).collect()
+        };
+        let exact_cost = costs(&[least / 2.0])[0];
         let rests: Vec<f32> = RESTS.into_iter().filter(|&rest| rest > least / 2.0).collect();
         let is_long = plain.min(exact_cost) > most_products;
         let short = is_long.then(|| rests.iter().zip(costs(&rests)).find(|&(_, cost)| cost <= most_products)).flatten();

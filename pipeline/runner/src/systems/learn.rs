@@ -155,9 +155,7 @@ impl Kind {
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
     let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true }, false)?;
-    for SweptCell { params, .. } in &mut cells {
-        (params.blend, params.beliefs) = (false, false);
-    }
+    cells.iter_mut().for_each(|cell| (cell.params.blend, cell.params.beliefs) = (false, false));
     Ok(cells)
 }
 
@@ -202,13 +200,14 @@ fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell
                         remove `search`"
                 .to_owned());
         }
-        // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps.
-        let cannot_race = params.device != Device::Cpu || is_learned;
-        if params.settings().len() == 1 || (params.search == Search::Racing && cannot_race) {
-            params.search = Search::Full;
-        }
-        // Settings are given up between the trials of a search, which this network does not have.
-        if params.search == Search::Halving && !is_searched {
+        // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps. Halving
+        // gives settings up between the trials of a search.
+        let can_give_up = match params.search {
+            Search::Full => false,
+            Search::Racing => params.device == Device::Cpu && !is_learned,
+            Search::Halving => is_searched,
+        };
+        if params.settings().len() == 1 || !can_give_up {
             params.search = Search::Full;
         }
         if params.search == Search::Halving && has_no_search {
