@@ -32,7 +32,7 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
         }
         counts
     };
-    let reached = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, ReachedCounts::plus);
+    let ReachedCounts(reached) = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, ReachedCounts::plus);
     let sorted_beta = posterior.sorted_beta();
     let as_if_unknown: Vec<u64> = if visits_all_pairs {
         vec![0; thresholds.len()]
@@ -42,33 +42,31 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     let mut counts = vec![0; thresholds.len()];
     let mut change = 0;
     for k in (0..thresholds.len()).rev() {
-        change += reached.with_evidence[k + 1] - reached.without_evidence[k + 1];
+        change += reached[k + 1];
         counts[k] = as_if_unknown[k].wrapping_add_signed(change);
     }
     counts
 }
 
-/// Counts visited pairs by the number of thresholds that their logits reach.
+/// Counts visited pairs by the number of thresholds that their logits reach: entry `k` counts the pairs that reach exactly the
+/// first `k` thresholds.
 ///
-/// The difference of the two counts corrects a count over all pairs as if nothing were known of any.
+/// Where known pairs alone are visited, the counts correct those over all pairs as if nothing were known of any. So each visit
+/// adds 1 where the pair is, and subtracts 1 where it would be if nothing were known of it; an entry may be negative.
 ///
 /// # Shapes
-/// Both are `[thresholds + 1]`: entry `k` counts the pairs that reach exactly the first `k` thresholds.
-struct ReachedCounts {
-    with_evidence: Vec<i64>,
-    /// The pairs of `with_evidence` are counted here as if nothing were known of them.
-    without_evidence: Vec<i64>,
-}
+/// `[thresholds + 1]`.
+struct ReachedCounts(Vec<i64>);
 
 impl ReachedCounts {
     /// Returns counts of no pairs.
     fn new(n_thresholds: usize) -> Self {
-        Self { with_evidence: vec![0; n_thresholds + 1], without_evidence: vec![0; n_thresholds + 1] }
+        Self(vec![0; n_thresholds + 1])
     }
 
     /// Counts all pairs of `i` and a later node.
     fn add_all_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
-        let mut add = |j: u32, known: Known| self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
+        let mut add = |j: u32, known: Known| self.0[locator.n_reached(posterior.logit(i, j, known))] += 1;
         let mut next = i + 1;
         posterior.evidence().row(i as usize).for_each(|(j, known)| {
             (next..j).for_each(|unknown| add(unknown, Known::default()));
@@ -78,18 +76,17 @@ impl ReachedCounts {
         (next..posterior.n_nodes() as u32).for_each(|unknown| add(unknown, Known::default()));
     }
 
-    /// Counts the known pairs of `i` and a later node, with and without what is known of them.
+    /// Moves the known pairs of `i` and a later node from where they would be if nothing were known of them to where they are.
     fn add_known_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
         posterior.evidence().row(i as usize).for_each(|(j, known)| {
-            self.with_evidence[locator.n_reached(posterior.logit(i, j, known))] += 1;
-            self.without_evidence[locator.n_reached(posterior.logit(i, j, Known::default()))] += 1;
+            self.0[locator.n_reached(posterior.logit(i, j, known))] += 1;
+            self.0[locator.n_reached(posterior.logit(i, j, Known::default()))] -= 1;
         });
     }
 
     /// Adds the counts of other pairs.
     fn plus(mut self, other: Self) -> Self {
-        self.with_evidence.iter_mut().zip(other.with_evidence).for_each(|(sum, count)| *sum += count);
-        self.without_evidence.iter_mut().zip(other.without_evidence).for_each(|(sum, count)| *sum += count);
+        self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
         self
     }
 }

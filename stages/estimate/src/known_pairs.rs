@@ -106,19 +106,16 @@ impl<'a> KnownPairs<'a> {
         if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
                 let mut row = Vec::with_capacity(self.similar.row(i).len());
-                changes.visit(i, |_, change| row.push(change as f32));
+                changes.visit(i, |_, change| {
+                    row.push(change as f32);
+                    0.0
+                });
                 row.shrink_to_fit();
                 row
             };
             changes.kept = Some((0..b.len()).into_par_iter().map(row).collect());
         }
         changes
-    }
-
-    /// Returns the known partners above `i`, as often and in the order in which [`Changes`] visits them.
-    fn partners(&self, i: usize) -> impl Iterator<Item = u32> {
-        let claimed = self.listed_claims().into_iter().flat_map(move |evidence| evidence.claims(i).map(|(j, _)| j));
-        claimed.chain(self.similar.row(i).iter().map(|pair| pair.partner))
     }
 
     /// Sums the probabilities of the pairs in bins that have a sum, and their slopes. Pairs of other bins cost next to nothing.
@@ -163,10 +160,13 @@ pub(crate) struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Calls `add(j, entry)` for the known partners `j` above `i`. A pair that is claimed and in a bin comes twice:
-    /// once with the change by its claims, and once with the further change by its bin.
+    /// Calls `add(j, entry)` for the known partners `j` above `i`, and returns the sum of what `add` returns. A pair that is
+    /// claimed and in a bin comes twice: once with the change by its claims, and once with the further change by its bin.
+    ///
+    /// The sum is formed here, in a register. In a variable that `add` captures, it would be stored and read again for each
+    /// pair.
     #[inline]
-    fn visit(&self, i: usize, mut add: impl FnMut(u32, f64)) {
+    fn visit(&self, i: usize, mut add: impl FnMut(u32, f64) -> f64) -> f64 {
         let Self { known, kernel, exp_minus_b, exp_minus_logits, unlisted, .. } = self;
         let at = |j: u32, exp_minus_logit: f64| {
             kernel.from_exp_minus(exp_minus_b[i] * exp_minus_b[j as usize] * exp_minus_logit)
@@ -184,18 +184,39 @@ impl Changes<'_> {
             }
             at(j, exp_minus_logit) - at(j, exp_minus_unlisted)
         };
+        let mut sum = 0.0;
         for (j, claims) in known.listed_claims().into_iter().flat_map(|evidence| evidence.claims(i)) {
-            add(j, change(j, exp_minus_logits[0][usize::from(claims)], exp_minus_logits[0][0]));
+            sum += add(j, change(j, exp_minus_logits[0][usize::from(claims)], exp_minus_logits[0][0]));
         }
+        let is_unclaimed = known.shares == UNCLAIMED;
         for &SimilarClaim { partner, bin, claims } in known.similar.row(i) {
             let (bin, claims) = (usize::from(bin), usize::from(claims));
-            if known.shares == UNCLAIMED {
-                add(partner, change(partner, exp_minus_logits[bin][claims], exp_minus_logits[0][claims]));
+            sum += if is_unclaimed {
+                add(partner, change(partner, exp_minus_logits[bin][claims], exp_minus_logits[0][claims]))
             } else {
                 let unlisted: f64 = unlisted.iter().map(|&(logit, share)| share * at(partner, logit)).sum();
-                add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted);
+                add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted)
+            };
+        }
+        sum
+    }
+
+    /// Does what [`Self::visit`] does, with the entries of row `i` that were kept.
+    #[inline]
+    fn visit_kept(&self, i: usize, kept: &[f32], mut add: impl FnMut(u32, f64) -> f64) -> f64 {
+        let similar = self.known.similar.row(i);
+        let (of_claims, of_similar) = kept.split_at(kept.len() - similar.len());
+        let mut sum = 0.0;
+        // One chained iterator over both would ask before each pair which of them it has come to.
+        if let Some(evidence) = self.known.listed_claims() {
+            for ((j, _), &change) in evidence.claims(i).zip(of_claims) {
+                sum += add(j, change.into());
             }
         }
+        for (pair, &change) in similar.iter().zip(of_similar) {
+            sum += add(pair.partner, change.into());
+        }
+        sum
     }
 
     /// Returns the matrix times `v`.
@@ -206,20 +227,15 @@ impl Changes<'_> {
         let product_of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; v.len()];
             for i in (stripe..v.len()).step_by(STRIPES) {
-                let mut sum_of_row = 0.0;
-                let mut add = |j: u32, change: f64| {
-                    sum_of_row += change * v[j as usize];
-                    sums[j as usize] += change * v[i];
+                let own = v[i];
+                let add = |j: u32, change: f64| {
+                    sums[j as usize] += change * own;
+                    change * v[j as usize]
                 };
-                match &self.kept {
-                    Some(rows) => {
-                        debug_assert_eq!(rows[i].len(), self.known.partners(i).count());
-                        let partners = self.known.partners(i);
-                        partners.zip(&rows[i]).for_each(|(j, &change)| add(j, change.into()));
-                    }
+                sums[i] += match &self.kept {
+                    Some(rows) => self.visit_kept(i, &rows[i], add),
                     None => self.visit(i, add),
-                }
-                sums[i] += sum_of_row;
+                };
             }
             sums
         };

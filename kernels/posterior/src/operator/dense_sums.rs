@@ -48,7 +48,8 @@ pub fn dense_sums(
 fn all_rows<T: Real>(planes: &ClaimPlanes, epsilon_links: f64, is_slope: bool, beta: &[f64], v: &[f64]) -> Vec<f64> {
     let [logits] = evidence_logits(epsilon_links, &[])[..] else { unreachable!("bin 0 is the only one") };
     let claims = ClaimEntries::<T>::new(beta, logits, planes.clone());
-    let v: Vec<T> = v.iter().copied().map(T::from_f64).collect();
+    let mut v: Vec<T> = v.iter().copied().map(T::from_f64).collect();
+    v.resize(v.len().next_multiple_of(WORD), T::default());
     let arch = Arch::new();
     let sum = |node: usize| arch.dispatch(RowSum { claims: &claims, node, v: &v, is_slope });
     (0..beta.len()).into_par_iter().map(sum).collect()
@@ -57,7 +58,7 @@ fn all_rows<T: Real>(planes: &ClaimPlanes, epsilon_links: f64, is_slope: bool, b
 /// Computes `Σ_j P_ij v_j`, or `Σ_j P_ij (1 − P_ij) v_j` for slopes, for one row `i`.
 ///
 /// # Shapes
-/// `v`: `[n_nodes]`.
+/// `v`: `[n_nodes]`, then zeros up to a whole word.
 struct RowSum<'a, T: Real> {
     claims: &'a ClaimEntries<T>,
     node: usize,
@@ -74,13 +75,16 @@ impl<T: Real> WithSimd for RowSum<'_, T> {
         const SUMS: usize = 16;
         let Self { claims, node, v, is_slope } = self;
         let mut sums = [0.0_f64; SUMS];
-        for (word, v) in v.chunks(WORD).enumerate() {
-            let entries = claims.entries(node, word);
+        let mut entries = [T::default(); WORD];
+        for (word, v) in v.as_chunks::<WORD>().0.iter().enumerate() {
+            claims.write(node, word, &mut entries);
+            if is_slope {
+                entries.iter_mut().for_each(|entry| *entry = *entry * (T::ONE - *entry));
+            }
             let mut partial = [T::default(); SUMS];
-            for (entries, v) in entries.as_chunks::<SUMS>().0.iter().zip(v.chunks(SUMS)) {
+            for (entries, v) in entries.as_chunks::<SUMS>().0.iter().zip(v.as_chunks::<SUMS>().0) {
                 for ((sum, &entry), &v) in partial.iter_mut().zip(entries).zip(v) {
-                    let value = if is_slope { entry * (T::ONE - entry) } else { entry };
-                    *sum += value * v;
+                    *sum += entry * v;
                 }
             }
             sums.iter_mut().zip(partial).for_each(|(sum, partial)| *sum += partial.to_f64());

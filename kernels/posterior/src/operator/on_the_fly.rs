@@ -125,10 +125,12 @@ impl<T: Real> MultiplyRow<'_, T> {
     #[inline(always)]
     fn with_known_width<const WIDTH: usize>(self) {
         let mut sums = [0.0_f64; WIDTH];
+        let mut entries = [T::default(); WORD];
         let (rows, _) = self.x.as_chunks::<WIDTH>();
         for (word, rows) in rows.chunks(WORD).enumerate() {
             let mut partial = [T::default(); WIDTH];
-            for (&entry, row) in self.claims.entries(self.node, word).iter().zip(rows) {
+            self.claims.write(self.node, word, &mut entries);
+            for (&entry, row) in entries.iter().zip(rows) {
                 for (sum, &value) in partial.iter_mut().zip(row) {
                     *sum += entry * value;
                 }
@@ -143,9 +145,11 @@ impl<T: Real> MultiplyRow<'_, T> {
     fn with_any_width(self) {
         let width = self.out.len();
         let mut sums = vec![0.0_f64; width];
+        let mut entries = [T::default(); WORD];
         for (word, rows) in self.x.chunks(WORD * width).enumerate() {
             self.out.fill(T::default());
-            for (&entry, row) in self.claims.entries(self.node, word).iter().zip(rows.chunks_exact(width)) {
+            self.claims.write(self.node, word, &mut entries);
+            for (&entry, row) in entries.iter().zip(rows.chunks_exact(width)) {
                 for (sum, &value) in self.out.iter_mut().zip(row) {
                     *sum += entry * value;
                 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 use veilgraph_graph::Sums;
 
@@ -11,16 +11,7 @@ pub(super) const WORD: usize = 64;
 
 /// The soft operator can be applied in a floating-point type with this trait.
 pub trait Real:
-    Copy
-    + Default
-    + Send
-    + Sync
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + AddAssign
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + 'static
+    Copy + Default + Send + Sync + Add<Output = Self> + Sub<Output = Self> + AddAssign + Mul<Output = Self> + 'static
 {
     /// This is the number one.
     const ONE: Self;
@@ -40,10 +31,13 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// Returns the value in double precision.
     fn to_f64(self) -> f64;
-    /// Selects a level for each bit of a word of the planes of claims: the third level where the bit of `both` is set
+    /// Writes a level for each bit of a word of the planes of claims: the third level where the bit of `both` is set
     /// (two claims), else the second where the bit of `any` is set (one claim), else the first (no claim). A bit of
     /// `both` may only be set where that of `any` is.
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD];
+    fn select(levels: [Self; 3], any: u64, both: u64, selected: &mut [Self; WORD]);
+    /// Replaces each `x`, the odds against a link, by the probability `1 / (1 + x)`, but for a few roundings. A probability may
+    /// not fall below `1e-70`, and odds that are no number may spoil other entries of the word.
+    fn replace_by_probabilities(odds_against: &mut [Self; WORD]);
     /// Returns the product of a matrix of kept entries and `x`.
     ///
     /// # Shapes
@@ -67,9 +61,8 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD] {
+    fn select(levels: [Self; 3], any: u64, both: u64, selected: &mut [Self; WORD]) {
         let [none, one, two] = levels.map(Self::to_bits);
-        let mut selected = [0.0; WORD];
         // Masks as wide as the levels, 32 bits, let the compiler use vector instructions.
         for half in 0..2 {
             let (any, both) = ((any >> (32 * half)) as u32, (both >> (32 * half)) as u32);
@@ -79,7 +72,13 @@ impl Real for f32 {
                 *level = Self::from_bits(none & !is_any | one & is_any & !is_both | two & is_both);
             }
         }
-        selected
+    }
+
+    #[inline(always)]
+    fn replace_by_probabilities(odds_against: &mut [Self; WORD]) {
+        for odds in odds_against {
+            *odds = 1.0 / (1.0 + *odds);
+        }
     }
 
     fn dense_product(entries: &[Self], x: &[Self], width: usize) -> Vec<Self> {
@@ -103,15 +102,31 @@ impl Real for f64 {
     }
 
     #[inline(always)]
-    fn select(levels: [Self; 3], any: u64, both: u64) -> [Self; WORD] {
+    fn select(levels: [Self; 3], any: u64, both: u64, selected: &mut [Self; WORD]) {
         let [none, one, two] = levels.map(Self::to_bits);
-        let mut selected = [0.0; WORD];
         for (bit, level) in selected.iter_mut().enumerate() {
             let is_any = 0_u64.wrapping_sub(any >> bit & 1);
             let is_both = 0_u64.wrapping_sub(both >> bit & 1);
             *level = Self::from_bits(none & !is_any | one & is_any & !is_both | two & is_both);
         }
-        selected
+    }
+
+    /// One division serves four numbers, because it takes longer than all multiplications that this needs.
+    #[inline(always)]
+    fn replace_by_probabilities(odds_against: &mut [Self; WORD]) {
+        /// The product of four larger numbers might overflow.
+        const MOST_ODDS: f64 = 1e70;
+        let (quarters, _) = odds_against.as_chunks_mut::<{ WORD / 4 }>();
+        let [first, second, third, fourth] = quarters else { unreachable!("a word has four quarters") };
+        for (((first, second), third), fourth) in first.iter_mut().zip(second).zip(third).zip(fourth) {
+            // Parameters that ran away are told by sums that are no number, so such odds stay: `f64::min` would drop them.
+            let [a, b, c, d] =
+                [*first, *second, *third, *fourth].map(|odds| 1.0 + if odds > MOST_ODDS { MOST_ODDS } else { odds });
+            let (ab, cd) = (a * b, c * d);
+            let inverse = 1.0 / (ab * cd);
+            let (inverse_ab, inverse_cd) = (inverse * cd, inverse * ab);
+            (*first, *second, *third, *fourth) = (inverse_ab * b, inverse_ab * a, inverse_cd * d, inverse_cd * c);
+        }
     }
 
     fn dense_product(_: &[Self], _: &[Self], _: usize) -> Vec<Self> {

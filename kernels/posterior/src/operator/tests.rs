@@ -22,6 +22,29 @@ fn check<T: Real>(operator: &SoftOperator<T>, posterior: &Posterior, width: usiz
     }
 }
 
+/// Four odds that stand a quarter of a word apart share one division.
+#[test]
+fn a_shared_division_gives_each_probability() {
+    const QUARTER: usize = real::WORD / 4;
+    let mut odds: [f64; real::WORD] = std::array::from_fn(|at| libm::exp(at as f64 * 6.0 - 200.0));
+    (odds[0], odds[1 + QUARTER], odds[2 + 2 * QUARTER], odds[3 + 3 * QUARTER]) = (0.0, f64::INFINITY, 1e300, 1.0);
+    for quarter in 0..4 {
+        odds[4 + quarter * QUARTER] = f64::INFINITY;
+    }
+    odds[5 + QUARTER] = f64::NAN;
+    let mut probabilities = odds;
+    f64::replace_by_probabilities(&mut probabilities);
+    for (at, (odds, probability)) in odds.into_iter().zip(probabilities).enumerate() {
+        if at % QUARTER == 5 {
+            assert!(probability.is_nan(), "what is no number is shared like the division: {at}, {probability}");
+        } else {
+            let expected = 1.0 / (1.0 + odds);
+            let error = (probability - expected).abs();
+            assert!(error <= 1e-15 * expected + 2e-70, "odds {odds}: {probability} for {expected}");
+        }
+    }
+}
+
 fn check_forms<T: Real>(posterior: &Posterior, width: usize, tolerance: f64, name: &str) {
     let planes = posterior.evidence().planes().expect("planes");
     let low_rank = SoftOperator::<T>::LowRank(LowRank::new(posterior));
@@ -131,9 +154,19 @@ fn the_cheaper_form_is_chosen() {
 }
 
 #[test]
+fn several_words_are_multiplied_on_the_fly() {
+    let posterior = larger_posterior(2);
+    let planes = posterior.evidence().planes().expect("planes");
+    for width in [1, 3, 16] {
+        let operator = SoftOperator::<f64>::OnTheFly(OnTheFly::new(&posterior, planes.clone()));
+        check(&operator, &posterior, width, 1e-12, "600 nodes, double precision");
+    }
+}
+
+#[test]
 fn dense_sums_equal_those_over_all_pairs() {
-    for epsilon in [0.1, 2.0] {
-        let posterior = in_planes(&posterior(epsilon));
+    let small = [0.1, 2.0].map(|epsilon| (epsilon, in_planes(&posterior(epsilon))));
+    for (epsilon, posterior) in small.into_iter().chain([(0.9, larger_posterior(2))]) {
         let n = posterior.n_nodes();
         let v: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
         for (kernel, tolerance) in [(LogisticKernel::Logistic, 1e-12), (LogisticKernel::LogisticSlope, 1e-5)] {
@@ -144,8 +177,19 @@ fn dense_sums_equal_those_over_all_pairs() {
                     kernel.at(posterior.logit(i as u32, j as u32, Known { claims, bin: 0 })) * v[j]
                 };
                 let direct: f64 = (0..n).filter(|&j| j != i).map(term).sum();
-                assert!((sum - direct).abs() < tolerance, "{kernel:?}, node {i}: {sum} {direct}");
+                assert!((sum - direct).abs() < tolerance, "{kernel:?}, {n} nodes, node {i}: {sum} {direct}");
             }
         }
     }
+}
+
+/// The estimate tells parameters that ran away by sums that are no number.
+#[test]
+fn dense_sums_of_parameters_that_are_no_numbers_are_none() {
+    let posterior = larger_posterior(2);
+    let mut beta = posterior.beta().to_vec();
+    beta[70] = f64::NAN;
+    let ones = vec![1.0; beta.len()];
+    let sums = dense_sums(posterior.evidence(), 0.9, LogisticKernel::Logistic, &beta, &ones).expect("planes");
+    assert!(sums.iter().all(|sum| sum.is_nan()), "every node is beside this one");
 }

@@ -8,6 +8,7 @@ use crate::blocks::{MOST_LIKELY, TRUST, to_the_trust};
 impl Messages<'_> {
     /// Returns by how much the double claim of a slot in the row of `node` makes the reports likelier, relatively, per unit
     /// of affinity. It is the same in both directions of a pair, and cheaper to work out than to keep for every slot.
+    #[inline]
     pub(super) fn gain(&self, node: usize, slot: usize) -> f32 {
         let base = self.learned.base(node, self.pairs.partners[slot], self.pairs.bins[slot]);
         (base * self.claim).min(self.largest_gain()) as f32
@@ -44,20 +45,25 @@ impl Messages<'_> {
             return false;
         }
         let (own, other, same) = (self.belief::<LANES>(node), self.belief::<LANES>(partner), self.same::<LANES>());
-        let (sums, room) = (&mut sums[..own.len()], &mut room[..own.len()]);
+        // A local array can stay in vector registers; `room` serves a width that the compiler does not know.
+        let mut registers = [0.0; LANES];
+        let room = if LANES == 0 { &mut room[..own.len()] } else { registers.as_mut_slice() };
+        let sums = &mut sums[..own.len()];
         let mut mean = 0.0;
         for ((own, other), same) in own.iter().zip(other).zip(same) {
             mean += gain * same * own * other;
         }
-        let mut most = 0.0_f32;
+        // Whether any number is too large is asked of all classes at once: to take the largest of them one after the other would
+        // keep the compiler from vector instructions.
+        let mut n_large = 0_u32;
         for (out, ((own, other), same)) in room.iter_mut().zip(own.iter().zip(other).zip(same)) {
             // What the node told its partner is taken out of the partner's belief again.
             let told = gain * same * own;
             let message = other * (1.0 - TRUST as f32 * (told - mean));
             *out = gain * (any + same * message);
-            most = most.max(*out).max(told);
+            n_large += u32::from(*out >= WEAK) + u32::from(told >= WEAK);
         }
-        if most >= WEAK {
+        if n_large > 0 {
             return false;
         }
         for (sum, &x) in sums.iter_mut().zip(&*room) {
