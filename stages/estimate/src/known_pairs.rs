@@ -201,22 +201,17 @@ impl Changes<'_> {
         sum
     }
 
-    /// Does what [`Self::visit`] does, with the entries of row `i` that were kept.
-    #[inline]
-    fn visit_kept(&self, i: usize, kept: &[f32], mut add: impl FnMut(u32, f64) -> f64) -> f64 {
+    /// Does for the kept entries of row `i` what [`Self::times`] does for those of [`Self::visit`].
+    fn add_kept(&self, i: usize, kept: &[f32], v: &[f64], sums: &mut [f64]) -> f64 {
         let similar = self.known.similar.row(i);
         let (of_claims, of_similar) = kept.split_at(kept.len() - similar.len());
         let mut sum = 0.0;
         // One chained iterator over both would ask before each pair which of them it has come to.
         if let Some(evidence) = self.known.listed_claims() {
-            for ((j, _), &change) in evidence.claims(i).zip(of_claims) {
-                sum += add(j, change.into());
-            }
+            let partners = evidence.claims(i).map(|(j, _)| j);
+            sum = add_products(sum, partners.zip(of_claims), v[i], v, sums);
         }
-        for (pair, &change) in similar.iter().zip(of_similar) {
-            sum += add(pair.partner, change.into());
-        }
-        sum
+        add_products(sum, similar.iter().map(|pair| pair.partner).zip(of_similar), v[i], v, sums)
     }
 
     /// Returns the matrix times `v`.
@@ -227,20 +222,40 @@ impl Changes<'_> {
         let product_of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; v.len()];
             for i in (stripe..v.len()).step_by(STRIPES) {
-                let own = v[i];
-                let add = |j: u32, change: f64| {
-                    sums[j as usize] += change * own;
-                    change * v[j as usize]
+                let sum_of_row = match &self.kept {
+                    Some(rows) => self.add_kept(i, &rows[i], v, &mut sums),
+                    None => self.visit(i, |j, change| {
+                        sums[j as usize] += change * v[i];
+                        change * v[j as usize]
+                    }),
                 };
-                sums[i] += match &self.kept {
-                    Some(rows) => self.visit_kept(i, &rows[i], add),
-                    None => self.visit(i, add),
-                };
+                sums[i] += sum_of_row;
             }
             sums
         };
         sum_in_order((0..STRIPES).into_par_iter().map(product_of_stripe).collect())
     }
+}
+
+/// Adds the products of a row's entries with the number `own` of its node to `sums`, and returns `sum` plus the products with the
+/// numbers of the partners. In a function of its own the sum stays in a register.
+///
+/// # Shapes
+/// `v` and `sums`: `[n]`.
+#[inline(never)]
+fn add_products<'a>(
+    mut sum: f64,
+    entries: impl Iterator<Item = (u32, &'a f32)>,
+    own: f64,
+    v: &[f64],
+    sums: &mut [f64],
+) -> f64 {
+    for (j, &entry) in entries {
+        let (j, entry) = (j as usize, f64::from(entry));
+        sum += entry * v[j];
+        sums[j] += entry * own;
+    }
+    sum
 }
 
 /// A stripe is every sixteenth node. Rows hold the later partners only, so stripes have about equally many pairs, and

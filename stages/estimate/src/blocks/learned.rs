@@ -48,6 +48,7 @@ impl Learned {
     }
 
     /// Returns `w_i w_j g_ij`.
+    #[inline]
     pub(crate) fn base(&self, i: usize, j: u32, bin: u8) -> f64 {
         self.weights[i] * self.weights[j as usize] * self.factors[usize::from(bin)]
     }

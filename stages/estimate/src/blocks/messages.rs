@@ -3,15 +3,16 @@
 mod told;
 mod update;
 
+use pulp::Arch;
 use rayon::prelude::*;
-use veilgraph_graph::lanes::for_lanes;
 
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
 use super::stored::Stored;
 use super::unclaimed::{Background, ClassAffinity, Unclaimed};
 use super::{ClaimRatios, KnownClasses, fix};
-use update::{Room, Update};
+use told::MOST_PADDED;
+use update::{Room, Update, UpdateNode};
 
 /// Holds what nodes believe of classes, and what they tell each other.
 ///
@@ -90,6 +91,7 @@ impl<'a> Messages<'a> {
         const SETTLED: f32 = 2e-3;
         self.affinity.any = (1.0 - learned.homophily) as f32;
         self.affinity.same = learned.shares.iter().map(|share| (learned.homophily / share) as f32).collect();
+        self.affinity.same.resize(self.n_classes.max(MOST_PADDED), 0.0);
         self.claim = ratios.less_one[2];
         self.learned.clone_from(learned);
         // The messages of the last round go before those of this one come.
@@ -151,10 +153,11 @@ impl<'a> Messages<'a> {
         }
         let rows = outgoing.into_par_iter().zip(spare.beliefs.par_chunks_mut(n_classes));
         let changes = rows.zip(spare.field.par_chunks_mut(n_classes)).enumerate();
+        let arch = Arch::new();
         let change = changes
             .map_init(room, |room, (node, ((outgoing, belief), field))| {
                 let mut next = Update { outgoing, belief, field };
-                for_lanes!(n_classes, LANES => self.update::<LANES>(node, known, room, &mut next))
+                arch.dispatch(UpdateNode { messages: self, node, known, room, next: &mut next })
             })
             .reduce(|| 0.0, f32::max);
         std::mem::swap(&mut self.beliefs, &mut spare.beliefs);

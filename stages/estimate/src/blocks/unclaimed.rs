@@ -9,7 +9,7 @@ use crate::similar_claims::SimilarClaims;
 pub(crate) struct ClassAffinity {
     /// `1 − h`: the affinity of two classes.
     pub any: f32,
-    /// `h / π_c`: what a common class adds, `[n_classes]`.
+    /// `h / π_c`: what a common class adds, for each class; zeros may follow.
     pub same: Vec<f32>,
 }
 
@@ -90,7 +90,7 @@ impl Unclaimed {
         field: &mut [f64],
         told: &mut [f64],
     ) {
-        let n_classes = if LANES == 0 { affinity.same.len() } else { LANES };
+        let n_classes = if LANES == 0 { field.len() } else { LANES };
         let Background { weight_by_class, per_weight, less_one, learned } = background;
         let (any_class, same_class) = (affinity.any, &affinity.same[..n_classes]);
         let belief = |node: usize| &beliefs[node * n_classes..][..n_classes];

@@ -1,6 +1,12 @@
 //! This module updates the belief of one node, and the messages that it sends.
 
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use pulp::{Simd, WithSimd};
+use veilgraph_graph::lanes::for_lanes;
+
 use super::Messages;
+use super::told::MOST_PADDED;
 use crate::blocks::unclaimed::{Background, Unclaimed};
 use crate::blocks::{KnownClasses, TRUST, fix, normalize, prior_log, to_the_trust};
 
@@ -22,7 +28,7 @@ pub(super) struct Room {
     /// The product of factors of which no logarithm was taken yet.
     products: Vec<f64>,
     odds: Vec<f64>,
-    /// What the weak claims say, in nats.
+    /// What the weak claims say, in nats; at least as many numbers as a padded row has.
     weak: Vec<f32>,
     row: Vec<f32>,
     /// What the claims whose messages are kept multiply the odds by.
@@ -37,10 +43,29 @@ impl Room {
             told: numbers(),
             products: numbers(),
             odds: numbers(),
-            weak: single(),
+            weak: vec![0.0; n_classes.max(MOST_PADDED)],
             row: single(),
             factors: Vec::new(),
         }
+    }
+}
+
+/// Updates one node with the processor's widest vector instructions; see [`Messages::update`].
+pub(super) struct UpdateNode<'a, 'b> {
+    pub messages: &'a Messages<'a>,
+    pub node: usize,
+    pub known: (&'a Background<'a>, &'a Unclaimed, &'a KnownClasses),
+    pub room: &'a mut Room,
+    pub next: &'a mut Update<'b>,
+}
+
+impl WithSimd for UpdateNode<'_, '_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
+        let Self { messages, node, known, room, next } = self;
+        for_lanes!(messages.n_classes, LANES => messages.update::<LANES>(node, known, room, next))
     }
 }
 
@@ -48,6 +73,7 @@ impl Messages<'_> {
     /// Updates one node; returns by how much its belief changed at most.
     ///
     /// `LANES` is the number of classes, known to the compiler; 0 stands for any number.
+    #[inline(always)]
     pub(super) fn update<const LANES: usize>(
         &self,
         node: usize,
@@ -60,7 +86,7 @@ impl Messages<'_> {
         let n_classes = if LANES == 0 { self.n_classes } else { LANES };
         let Room { field, told, products, odds, weak, row, factors } = room;
         let (field, told, products) = (&mut field[..n_classes], &mut told[..n_classes], &mut products[..n_classes]);
-        let (odds, weak, row) = (&mut odds[..n_classes], &mut weak[..n_classes], &mut row[..n_classes]);
+        let (odds, row) = (&mut odds[..n_classes], &mut row[..n_classes]);
         unclaimed.write_field::<LANES>(node, background, &self.beliefs, &self.affinity, field, told);
         weak.fill(0.0);
         products.fill(1.0);
