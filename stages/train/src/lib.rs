@@ -49,12 +49,12 @@ pub enum Error {
     /// Every setting failed in some trial of the search.
     #[error("no setting of the grid was trained to the end in every trial of the search; lower the learning rates")]
     NoCommonSetting,
-    /// Every setting failed or was dropped in some trial of the search.
+    /// Every setting failed in some trial of the search, or was given up before.
     #[error(
-        "no setting of the grid was trained to the end in every trial of the search; set `search = \"full\"`, which drops \
-         none, or lower the learning rates"
+        "no setting of the grid was trained to the end in every trial of the search; set `search = \"full\"`, which gives \
+         none up, or lower the learning rates"
     )]
-    NoneLeftByRace,
+    NoneLeft,
     /// The data admit no training.
     #[error(transparent)]
     Data(#[from] Failure),

@@ -77,7 +77,7 @@ impl Stage for ChooseSetting {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let n_models = params.settings().len() as u32;
-        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeftByRace } else { Error::NoCommonSetting };
+        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeft } else { Error::NoCommonSetting };
         let (model, _) = Curves::best(&curves, n_models).ok_or_else(none_left)?;
         Ok((ChosenSettings { models: vec![model] },))
     }
@@ -98,7 +98,11 @@ impl Stage for HalveSettings {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
         ranked.truncate(ranked.len().div_ceil(2));
         ranked.sort_unstable();
-        if ranked.is_empty() { Err(Error::NoCommonSetting) } else { Ok((ChosenSettings { models: ranked },)) }
+        if !ranked.is_empty() {
+            return Ok((ChosenSettings { models: ranked },));
+        }
+        // In the first trial of a search nothing was given up yet.
+        Err(if curves.len() > 1 { Error::NoneLeft } else { Error::NoCommonSetting })
     }
 }
 
