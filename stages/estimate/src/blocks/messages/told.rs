@@ -39,7 +39,8 @@ impl Messages<'_> {
     /// of the logarithm suffice; returns whether it is.
     ///
     /// # Shapes
-    /// `sums`: one number for each class, but [`MOST_PADDED`] at least; `room`: `[n_classes]`.
+    /// `sums`: one number for each class, but [`MOST_PADDED`] at least; `room`, which is
+    /// used where `LANES` is 0: `[n_classes]`.
     #[inline(always)]
     pub(super) fn add_weak<const LANES: usize>(
         &self,
@@ -47,6 +48,7 @@ impl Messages<'_> {
         sums: &mut [f32],
         room: &mut [f32],
     ) -> bool {
+        const { assert!(LANES <= MOST_PADDED, "a row of this width does not fit") };
         if gain * self.affinity.any >= WEAK {
             return false;
         }
@@ -63,7 +65,7 @@ impl Messages<'_> {
     }
 
     /// Does what [`Self::add_weak_row`] does with rows of `PADDED` numbers, which fill whole vector registers. What follows the
-    /// classes of a node in memory is read too, but counts for nothing, because no class has anything in common with it.
+    /// classes of a node in memory is read too, but counts for nothing, because it is finite and `same` is 0 there.
     #[inline(always)]
     fn add_weak_padded<const PADDED: usize>(
         &self,

@@ -20,7 +20,7 @@ pub(super) struct Update<'a> {
 /// Is the room in which one node after the other is updated.
 ///
 /// # Shapes
-/// `factors`: `[kept messages of the node, n_classes]`; all others: `[n_classes]`.
+/// `factors`: `[kept messages of the node, n_classes]`; `weak`: at least `[n_classes]`; all others: `[n_classes]`.
 pub(super) struct Room {
     /// What the reports say of each class, in nats.
     field: Vec<f64>,
