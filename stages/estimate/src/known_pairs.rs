@@ -106,10 +106,7 @@ impl<'a> KnownPairs<'a> {
         if kernel == LogisticKernel::LogisticSlope && n_claimed + self.similar.n_pairs() <= MOST_KEPT {
             let row = |i: usize| {
                 let mut row = Vec::with_capacity(self.similar.row(i).len());
-                changes.visit(i, |_, change| {
-                    row.push(change as f32);
-                    0.0
-                });
+                changes.visit(i, |_, change| row.push(change as f32));
                 row.shrink_to_fit();
                 row
             };
@@ -160,13 +157,10 @@ pub(crate) struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Calls `add(j, entry)` for the known partners `j` above `i`, and returns the sum of what `add` returns. A pair that is
-    /// claimed and in a bin comes twice: once with the change by its claims, and once with the further change by its bin.
-    ///
-    /// The sum is formed here, in a register. In a variable that `add` captures, it would be stored and read again for each
-    /// pair.
+    /// Calls `add(j, entry)` for the known partners `j` above `i`. A pair that is claimed and in a bin comes twice:
+    /// once with the change by its claims, and once with the further change by its bin.
     #[inline]
-    fn visit(&self, i: usize, mut add: impl FnMut(u32, f64) -> f64) -> f64 {
+    fn visit(&self, i: usize, mut add: impl FnMut(u32, f64)) {
         let Self { known, kernel, exp_minus_b, exp_minus_logits, unlisted, .. } = self;
         let at = |j: u32, exp_minus_logit: f64| {
             kernel.from_exp_minus(exp_minus_b[i] * exp_minus_b[j as usize] * exp_minus_logit)
@@ -184,30 +178,30 @@ impl Changes<'_> {
             }
             at(j, exp_minus_logit) - at(j, exp_minus_unlisted)
         };
-        let mut sum = 0.0;
         for (j, claims) in known.listed_claims().into_iter().flat_map(|evidence| evidence.claims(i)) {
-            sum += add(j, change(j, exp_minus_logits[0][usize::from(claims)], exp_minus_logits[0][0]));
+            add(j, change(j, exp_minus_logits[0][usize::from(claims)], exp_minus_logits[0][0]));
         }
         let is_unclaimed = known.shares == UNCLAIMED;
         for &SimilarClaim { partner, bin, claims } in known.similar.row(i) {
             let (bin, claims) = (usize::from(bin), usize::from(claims));
-            sum += if is_unclaimed {
-                add(partner, change(partner, exp_minus_logits[bin][claims], exp_minus_logits[0][claims]))
+            if is_unclaimed {
+                add(partner, change(partner, exp_minus_logits[bin][claims], exp_minus_logits[0][claims]));
             } else {
                 let unlisted: f64 = unlisted.iter().map(|&(logit, share)| share * at(partner, logit)).sum();
-                add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted)
-            };
+                add(partner, at(partner, exp_minus_logits[bin][claims]) - unlisted);
+            }
         }
-        sum
     }
 
-    /// Does for the kept entries of row `i` what [`Self::times`] does for those of [`Self::visit`].
+    /// Adds the products of the kept entries of row `i` with `v[i]` to `sums`, and returns the sum of those with the partners'
+    /// numbers.
     fn add_kept(&self, i: usize, kept: &[f32], v: &[f64], sums: &mut [f64]) -> f64 {
         let similar = self.known.similar.row(i);
         let (of_claims, of_similar) = kept.split_at(kept.len() - similar.len());
         let mut sum = 0.0;
         // One chained iterator over both would ask before each pair which of them it has come to.
         if let Some(evidence) = self.known.listed_claims() {
+            debug_assert_eq!(evidence.claims(i).count(), of_claims.len());
             let partners = evidence.claims(i).map(|(j, _)| j);
             sum = add_products(sum, partners.zip(of_claims), v[i], v, sums);
         }
@@ -222,13 +216,14 @@ impl Changes<'_> {
         let product_of_stripe = |stripe: usize| {
             let mut sums = vec![0.0; v.len()];
             for i in (stripe..v.len()).step_by(STRIPES) {
-                let sum_of_row = match &self.kept {
-                    Some(rows) => self.add_kept(i, &rows[i], v, &mut sums),
+                let mut sum_of_row = 0.0;
+                match &self.kept {
+                    Some(rows) => sum_of_row = self.add_kept(i, &rows[i], v, &mut sums),
                     None => self.visit(i, |j, change| {
+                        sum_of_row += change * v[j as usize];
                         sums[j as usize] += change * v[i];
-                        change * v[j as usize]
                     }),
-                };
+                }
                 sums[i] += sum_of_row;
             }
             sums

@@ -92,7 +92,7 @@ pub enum Error {
         "no setting of the grid was trained to the end in every trial; set `search = \"full\"`, which drops none, or lower \
          the learning rates"
     )]
-    NoneLeftByRace,
+    NoneLeft,
 }
 
 impl Stage for EvaluateLinks {
@@ -195,7 +195,7 @@ impl Stage for EvaluateClasses {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let n_models = trials.first().map_or(0, |trial| trial.settings.len());
-        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeftByRace } else { Error::NoCommonSetting };
+        let none_left = || if Curves::any_dropped(&curves) { Error::NoneLeft } else { Error::NoCommonSetting };
         let (model, losses) = Curves::best(&curves, n_models as u32).ok_or_else(none_left)?;
         let mut metrics = Metrics::about(&params.cell);
         metrics.setting =

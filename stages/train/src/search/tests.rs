@@ -97,6 +97,7 @@ fn settings_that_failed_do_not_go_on() {
     assert_eq!(halve(&[only(&[0, 3])]).expect("some are left").models, [3]);
     assert_eq!(halve(&[only(&[0]), only(&[0])]).expect("the last one stays").models, [0]);
     let error = halve(&[only(&[0]), only(&[1])]).expect_err("each failed in one trial");
+    assert!(error.to_string().contains("in every trial"), "{error}");
     assert!(error.to_string().contains("search = \"full\""), "{error}");
     let error = halve(&[only(&[])]).expect_err("each failed in the first trial, so that a full search would not help");
     assert!(!error.to_string().contains("full"), "{error}");
