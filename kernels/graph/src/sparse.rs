@@ -112,6 +112,23 @@ impl SparseMatrix {
         part
     }
 
+    /// Returns the matrix with every row multiplied by a factor, which `factor` chooses by the values of the row's entries.
+    /// An entry stays listed where its value becomes 0.
+    ///
+    /// # Errors
+    /// Fails when a value is not finite afterwards; the message names the row.
+    pub fn with_scaled_rows(mut self, factor: impl Fn(&[f32]) -> f32) -> Result<Self, Invalid> {
+        for (row, range) in self.offsets.windows(2).enumerate() {
+            let values = &mut self.values[range[0]..range[1]];
+            let factor = factor(values);
+            values.iter_mut().for_each(|value| *value *= factor);
+            if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+                return Err(Invalid(format!("row {row}: the value {value} is not finite")));
+            }
+        }
+        Ok(self)
+    }
+
     /// Returns the columns and the values of the entries of several `rows`, one row after another.
     pub(crate) fn rows(&self, rows: Range<usize>) -> (&[u32], &[f32]) {
         let range = self.offsets[rows.start]..self.offsets[rows.end];

@@ -34,7 +34,7 @@ pub(crate) struct Rates {
 /// Factors that make up for the start of both moments at zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Corrections {
-    /// Multiplies the learning rate: `1 / (1 − β1^t)`.
+    /// Multiplies the learning rate: `1 / (1 − β1^t)`, times the factor that the schedule has for this step.
     pub to_rate: f32,
     /// Multiplies the root of the second moment: `1 / √(1 − β2^t)`.
     pub to_second: f32,
@@ -48,5 +48,10 @@ impl Corrections {
     pub(crate) fn at(step: u32) -> Self {
         let [first, second] = BETAS.map(|beta| 1.0 - f64::from(beta).powi(step.cast_signed()));
         Self { to_rate: (1.0 / first) as f32, to_second: (1.0 / second.sqrt()) as f32 }
+    }
+
+    /// The factors of a step that is `factor` times as long.
+    pub(crate) fn resized(self, factor: f32) -> Self {
+        Self { to_rate: self.to_rate * factor, ..self }
     }
 }

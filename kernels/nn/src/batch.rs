@@ -14,7 +14,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 use rand::Rng;
 
-use crate::adam::{Moments, Rates};
+use crate::adam::{Corrections, Moments, Rates};
 use crate::architecture::{Parameter, named};
 use crate::dataset::Dataset;
 use crate::differentiable::{Tracked, cross_entropy, host_loss};
@@ -182,6 +182,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// One step of Adam on the parameters.
     fn step(&mut self, layers: Vec<Layer<Tracked<B>>>, gradients: &mut Gradients<B>, is_every_second: bool) {
         let step = if is_every_second { self.epoch / 2 } else { self.epoch } as u32 + 1;
+        let factor = self.schedule.step_sizes.factor(self.epoch, self.schedule.epochs);
+        let corrections = Corrections::at(step).resized(factor);
         // The step may write in place where nobody else holds the tensor, hence the batch lets go of its own.
         self.layers.clear();
         for (layer, moments) in layers.into_iter().zip(&mut self.moments) {
@@ -190,7 +192,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
                 let gradient = gradient.unwrap_or_else(|| unreachable!("every parameter has a gradient"));
                 let [parameter, gradient] =
                     [parameter.inner(), gradient].map(|tensor| tensor.into_primitive().tensor());
-                B::adam(parameter, gradient, moments, &self.rates, step)
+                B::adam(parameter, gradient, moments, &self.rates, corrections)
             }));
         }
     }

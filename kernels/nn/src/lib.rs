@@ -47,7 +47,7 @@ pub use attention::AttentionGraph;
 pub use dataset::Dataset;
 pub use device::{Device, DeviceError};
 pub use failure::Failure;
-pub use grid::{EpochRecord, Schedule, Setting, Trained};
+pub use grid::{EpochRecord, Schedule, Setting, StepSizes, Trained};
 pub use input_features::InputFeatures;
 pub use learned::{LinkLearning, ReportedLinks};
 pub use link_prediction::{LinkRecord, LinkTraining, TrainedLinks, train_links};

@@ -17,7 +17,7 @@ use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Construction, DenseMatrix, Embeddings, LinkSample, Ranking, WeightedGraph};
 use veilgraph_operator::GraphOperator;
 
-use crate::adam::{Moments, Rates};
+use crate::adam::{Corrections, Moments, Rates};
 use crate::differentiable::Tracked;
 use crate::dropout::Dropout;
 use crate::failure::Failure;
@@ -197,11 +197,12 @@ impl<'a> Model<'a> {
         let loss = variational_loss(encoded, &noise, pairs);
         let value = to_host::<Flex>(loss.clone().inner().into_primitive().tensor())[0];
         let mut gradients = loss.sum().backward();
+        let corrections = Corrections::at(epoch as u32 + 1);
         for (parameter, moments) in parameters.into_iter().zip(&mut self.moments) {
             let gradient = parameter.grad_remove(&mut gradients);
             let gradient = gradient.unwrap_or_else(|| unreachable!("every parameter has a gradient"));
             let [parameter, gradient] = [parameter.inner(), gradient].map(|tensor| tensor.into_primitive().tensor());
-            self.parameters.push(Flex::adam(parameter, gradient, moments, &self.rates, epoch as u32 + 1));
+            self.parameters.push(Flex::adam(parameter, gradient, moments, &self.rates, corrections));
         }
         value.into()
     }

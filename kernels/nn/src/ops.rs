@@ -26,7 +26,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 
 use crate::activation::Unit;
-use crate::adam::{Moments, Rates};
+use crate::adam::{Corrections, Moments, Rates};
 use crate::attention::AttentionGraph;
 use crate::dropout::Dropout;
 use crate::map::SparseMap;
@@ -111,7 +111,7 @@ pub(crate) trait DeviceOps: Backend {
     /// # Shapes
     /// `logits`: `[models, n, classes]`. Returns one score per model.
     fn scores(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> Vec<Score>;
-    /// The parameter after one step of Adam with an L2 penalty in the gradient; `step` counts from 1.
+    /// The parameter after the step of Adam that has these corrections, with an L2 penalty in the gradient.
     ///
     /// # Shapes
     /// Parameter, gradient and moments: `[models, rows, columns]`.
@@ -123,7 +123,7 @@ pub(crate) trait DeviceOps: Backend {
         gradient: FloatTensor<Self>,
         moments: &mut Moments<Self>,
         rates: &Self::AllRates,
-        step: u32,
+        corrections: Corrections,
     ) -> FloatTensor<Self>;
 }
 

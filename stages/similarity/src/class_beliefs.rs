@@ -1,14 +1,14 @@
 //! What features and training labels say about the classes of all nodes, before any report about links is read.
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 use veilgraph_contract::{Draws, NoParams, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
-use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, Schedule, Setting, on_threads, train,
-};
+use veilgraph_nn::{Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, on_threads, train};
 
 use crate::Error;
 use crate::bins::AllPairs;
+use crate::class_network::{Purpose, schedule, setting};
 use crate::classes::Classes;
 use crate::compared::HeldFeatures;
 use crate::labelled_sample::{LabelledSample, ask_perceptron, without_links};
@@ -57,7 +57,7 @@ impl Stage for BelieveClasses {
         if labels.n_classes() < 2 || (public.is_none() && estimated.is_none()) {
             return Ok((frequencies(&nodes, &labels)?,));
         }
-        let features = HeldFeatures::new(public, estimated)?;
+        let features = HeldFeatures::new(public, estimated)?.with_length()?;
         let sample = LabelledSample::of(&nodes, &features, &labels, rng);
         let fit = CrossFit::new(&nodes, &features, &labels, sample.as_ref(), rng, progress);
         if sample.is_some() {
@@ -69,6 +69,7 @@ impl Stage for BelieveClasses {
         let predict = || -> Result<Vec<Vec<f32>>, Failure> {
             let without_links = fit.predict(Architecture::Mlp, &without_links(n_nodes))?;
             let by_neighbours = fit.predict(Architecture::GraphSage, &neighbours)?;
+            // These classes are the believed ones, with which the graph and its network were measured; flatter ones were not tried.
             // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
             // that it gains less to blend them.
             let classes = Some(Classes::new(labels.n_classes(), &without_links));
@@ -198,12 +199,10 @@ impl<'a> CrossFit<'a> {
 
     /// Trains the network that does not see the labels of `fold`, and predicts the classes of all nodes.
     fn train(&self, fold: usize, dataset: &Dataset) -> Result<Vec<f32>, Failure> {
-        // Smaller steps take longer and predict no better (docs/decisions.md, large steps for class networks).
-        let setting = Setting { learning_rate: 0.2, weight_decay: 1e-4, dropout: 0.5, initial_seed: fold as u64 };
-        let schedule = Schedule { patience: Some(20), ..Schedule::default() };
+        let setting = setting(Purpose::Belief, self.folds.iter().map(Vec::len).sum(), fold as u64);
         let progress = Progress::none();
         self.progress.report(fold as u64, self.folds.len() as u64);
-        let mut models = train(dataset, &[setting], schedule, Device::Cpu, self.rng, &progress);
+        let mut models = train(dataset, &[setting], schedule(), Device::Cpu, self.rng, &progress);
         let model = models.remove(0)?;
         if self.members.is_none() {
             return Ok(model.probabilities);
@@ -238,19 +237,20 @@ fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>]) -> Result<Cla
         };
         validation.iter().map(of).sum()
     };
-    let equal = vec![1.0 / predicted.len() as f64; predicted.len()];
-    let mut best = (f64::INFINITY, equal, 1.0);
-    for weights in in_quarters(predicted.len(), 4) {
-        for temperature in TEMPERATURES {
-            let loss = loss(&weights, temperature);
-            if loss < best.0 {
-                best = (loss, weights.clone(), temperature);
-            }
+    let all_weights = in_quarters(predicted.len(), 4).into_iter();
+    let blends: Vec<(Vec<f64>, f64)> =
+        all_weights.flat_map(|weights| TEMPERATURES.map(|temperature| (weights.clone(), temperature))).collect();
+    let losses: Vec<f64> = blends.par_iter().map(|(weights, temperature)| loss(weights, *temperature)).collect();
+    let equal = (vec![1.0 / predicted.len() as f64; predicted.len()], 1.0);
+    let mut best = (f64::INFINITY, &equal);
+    for (&loss, blend) in losses.iter().zip(&blends) {
+        if loss < best.0 {
+            best = (loss, blend);
         }
     }
-    let (loss, weights, temperature) = best;
+    let (loss, (weights, temperature)) = best;
     tracing::debug!(loss = loss / validation.len() as f64, ?weights, temperature, "classes believed from features");
-    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, &weights, temperature)).collect();
+    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weights, *temperature)).collect();
     Ok(ClassBeliefs::new(n_classes, beliefs)?)
 }
 

@@ -2,10 +2,9 @@
 
 use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Labels, Nodes, Split};
-use veilgraph_nn::{
-    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, Schedule, Setting, Trained, train,
-};
+use veilgraph_nn::{Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, train};
 
+use crate::class_network::{Purpose, schedule, setting};
 use crate::compared::HeldFeatures;
 use crate::labelled_sample::{LabelledSample, ask_perceptron, without_links};
 
@@ -30,13 +29,18 @@ impl Classes {
     /// Predicts the classes of all nodes where there are labels of at least two; warns where that fails.
     pub(crate) fn predicted(
         nodes: &Nodes,
-        features: &HeldFeatures,
+        features: HeldFeatures,
         labels: Option<Labels>,
         rng: &StageRng,
         progress: &Progress,
     ) -> Option<Self> {
         let labels = labels.filter(|labels| labels.n_classes() > 1)?;
-        let predicted = Self::predict(nodes, features, &labels, rng, progress);
+        let predicted = match features.with_length() {
+            Ok(features) => {
+                Self::predict(nodes, &features, &labels, rng, progress).map_err(|reason| reason.to_string())
+            }
+            Err(invalid) => Err(invalid.0),
+        };
         predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
     }
 
@@ -65,23 +69,9 @@ impl Classes {
         let [training, validation] = [Split::Train, Split::Validation].map(|split| nodes.members(split));
         let graph = GraphOperator::explicit(&without_links(nodes.splits.len()));
         let dataset = Dataset::new(known.input(), graph, Architecture::Mlp, options, labels, &training, &validation)?;
-        let settings = [1e-3, 1e-4].map(|weight_decay| Setting {
-            learning_rate: 0.01,
-            weight_decay,
-            dropout: 0.5,
-            initial_seed: 0,
-        });
-        let schedule = Schedule { patience: Some(30), ..Schedule::default() };
-        let trained = train(&dataset, &settings, schedule, Device::Cpu, rng, progress);
-        let mut best: Option<(f64, Trained)> = None;
-        for model in trained {
-            let model = model?;
-            let loss = model.curve[model.best_epoch].validation_loss;
-            if best.as_ref().is_none_or(|best| loss < best.0) {
-                best = Some((loss, model));
-            }
-        }
-        let (loss, model) = best.unwrap_or_else(|| unreachable!("two settings were trained"));
+        let settings = [setting(Purpose::Listing, labels.of_nodes(&training).len(), 0)];
+        let model = train(&dataset, &settings, schedule(), Device::Cpu, rng, progress).remove(0)?;
+        let loss = model.curve[model.best_epoch].validation_loss;
         tracing::debug!(loss, "classes predicted from features");
         let probabilities = match &sample {
             Some(_) => ask_perceptron(model.parameters, options, labels.n_classes(), features)?,

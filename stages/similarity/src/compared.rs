@@ -1,10 +1,11 @@
 //! This module takes up the features of the nodes, public or estimated, to compare the nodes by.
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{EstimatedFeatures, Features};
+use veilgraph_graph::{EstimatedFeatures, FeatureMatrix, Features};
 use veilgraph_nn::InputFeatures;
 
-use crate::cosine::Directions;
+use crate::class_network::LENGTH;
+use crate::cosine::{Directions, is_dense};
 use crate::cosine_join::n_common;
 
 /// Holds the features that the server has of the nodes.
@@ -25,6 +26,41 @@ impl HeldFeatures {
             // Without links there is nothing to propagate over.
             (None, Some(estimated)) => Ok(Self::Estimated(EstimatedFeatures::unpropagated(estimated.values))),
             (None, None) => Err(Invalid("there are no features to compare nodes by".to_owned())),
+        }
+    }
+
+    /// Returns the features with the length from which networks learn in few epochs ([`LENGTH`]).
+    ///
+    /// Of sparse public features, such as words, those of every node get this length. Elsewhere the length of a node's
+    /// features may say something about the node, and all are multiplied by one factor, which gives this length to their
+    /// deviations from the mean of all nodes.
+    ///
+    /// # Errors
+    /// Fails when a feature is not finite afterwards.
+    pub(crate) fn with_length(self) -> Result<Self, Invalid> {
+        let listed =
+            |row: (&[u32], &[f32])| -> Vec<(u32, f32)> { row.0.iter().copied().zip(row.1.iter().copied()).collect() };
+        match self {
+            Self::Public(Features(matrix)) => {
+                let scaled = if is_dense(&matrix) {
+                    let rows = (0..matrix.n_rows()).map(|node| listed(matrix.row(node)));
+                    let factor = factor(mean_squared_deviation(matrix.n_columns(), rows));
+                    matrix.with_scaled_rows(|_| factor)?
+                } else {
+                    let square = |&value: &f32| f64::from(value).powi(2);
+                    matrix.with_scaled_rows(|values| factor(values.iter().map(square).sum()))?
+                };
+                Ok(Self::Public(Features(scaled)))
+            }
+            Self::Estimated(EstimatedFeatures { values, .. }) => {
+                let rows = (0..values.n_nodes()).map(|node| match &values {
+                    FeatureMatrix::Dense(matrix) => (0..).zip(matrix.row(node).iter().copied()).collect(),
+                    // The value that all entries have in common deviates from nothing.
+                    FeatureMatrix::Sparse { entries, .. } => listed(entries.row(node)),
+                });
+                let factor = factor(mean_squared_deviation(values.n_features(), rows));
+                Ok(Self::Estimated(EstimatedFeatures::unpropagated(values.rescaled(0.0, factor)?)))
+            }
         }
     }
 
@@ -78,3 +114,27 @@ impl HeldFeatures {
         Ok(directions)
     }
 }
+
+/// Returns the mean over rows of the squared distance from the mean row.
+fn mean_squared_deviation(n_columns: usize, rows: impl ExactSizeIterator<Item = Vec<(u32, f32)>>) -> f64 {
+    let n_rows = rows.len() as f64;
+    let (mut sums, mut squares) = (vec![0.0; n_columns], 0.0);
+    for (column, value) in rows.flatten() {
+        sums[column as usize] += f64::from(value);
+        squares += f64::from(value).powi(2);
+    }
+    let of_mean: f64 = sums.iter().map(|sum| (sum / n_rows).powi(2)).sum();
+    // Of rows that are all the same, rounding may leave a little.
+    let deviation = squares / n_rows - of_mean;
+    if deviation > 1e-9 * of_mean { deviation } else { 0.0 }
+}
+
+/// Returns what rows of this mean squared length are multiplied by, so that its root is [`LENGTH`]; 1 where there is no length to
+/// change.
+fn factor(squared_length: f64) -> f32 {
+    let factor = (LENGTH / squared_length.sqrt()) as f32;
+    if factor.is_finite() { factor } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests;

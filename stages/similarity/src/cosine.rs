@@ -3,6 +3,11 @@
 use veilgraph_contract::Invalid;
 use veilgraph_graph::{FeatureMatrix, Features, SparseMatrix};
 
+/// Tells whether more than half of all entries are given, as in embeddings.
+pub(crate) fn is_dense(features: &SparseMatrix) -> bool {
+    2 * features.n_entries() > features.n_rows() * features.n_columns()
+}
+
 /// Holds the features as vectors of length 1, whose products are cosines.
 ///
 /// # Shapes
@@ -27,7 +32,7 @@ impl Directions {
     pub(crate) fn new(features: &Features) -> Self {
         let matrix = &features.0;
         let n = matrix.n_rows();
-        if 2 * matrix.n_entries() > n * matrix.n_columns() {
+        if is_dense(matrix) {
             return Self::centred(matrix);
         }
         let mut counts = vec![0.0; matrix.n_columns()];

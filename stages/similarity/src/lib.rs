@@ -2,6 +2,7 @@
 
 mod bins;
 mod class_beliefs;
+mod class_network;
 mod classes;
 mod compared;
 mod cosine;
@@ -125,7 +126,7 @@ impl Stage for Similarity {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));
         }
-        let classes = Classes::predicted(&nodes, &features, labels.filter(|_| params.classes), rng, progress);
+        let classes = Classes::predicted(&nodes, features, labels.filter(|_| params.classes), rng, progress);
         let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(
             most_pairs,
             MOST_BINS,

@@ -215,3 +215,34 @@ fn rare_classes_and_missing_features_leave_beliefs() {
     // Of 20 training nodes, 10, 9 and 1 are of each class; one node more of each is counted.
     assert!((frequent.row(5)[0] - 11.0 / 23.0).abs() < 1e-6 && (frequent.row(5)[2] - 2.0 / 23.0).abs() < 1e-6);
 }
+
+/// Networks learn the same from features in any unit: a power of two changes no digit of what is believed.
+#[test]
+fn beliefs_do_not_depend_on_the_unit_of_features() {
+    let (nodes, Features(words), labels) = inputs();
+    let rng = StageRng::new(1, "class-beliefs", 0);
+    let believe = |public: Option<Features>, estimated: Option<FeatureMatrix>| {
+        let estimated = estimated.map(EstimatedFeatures::unpropagated);
+        let inputs = (nodes.clone(), public, estimated, labels.clone());
+        BelieveClasses::run(inputs, &veilgraph_contract::NoParams {}, &rng, &Progress::none()).expect("predicted").0
+    };
+    let in_unit = |unit: f32| Features(words.clone().with_scaled_rows(|_| unit).expect("finite"));
+    let dense = |unit: f32| {
+        let mut values = vec![7.0 * unit; 60 * 20];
+        for (node, row) in values.chunks_exact_mut(20).enumerate() {
+            words.row(node).0.iter().for_each(|&word| row[word as usize] += unit);
+        }
+        FeatureMatrix::Dense(DenseMatrix::new(60, 20, values).expect("finite"))
+    };
+    let around = |unit: f32| FeatureMatrix::Sparse { fill: 7.0 * unit, entries: in_unit(unit).0 };
+    for unit in [1024.0, 1.0 / 1024.0] {
+        assert_eq!(believe(Some(in_unit(unit)), None), believe(Some(in_unit(1.0)), None), "words, {unit}");
+        assert_eq!(believe(None, Some(dense(unit))), believe(None, Some(dense(1.0))), "dense, {unit}");
+        assert_eq!(believe(None, Some(around(unit))), believe(None, Some(around(1.0))), "around a value, {unit}");
+    }
+    // What all nodes have in common does not hide what tells them apart.
+    for beliefs in [believe(None, Some(dense(1.0))), believe(None, Some(around(1.0)))] {
+        let correct = (0..60).filter(|&node| beliefs.row(node)[node % 2] > 0.5).count();
+        assert!(correct >= 48, "{correct} of 60");
+    }
+}

@@ -224,7 +224,7 @@ impl Params {
     /// How long to train.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        Schedule { epochs: self.epochs, patience: self.patience, min_epochs: self.min_epochs }
+        Schedule { epochs: self.epochs, patience: self.patience, min_epochs: self.min_epochs, ..Schedule::default() }
     }
 
     /// What training does about the noise of labels.

@@ -20,6 +20,14 @@ fn the_transposed_product_is_the_adjoint() {
 }
 
 #[test]
+fn every_row_is_scaled_by_its_own_factor() {
+    let scaled = matrix().with_scaled_rows(|values| values.len() as f32 + 1.0).expect("finite");
+    assert_eq!([0, 1, 2].map(|row| scaled.row(row).1), [&[3.0, 6.0][..], &[], &[-2.0]]);
+    let error = matrix().with_scaled_rows(|values| if values[..] == [-1.0] { f32::INFINITY } else { 1.0 });
+    assert!(error.as_ref().is_err_and(|invalid| invalid.0.contains("row 2")), "{error:?}");
+}
+
+#[test]
 fn bad_entries_are_refused_with_their_row() {
     for (rows, word) in [
         (vec![vec![], vec![(3, 1.0)]], "width"),

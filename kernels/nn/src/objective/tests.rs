@@ -170,7 +170,7 @@ fn the_kept_epoch_is_no_better_than_a_perfect_model() {
 #[test]
 fn patience_counts_from_the_least_number_of_epochs_on() {
     let until = |min_epochs| {
-        let schedule = Schedule { epochs: 200, patience: Some(3), min_epochs };
+        let schedule = Schedule { epochs: 200, patience: Some(3), min_epochs, ..Schedule::default() };
         let trained = run(3, 0.5, Correction::Plain, schedule).0;
         (trained.best_epoch, trained.curve.len())
     };

@@ -251,7 +251,7 @@ where
         gradient: FloatTensor<Self>,
         moments: &mut Moments<Self>,
         rates: &Self::AllRates,
-        step: u32,
+        Corrections { to_rate, to_second }: Corrections,
     ) -> FloatTensor<Self> {
         let [models, rows, width] = shape::<Self>(&parameter);
         let [parameter, gradient] = [parameter, gradient].map(into_contiguous);
@@ -261,7 +261,6 @@ where
         }
         // The parameter is not written in place: the best epoch may still hold it.
         let out = empty(&parameter, [models, rows, width]);
-        let Corrections { to_rate, to_second } = Corrections::at(step);
         let (client, count, dim) = units(&parameter, models * rows * width);
         device_code::adam::launch::<R>(
             &client,

@@ -133,13 +133,12 @@ impl DeviceOps for Flex {
         gradient: HostTensor,
         moments: &mut Moments<Self>,
         rates: &Self::AllRates,
-        step: u32,
+        Corrections { to_rate, to_second }: Corrections,
     ) -> HostTensor {
         let [_, rows, width] = shape::<Self>(&parameter);
         let gradient = slice(&gradient);
         let parameters: &mut [f32] = parameter.storage_mut();
         let (first, second): (&mut [f32], &mut [f32]) = (moments.first.storage_mut(), moments.second.storage_mut());
-        let Corrections { to_rate, to_second } = Corrections::at(step);
         for (model, &Rates { learning_rate, weight_decay }) in rates.iter().enumerate() {
             let range = model * rows * width..(model + 1) * rows * width;
             let [p, m, v] = [&mut *parameters, &mut *first, &mut *second].map(|values| &mut values[range.clone()]);

@@ -5,6 +5,7 @@ use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
+use crate::adam::Corrections;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::dataset::Dataset;
 use crate::device::Device;
@@ -113,7 +114,7 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let mut moments = Moments::<B> { first: shaped(&zeros), second: shaped(&zeros) };
     let mut parameter = shaped(&x);
     for step in 1..4 {
-        parameter = B::adam(parameter, shaped(&upstream), &mut moments, &rates, step);
+        parameter = B::adam(parameter, shaped(&upstream), &mut moments, &rates, Corrections::at(step).resized(0.5));
     }
     found.push(("adam", to_host::<B>(parameter)));
     found

@@ -4,6 +4,7 @@ use veilgraph_operator::rows::matrix;
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions};
+use crate::grid::StepSizes;
 use crate::keeper::Keeper;
 
 /// A state with these validation losses, one for each epoch.
@@ -80,7 +81,7 @@ fn settings() -> Vec<Setting> {
     rates.into_iter().enumerate().map(setting).collect()
 }
 
-const SCHEDULE: Schedule = Schedule { epochs: 60, patience: None, min_epochs: 0 };
+const SCHEDULE: Schedule = Schedule { epochs: 60, patience: None, min_epochs: 0, step_sizes: StepSizes::Constant };
 
 fn raced(dataset: &Dataset, rng: &StageRng, progress: &Progress) -> Raced {
     race(dataset, &settings(), SCHEDULE, Device::Cpu, rng, progress)

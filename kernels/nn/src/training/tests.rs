@@ -6,6 +6,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
+use crate::grid::{EpochRecord, StepSizes};
 use crate::keeper::Keeper;
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
@@ -150,6 +151,46 @@ fn a_training_goes_on_from_its_checkpoint_bit_for_bit() {
     assert_eq!(until(15), run(&dataset, &settings(), 15));
     keeper.0.lock().expect("no panic").values_mut().for_each(|state| state.truncate(20));
     assert_eq!(until(15), run(&dataset, &settings(), 15), "what cannot be read is trained anew");
+}
+
+#[test]
+fn the_size_of_a_step_follows_the_schedule_also_after_a_checkpoint() {
+    /// Keeps the states of the first epochs alone.
+    #[derive(Default)]
+    struct Early(Keeper, AtomicUsize);
+    impl Watcher for Early {
+        fn report(&self, _: u64, _: u64) {}
+        fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
+            self.0.checkpoint(name)
+        }
+        fn checkpoint_is_due(&self, _: &str) -> bool {
+            self.1.fetch_add(1, Ordering::Relaxed) < 7
+        }
+        fn save_checkpoint(&self, name: &str, state: &[u8]) {
+            self.0.save_checkpoint(name, state);
+        }
+    }
+    let dataset = dataset(graph(), Architecture::Gcn).expect("valid");
+    let (rng, early) = (StageRng::new(1, "train", 0), Early::default());
+    let curve = |step_sizes, progress: &Progress| {
+        let schedule = Schedule { epochs: 30, step_sizes, ..Schedule::default() };
+        train(&dataset, &[setting()], schedule, Device::Cpu, &rng, progress).remove(0).expect("trains").curve
+    };
+    let [constant, changing] =
+        [StepSizes::Constant, StepSizes::RiseAndFall].map(|sizes| curve(sizes, &Progress::none()));
+    let change =
+        |curve: &[EpochRecord], step: usize| curve[step].validation_loss / curve[step - 1].validation_loss - 1.0;
+    for step in [1, 29] {
+        let [constant, changing] = [&constant, &changing].map(|curve| change(curve, step).abs());
+        assert!(changing < 0.5 * constant, "step {step}: {changing} and {constant}");
+    }
+    assert_eq!(curve(StepSizes::RiseAndFall, &Progress::new(&early)), changing);
+    assert_eq!(
+        curve(StepSizes::RiseAndFall, &Progress::new(&early)),
+        changing,
+        "from the checkpoint of the seventh epoch"
+    );
+    assert_eq!(early.1.into_inner(), 30 + 23, "epochs of both");
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Classifier {
         let (training, validation) = (sorted(training), sorted(validation));
         let dataset = Dataset::new(&features, graph, Architecture::Mlp, options, &labels, &training, &validation)
             .map_err(Error::Shadow)?;
-        let schedule = Schedule { epochs: 200, patience: Some(40), min_epochs: 0 };
+        let schedule = Schedule { epochs: 200, patience: Some(40), ..Schedule::default() };
         let trained = train(&dataset, &[setting], schedule, Device::Cpu, rng, &Progress::none());
         let trained = trained.into_iter().next().ok_or_else(|| Invalid("no classifier was trained".to_owned()))?;
         let trained = trained.map_err(Error::Shadow)?;
