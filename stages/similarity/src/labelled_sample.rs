@@ -11,7 +11,7 @@ use crate::compared::HeldFeatures;
 
 /// Of more training nodes, so many are drawn: twice as many as the largest graph has with which `best` was measured.
 const MOST_TRAINING: usize = 1 << 15;
-/// Of more validation nodes, so many are drawn then, for they only choose epochs and settings.
+/// Of more validation nodes, so many are drawn then, for they only choose epochs and how predictions are blended.
 const MOST_VALIDATION: usize = 1 << 13;
 /// In graphs with more nodes, the labelled ones are learned from alone, however few they are.
 const MOST_NODES: usize = 1 << 17;
