@@ -73,7 +73,7 @@ impl StepSizes {
 impl Default for Schedule {
     /// 300 steps of one size.
     fn default() -> Self {
-        Self { epochs: 300, patience: None, min_epochs: 0, step_sizes: StepSizes::Constant }
+        Self { epochs: 300, patience: None, min_epochs: 0, step_sizes: StepSizes::default() }
     }
 }
 

@@ -158,8 +158,8 @@ impl ScaledSum<'_> {
     fn sum_of_terms(&self, scaled: impl Fn(f64) -> f64) -> f64 {
         /// As many terms as one running sum was measured to bear in a graph of no more nodes: four thousand in each lane.
         const MOST_IN_ONE_SUM: usize = 1 << 15;
-        /// Terms of a part, where there are several. The rounding errors of longer parts add up to more than the coefficients
-        /// of a series may have at its end, so that of a million terms some sums took ranks many times as large.
+        /// Terms of a part, where there are several. The rounding errors of parts as long as one sum can add up to more than the
+        /// last coefficients of a series may have. Then all pairs are summed: of a million nodes, that took two minutes for one sum.
         const PART: usize = 1 << 11;
         let part = if self.weights.len() <= MOST_IN_ONE_SUM { MOST_IN_ONE_SUM } else { PART };
         let parts = self.exp_minus_b.chunks(part).zip(self.weights.chunks(part));

@@ -5,7 +5,7 @@ use veilgraph_graph::{EstimatedFeatures, FeatureMatrix, Features};
 use veilgraph_nn::InputFeatures;
 
 use crate::class_network::LENGTH;
-use crate::cosine::{Directions, is_dense};
+use crate::cosine::{Directions, all_entries, column_means, is_dense, listed_entries};
 use crate::cosine_join::n_common;
 
 /// Holds the features that the server has of the nodes.
@@ -38,13 +38,11 @@ impl HeldFeatures {
     /// # Errors
     /// Fails when a feature is not finite afterwards.
     pub(crate) fn with_length(self) -> Result<Self, Invalid> {
-        let listed =
-            |row: (&[u32], &[f32])| -> Vec<(u32, f32)> { row.0.iter().copied().zip(row.1.iter().copied()).collect() };
         match self {
             Self::Public(Features(matrix)) => {
                 let scaled = if is_dense(&matrix) {
-                    let rows = (0..matrix.n_rows()).map(|node| listed(matrix.row(node)));
-                    let factor = factor(mean_squared_deviation(matrix.n_columns(), rows));
+                    let shape = [matrix.n_rows(), matrix.n_columns()];
+                    let factor = factor(mean_squared_deviation(shape, listed_entries(&matrix)));
                     matrix.with_scaled_rows(|_| factor)?
                 } else {
                     let square = |&value: &f32| f64::from(value).powi(2);
@@ -53,13 +51,14 @@ impl HeldFeatures {
                 Ok(Self::Public(Features(scaled)))
             }
             Self::Estimated(EstimatedFeatures { values, .. }) => {
-                let rows = (0..values.n_nodes()).map(|node| match &values {
-                    FeatureMatrix::Dense(matrix) => (0..).zip(matrix.row(node).iter().copied()).collect(),
+                let shape = [values.n_nodes(), values.n_features()];
+                let squared_deviation = match &values {
+                    FeatureMatrix::Dense(matrix) => mean_squared_deviation(shape, all_entries(matrix)),
                     // The value that all entries have in common deviates from nothing.
-                    FeatureMatrix::Sparse { entries, .. } => listed(entries.row(node)),
-                });
-                let factor = factor(mean_squared_deviation(values.n_features(), rows));
-                Ok(Self::Estimated(EstimatedFeatures::unpropagated(values.rescaled(0.0, factor)?)))
+                    FeatureMatrix::Sparse { entries, .. } => mean_squared_deviation(shape, listed_entries(entries)),
+                };
+                let scaled = values.rescaled(0.0, factor(squared_deviation))?;
+                Ok(Self::Estimated(EstimatedFeatures::unpropagated(scaled)))
             }
         }
     }
@@ -115,17 +114,12 @@ impl HeldFeatures {
     }
 }
 
-/// Returns the mean over rows of the squared distance from the mean row.
-fn mean_squared_deviation(n_columns: usize, rows: impl ExactSizeIterator<Item = Vec<(u32, f32)>>) -> f64 {
-    let n_rows = rows.len() as f64;
-    let (mut sums, mut squares) = (vec![0.0; n_columns], 0.0);
-    for (column, value) in rows.flatten() {
-        sums[column as usize] += f64::from(value);
-        squares += f64::from(value).powi(2);
-    }
-    let of_mean: f64 = sums.iter().map(|sum| (sum / n_rows).powi(2)).sum();
+/// Returns the mean over rows of the squared distance from the mean row, for a matrix of this shape, `[rows, columns]`.
+fn mean_squared_deviation(shape: [usize; 2], entries: impl Iterator<Item = (u32, f32)> + Clone) -> f64 {
+    let of_mean: f64 = column_means(shape, entries.clone()).iter().map(|mean| mean.powi(2)).sum();
+    let squares: f64 = entries.map(|(_, value)| f64::from(value).powi(2)).sum();
     // Of rows that are all the same, rounding may leave a little.
-    let deviation = squares / n_rows - of_mean;
+    let deviation = squares / shape[0] as f64 - of_mean;
     if deviation > 1e-9 * of_mean { deviation } else { 0.0 }
 }
 

@@ -1,7 +1,7 @@
 //! This module measures how similar the features of two nodes are.
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{FeatureMatrix, Features, SparseMatrix};
+use veilgraph_graph::{DenseMatrix, FeatureMatrix, Features, SparseMatrix};
 
 /// Tells whether more than half of all entries are given, as in embeddings.
 pub(crate) fn is_dense(features: &SparseMatrix) -> bool {
@@ -51,14 +51,8 @@ impl Directions {
 
     /// Scales the vectors to length 1 after subtracting the mean of every feature.
     fn centred(matrix: &SparseMatrix) -> Self {
-        let n = matrix.n_rows();
-        let mut means = vec![0.0_f64; matrix.n_columns()];
-        for node in 0..n {
-            let (features, values) = matrix.row(node);
-            features.iter().zip(values).for_each(|(&feature, &value)| means[feature as usize] += f64::from(value));
-        }
-        means.iter_mut().for_each(|mean| *mean /= n as f64);
-        let rows = (0..n).map(|node| {
+        let means = column_means([matrix.n_rows(), matrix.n_columns()], listed_entries(matrix));
+        let rows = (0..matrix.n_rows()).map(|node| {
             let mut deviations: Vec<f64> = means.iter().map(|mean| -mean).collect();
             let (features, values) = matrix.row(node);
             features.iter().zip(values).for_each(|(&feature, &value)| deviations[feature as usize] += f64::from(value));
@@ -89,11 +83,7 @@ impl Directions {
                 SparseMatrix::from_rows(n_features, rows)?
             }
             FeatureMatrix::Dense(matrix) => {
-                let mut means = vec![0.0_f64; n_features];
-                for node in 0..matrix.n_rows() {
-                    means.iter_mut().zip(matrix.row(node)).for_each(|(mean, &value)| *mean += f64::from(value));
-                }
-                means.iter_mut().for_each(|mean| *mean /= matrix.n_rows() as f64);
+                let means = column_means([matrix.n_rows(), n_features], all_entries(matrix));
                 let rows = (0..matrix.n_rows()).map(|node| {
                     let deviations = matrix.row(node).iter().zip(&means);
                     of_length_1((0..).zip(deviations.map(|(&value, mean)| (f64::from(value) - mean) as f32)).collect())
@@ -189,6 +179,27 @@ pub(crate) fn add_to_sums(
         }
         *sum += weight * other_weight;
     }
+}
+
+/// Iterates over the entries of a sparse matrix, row by row, each as its column and its value.
+pub(crate) fn listed_entries(matrix: &SparseMatrix) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
+    (0..matrix.n_rows()).flat_map(|row| {
+        let (columns, values) = matrix.row(row);
+        columns.iter().copied().zip(values.iter().copied())
+    })
+}
+
+/// Iterates over all entries of a dense matrix, row by row, each as its column and its value.
+pub(crate) fn all_entries(matrix: &DenseMatrix) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
+    (0..matrix.n_rows()).flat_map(|row| (0..).zip(matrix.row(row).iter().copied()))
+}
+
+/// Returns the mean of every column of a matrix of this shape, `[rows, columns]`; entries that do not come are 0.
+pub(crate) fn column_means([n_rows, n_columns]: [usize; 2], entries: impl Iterator<Item = (u32, f32)>) -> Vec<f64> {
+    let mut means = vec![0.0; n_columns];
+    entries.for_each(|(column, value)| means[column as usize] += f64::from(value));
+    means.iter_mut().for_each(|mean| *mean /= n_rows as f64);
+    means
 }
 
 /// The same entries, divided by the root of the sum of their squares.
