@@ -11,8 +11,8 @@ use crate::model::Posterior;
 /// `thresholds`: `[k]`, log odds. Returns `[k]`, pairs.
 ///
 /// # Complexity
-/// With planes of claims, or more thresholds than nodes, one pass over all pairs; else `O(n)` per threshold and
-/// one pass over the known pairs.
+/// Where more than a third of all pairs are known, one pass over all pairs; else one over the known pairs, and `O(n)` per
+/// threshold, or one pass over all pairs as if nothing were known of any where there are more thresholds than nodes.
 ///
 /// # Panics
 /// Panics when the thresholds do not ascend.
@@ -21,24 +21,33 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     assert!(thresholds.is_sorted(), "thresholds ascend");
     let locator = Locator::new(thresholds);
     let n_nodes = posterior.n_nodes();
-    // A threshold costs a pass over all nodes, and all thresholds together one over all pairs.
-    let visits_all_pairs = posterior.evidence().planes().is_some() || thresholds.len() > n_nodes;
-    let empty = || ReachedCounts::new(thresholds.len());
-    let count_row = |mut counts: ReachedCounts, i: usize| {
-        if visits_all_pairs {
-            counts.add_all_pairs(posterior, &locator, i as u32);
-        } else {
-            counts.add_known_pairs(posterior, &locator, i as u32);
-        }
-        counts
+    let empty = || ReachedCounts::new(&locator);
+    let count = |add: &(dyn Fn(&mut ReachedCounts, usize) + Sync), n_parts: usize| {
+        let add = |mut counts: ReachedCounts, part: usize| {
+            add(&mut counts, part);
+            counts
+        };
+        (0..n_parts).into_par_iter().fold(empty, add).reduce(empty, ReachedCounts::plus)
     };
-    let ReachedCounts(reached) = (0..n_nodes).into_par_iter().fold(empty, count_row).reduce(empty, ReachedCounts::plus);
-    let sorted_beta = posterior.sorted_beta();
-    let as_if_unknown: Vec<u64> = if visits_all_pairs {
-        vec![0; thresholds.len()]
+    let mut as_if_unknown = vec![0; thresholds.len()];
+    let reached = if most_are_known(posterior) {
+        count(&|counts, i| counts.add_all_pairs(posterior, &locator, i as u32), n_nodes)
     } else {
-        thresholds.par_iter().map(|&threshold| posterior.count_as_if_unknown(&sorted_beta, threshold)).collect()
+        let known = count(&|counts, i| counts.add_known_pairs(posterior, &locator, i as u32), n_nodes);
+        let sorted_beta = posterior.sorted_beta();
+        // A threshold costs a pass over all nodes, and all thresholds together one over all pairs.
+        if thresholds.len() > n_nodes {
+            let groups: Vec<&[f64]> = sorted_beta.chunks(GROUP).collect();
+            let unknown_logit = posterior.unknown_logit();
+            known
+                .plus(count(&|counts, k| counts.add_as_if_unknown(&groups[k..], unknown_logit, &locator), groups.len()))
+        } else {
+            let count = |&threshold: &f64| posterior.count_as_if_unknown(&sorted_beta, threshold);
+            as_if_unknown = thresholds.par_iter().map(count).collect();
+            known
+        }
     };
+    let reached = reached.by_number(&locator);
     let mut counts = vec![0; thresholds.len()];
     let mut change = 0;
     for k in (0..thresholds.len()).rev() {
@@ -48,25 +57,49 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     counts
 }
 
-/// Counts visited pairs by the number of thresholds that their logits reach: entry `k` counts the pairs that reach exactly the
-/// first `k` thresholds.
+/// Returns whether one look at each pair takes less time than two at each known pair.
+///
+/// Those two entries lie anywhere. They take about three times as long as what one pass over all pairs takes longer for each
+/// pair than one pass as if nothing were known of any, whose entries lie next to each other.
+pub(crate) fn most_are_known(posterior: &Posterior) -> bool {
+    let n_nodes = posterior.n_nodes() as f64;
+    3.0 * posterior.evidence().n_known_at_most() as f64 > n_nodes * (n_nodes - 1.0) / 2.0
+}
+
+/// So many nodes with parameters next to each other are a group. The logits of the pairs of two groups are close together, and so
+/// are the entries that they add to.
+const GROUP: usize = 64;
+
+/// Counts visited pairs by the number of thresholds that their logits reach.
 ///
 /// Where known pairs alone are visited, the counts correct those over all pairs as if nothing were known of any. So each visit
 /// adds 1 where the pair is, and subtracts 1 where it would be if nothing were known of it; an entry may be negative.
-///
-/// # Shapes
-/// `[thresholds + 1]`.
-struct ReachedCounts(Vec<i64>);
+struct ReachedCounts {
+    /// `[held cells + 1]`: entry `k` counts the pairs whose logit is in no cell that holds thresholds, and above `k` of those
+    /// that do.
+    between: Vec<i64>,
+    /// `[thresholds + 1]`: entry `k` counts the other pairs that reach exactly the first `k` thresholds.
+    within: Vec<i64>,
+}
 
 impl ReachedCounts {
     /// Returns counts of no pairs.
-    fn new(n_thresholds: usize) -> Self {
-        Self(vec![0; n_thresholds + 1])
+    fn new(locator: &Locator) -> Self {
+        Self { between: vec![0; locator.first_of_held.len()], within: vec![0; locator.thresholds.len() + 1] }
+    }
+
+    /// Adds `change` where a pair with this logit is counted.
+    #[inline]
+    fn add(&mut self, locator: &Locator, logit: f64, change: i64) {
+        match locator.place(logit) {
+            Place::Between { n_held } => self.between[n_held] += change,
+            Place::Within { n_reached } => self.within[n_reached] += change,
+        }
     }
 
     /// Counts all pairs of `i` and a later node.
     fn add_all_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
-        let mut add = |j: u32, known: Known| self.0[locator.n_reached(posterior.logit(i, j, known))] += 1;
+        let mut add = |j: u32, known: Known| self.add(locator, posterior.logit(i, j, known), 1);
         let mut next = i + 1;
         posterior.evidence().row(i as usize).for_each(|(j, known)| {
             (next..j).for_each(|unknown| add(unknown, Known::default()));
@@ -79,58 +112,129 @@ impl ReachedCounts {
     /// Moves the known pairs of `i` and a later node from where they would be if nothing were known of them to where they are.
     fn add_known_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
         posterior.evidence().row(i as usize).for_each(|(j, known)| {
-            self.0[locator.n_reached(posterior.logit(i, j, known))] += 1;
-            self.0[locator.n_reached(posterior.logit(i, j, Known::default()))] -= 1;
+            self.add(locator, posterior.logit(i, j, known), 1);
+            self.add(locator, posterior.logit(i, j, Known::default()), -1);
         });
+    }
+
+    /// Counts the pairs of two nodes of the first group, and those of a node of the first and one of a later group, as if nothing
+    /// were known of any.
+    ///
+    /// # Shapes
+    /// `groups`: the parameters of each group.
+    fn add_as_if_unknown(&mut self, groups: &[&[f64]], unknown_logit: f64, locator: &Locator) {
+        let mut add = |a: f64, b: f64| self.add(locator, a + b + unknown_logit, 1);
+        let Some((first, later)) = groups.split_first() else { return };
+        for (position, &a) in first.iter().enumerate() {
+            first[position + 1..].iter().for_each(|&b| add(a, b));
+        }
+        for group in later {
+            for &a in *first {
+                group.iter().for_each(|&b| add(a, b));
+            }
+        }
     }
 
     /// Adds the counts of other pairs.
     fn plus(mut self, other: Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
+        self.between.iter_mut().zip(other.between).for_each(|(sum, count)| *sum += count);
+        self.within.iter_mut().zip(other.within).for_each(|(sum, count)| *sum += count);
         self
     }
+
+    /// Returns the counts by the number of reached thresholds.
+    ///
+    /// # Shapes
+    /// Returns `[thresholds + 1]`.
+    fn by_number(self, locator: &Locator) -> Vec<i64> {
+        let mut reached = self.within;
+        for (&n_reached, count) in locator.first_of_held.iter().zip(self.between) {
+            reached[n_reached as usize] += count;
+        }
+        reached
+    }
+}
+
+/// Says where a logit is among the thresholds.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// In a cell without thresholds, above so many cells that hold some.
+    Between { n_held: usize },
+    /// In a cell that holds thresholds, and at least as large as so many of all thresholds.
+    Within { n_reached: usize },
 }
 
 /// Finds how many thresholds a logit reaches.
 ///
-/// The range of the thresholds is divided into cells, which are equal intervals; a table says how many thresholds lie
-/// below each cell, and only those inside the cell are compared.
+/// The range of the thresholds is divided into cells, which are equal intervals. They are so narrow that few of them hold
+/// thresholds, and the thresholds need not be looked at for a logit in another cell.
 struct Locator<'a> {
     thresholds: &'a [f64],
     least: f64,
     cells_per_nat: f64,
-    /// Entry `c` counts the thresholds below cell `c`.
-    n_below_cell: Vec<u32>,
+    /// The number of the last cell.
+    last_cell: f64,
+    /// Each cell has twice the number of the cells before it that hold thresholds, and 1 more where it holds some itself.
+    cells: Vec<u32>,
+    /// `[held cells + 1]`: the first threshold of each cell that holds some, and the number of all thresholds.
+    first_of_held: Vec<u32>,
 }
 
 impl<'a> Locator<'a> {
     /// Builds the table for ascending `thresholds`.
     fn new(thresholds: &'a [f64]) -> Self {
+        const CELLS_PER_THRESHOLD: usize = 4;
         let finite = || thresholds.iter().copied().filter(|threshold| threshold.is_finite());
         let (least, largest) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        let n_cells = thresholds.len().next_power_of_two().max(16);
+        let n_cells = (CELLS_PER_THRESHOLD * thresholds.len()).next_power_of_two().max(16);
         let cells_per_nat = if largest > least { n_cells as f64 / (largest - least) } else { 1.0 };
-        let mut locator = Self { thresholds, least, cells_per_nat, n_below_cell: vec![0; n_cells + 1] };
-        for &threshold in thresholds {
+        let mut locator = Self {
+            thresholds,
+            least,
+            cells_per_nat,
+            last_cell: n_cells as f64 - 1.0,
+            cells: vec![0; n_cells],
+            first_of_held: Vec::new(),
+        };
+        for (k, &threshold) in thresholds.iter().enumerate() {
             let cell = locator.cell(threshold);
-            locator.n_below_cell[cell + 1] += 1;
+            if locator.cells[cell] == 0 {
+                locator.cells[cell] = 1;
+                locator.first_of_held.push(k as u32);
+            }
         }
-        for cell in 0..n_cells {
-            locator.n_below_cell[cell + 1] += locator.n_below_cell[cell];
+        locator.first_of_held.push(thresholds.len() as u32);
+        let mut n_held = 0;
+        for cell in &mut locator.cells {
+            let holds = *cell;
+            *cell += 2 * n_held;
+            n_held += holds;
         }
         locator
     }
 
     /// Returns the cell of a threshold or of a logit; one formula serves both, so that both are rounded in the same
     /// way.
+    #[inline]
     fn cell(&self, x: f64) -> usize {
-        ((x - self.least) * self.cells_per_nat).clamp(0.0, self.n_below_cell.len() as f64 - 2.0) as usize
+        /// The last bits of a number from this one to twice of it are those of its integer, which takes a fraction of the time of a
+        /// checked conversion.
+        const TWO_TO_52: f64 = (1_u64 << 52) as f64;
+        let cell = ((x - self.least) * self.cells_per_nat).clamp(0.0, self.last_cell);
+        (cell + TWO_TO_52).to_bits() as u32 as usize
     }
 
-    /// Returns the number of thresholds that are at most `logit`.
-    fn n_reached(&self, logit: f64) -> usize {
-        let cell = self.cell(logit);
-        let (first, last) = (self.n_below_cell[cell] as usize, self.n_below_cell[cell + 1] as usize);
-        first + self.thresholds[first..last].iter().take_while(|&&threshold| threshold <= logit).count()
+    /// Returns where a logit is.
+    #[inline]
+    fn place(&self, logit: f64) -> Place {
+        let cell = self.cells[self.cell(logit)];
+        let n_held = (cell / 2) as usize;
+        if cell % 2 == 0 {
+            return Place::Between { n_held };
+        }
+        let (first, last) = (self.first_of_held[n_held] as usize, self.first_of_held[n_held + 1] as usize);
+        Place::Within {
+            n_reached: first + self.thresholds[first..last].partition_point(|&threshold| threshold <= logit),
+        }
     }
 }

@@ -12,8 +12,13 @@ use veilgraph_posterior::{BinLimits, CellBins, Posterior, SimilarPairs, bins_of_
 const MOST_BINS: u8 = 8;
 /// Common neighbours are counted in a graph with this many times as many links as are expected.
 const EDGE_MULTIPLE: f64 = 3.0;
-/// So many pairs of links with a common node are visited at most, which takes some ten seconds on two cores.
+/// So many pairs of links with a common node are visited at most, which takes some fifteen seconds on two cores.
 const MOST_STEPS: f64 = 1.5e9;
+/// Every so many nodes are visited before all others, to guess how large an index must be for a pair to be listed.
+const SAMPLED: usize = 16;
+/// So many times as many pairs as may be listed are kept for the list; all nodes are visited again where they turn out to be too
+/// few.
+const MARGIN: f64 = 1.25;
 
 /// Lists the pairs whose nodes have similar features, common neighbours, or both.
 pub(crate) struct Crossed {
@@ -41,28 +46,26 @@ pub(crate) struct CrossedBin {
 /// `degrees`: `[n]`, links.
 ///
 /// # Complexity
-/// `O(Σ_k links_k²)` over the likely links of each node, twice. In large graphs nodes with very many likely links do not count
+/// `O(Σ_k links_k²)` over the likely links of each node, once, or twice where too few pairs were kept. In large graphs nodes with very many likely links do not count
 /// as common neighbours: such a node would add next to nothing, for one over its degree is a factor, to very many pairs.
 ///
 /// # Source
 /// Zhou, Lü, Zhang (2009), Predicting missing links via local information, with probabilities in place of links.
 pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pairs: usize) -> Result<Crossed, Invalid> {
     let n = posterior.n_nodes();
-    let (graph, cells) = (LikelyLinks::new(posterior, degrees), Cells::new());
-    let counts = graph.cell_counts(&cells);
-    let scores: Vec<f64> = (0..counts.len()).map(|cell| cell as f64).collect();
+    let graph = LikelyLinks::new(posterior, degrees);
     let most_pairs = ((share * (n * (n - 1) / 2) as f64) as usize).min(most_pairs);
     let limits = BinLimits { most_pairs, least_pairs: n / 4, most_bins: MOST_BINS };
-    let CellBins { bin_of_cell, n_bins: n_neighbour_bins } = bins_of_cells(&counts, &scores, limits);
+    let Neighbours { rows, bin_of_cell, n_bins: n_neighbour_bins } = graph.most_with_common_neighbours(limits);
     let similar = posterior.evidence().similar();
     // The code of a combination is `features + n_feature_bins · neighbours`, where the bins of features include bin 0.
     let n_feature_bins = similar.n_bins() + 1;
-    let row = |sums: &mut Sums, i: usize| -> Vec<(u32, u8)> {
+    let cross_row = |(i, neighbours): (usize, Vec<(u32, u16)>)| -> Vec<(u32, u8)> {
         let mut both: Vec<(u32, u8)> = similar.row(i).collect();
-        graph.visit_later(i, sums, |j, index| {
-            let bin = bin_of_cell[cells.of(index)];
+        for (j, cell) in neighbours {
+            let bin = bin_of_cell[usize::from(cell)];
             both.extend((bin > 0).then(|| (j, bin * n_feature_bins)));
-        });
+        }
         both.sort_unstable_by_key(|&(j, _)| j);
         // A pair that is in both lists has the sum of its codes.
         both.dedup_by(|next, kept| {
@@ -74,7 +77,7 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
         });
         both
     };
-    let rows: Vec<Vec<(u32, u8)>> = (0..n).into_par_iter().map_init(|| Sums::new(n), row).collect();
+    let rows: Vec<Vec<(u32, u8)>> = rows.into_par_iter().enumerate().map(cross_row).collect();
     let n_bins = n_feature_bins * (n_neighbour_bins + 1) - 1;
     let crossed_bin = |code: u8| CrossedBin { features: code % n_feature_bins, neighbours: code / n_feature_bins };
     Ok(Crossed { pairs: SimilarPairs::from_rows(n_bins, rows)?, bins: (1..=n_bins).map(crossed_bin).collect() })
@@ -129,23 +132,78 @@ impl LikelyLinks {
         met.drain(..).for_each(|j| visit(j, std::mem::take(&mut sums[j as usize])));
     }
 
-    /// Counts the pairs whose index falls into each cell.
-    ///
-    /// # Shapes
-    /// Returns `[CELLS]`.
-    fn cell_counts(&self, cells: &Cells) -> Vec<u64> {
+    /// Lists the pairs with the largest indices, with more of them than `limits` let into a bin.
+    fn most_with_common_neighbours(&self, limits: BinLimits) -> Neighbours {
         let n = self.rows.len();
-        let empty = || vec![0_u64; CELLS];
-        let count = |(mut counts, mut sums): (Vec<u64>, Sums), i: usize| {
-            self.visit_later(i, &mut sums, |_, index| counts[cells.of(index)] += 1);
-            (counts, sums)
-        };
-        let add = |mut total: Vec<u64>, counts: Vec<u64>| {
-            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
-            total
-        };
-        (0..n).into_par_iter().fold(|| (empty(), Sums::new(n)), count).map(|(counts, _)| counts).reduce(empty, add)
+        let cells = Cells::new();
+        let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
+        let sampled = self.found((0..n).into_par_iter().step_by(SAMPLED), &cells, CELLS);
+        let guessed = least_cell_that_holds(&sampled.counts, MARGIN * limits.most_pairs as f64 / SAMPLED as f64);
+        let mut found = self.found((0..n).into_par_iter(), &cells, guessed);
+        let CellBins { bin_of_cell, n_bins } = bins_of_cells(&found.counts, &scores, limits);
+        let least = bin_of_cell.partition_point(|&bin| bin == 0);
+        if least < guessed {
+            found = self.found((0..n).into_par_iter(), &cells, least);
+        }
+        Neighbours { rows: found.rows, bin_of_cell, n_bins }
     }
+
+    /// Counts the pairs of these nodes, which ascend, and later ones by the cell of their index, and keeps the pairs from cell
+    /// `least_kept` on.
+    fn found(&self, nodes: impl IndexedParallelIterator<Item = usize>, cells: &Cells, least_kept: usize) -> Found {
+        let n = self.rows.len();
+        let empty = || Found { counts: vec![0; CELLS], rows: Vec::new() };
+        let visit = |(mut found, mut sums): (Found, Sums), i: usize| {
+            let mut row = Vec::new();
+            self.visit_later(i, &mut sums, |j, index| {
+                let cell = cells.of(index);
+                found.counts[cell] += 1;
+                row.extend((cell >= least_kept).then_some((j, cell as u16)));
+            });
+            row.shrink_to_fit();
+            found.rows.push(row);
+            (found, sums)
+        };
+        let found = nodes.fold(|| (empty(), Sums::new(n)), visit).map(|(found, _)| found);
+        found.reduce(empty, Found::followed_by)
+    }
+}
+
+/// The pairs that have much in common in their neighbours.
+struct Neighbours {
+    /// The row of a node holds later nodes, with the cells of the indices.
+    rows: Vec<Vec<(u32, u16)>>,
+    /// `[CELLS]`; bin 0 is that of pairs that are not listed.
+    bin_of_cell: Vec<u8>,
+    /// The number of bins without bin 0.
+    n_bins: u8,
+}
+
+/// What a visit of some nodes found.
+struct Found {
+    /// `[CELLS]`: pairs by the cell of their index.
+    counts: Vec<u64>,
+    /// Each visited node has a row of later nodes with the cells of the indices, those that are kept.
+    rows: Vec<Vec<(u32, u16)>>,
+}
+
+impl Found {
+    /// Appends what was found at later nodes.
+    fn followed_by(mut self, mut later: Self) -> Self {
+        self.counts.iter_mut().zip(later.counts).for_each(|(count, more)| *count += more);
+        self.rows.append(&mut later.rows);
+        self
+    }
+}
+
+/// Returns the largest cell that holds, with all later cells, at least `wanted` pairs; 0 where all cells hold fewer.
+fn least_cell_that_holds(counts: &[u64], wanted: f64) -> usize {
+    let mut n_pairs = 0.0;
+    let holds_enough = |&cell: &usize| {
+        n_pairs += counts[cell] as f64;
+        n_pairs >= wanted
+    };
+    (0..counts.len()).rev().find(holds_enough).unwrap_or(0)
 }
 
 /// Returns the nodes that are left out so that the others, those with fewer links first, have at most `most_steps` pairs of links

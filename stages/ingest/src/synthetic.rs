@@ -8,6 +8,7 @@ use rand::RngExt;
 use rand::distr::Distribution;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::StandardNormal;
+use rayon::prelude::*;
 use veilgraph_contract::StageRng;
 
 use crate::error::Error;
@@ -49,9 +50,14 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
     let classes = draw_classes(params.nodes, &shares, &mut source.fast_stream("classes", 0));
     let second = draw_second_classes(params, &classes, &shares, &mut source.fast_stream("second classes", 0));
     let topics = Topics { classes: &classes, second: &second };
-    let pairs = draw_links(params, topics, &mut source.fast_stream("links", 0));
-    let features = (params.features > 0)
-        .then(|| (params.features, draw_words(params, topics, &mut source.fast_stream("words", 0))));
+    // Each has its own stream of random words, so that they may be drawn side by side.
+    let (pairs, features) = rayon::join(
+        || draw_links(params, topics, &mut source.fast_stream("links", 0)),
+        || {
+            let words = || draw_words(params, topics, &mut source.fast_stream("words", 0));
+            (params.features > 0).then(|| (params.features, words()))
+        },
+    );
     Ok(RawGraph {
         names: (0..params.nodes).map(|node| node.to_string()).collect(),
         pairs: Some(pairs),
@@ -166,7 +172,7 @@ fn draw_links(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) ->
         let round = (wanted - links.len()).min(tries);
         tries -= round;
         links.extend((0..round).filter_map(|_| draw()));
-        links.sort_unstable();
+        links.par_sort_unstable();
         links.dedup();
     }
     links

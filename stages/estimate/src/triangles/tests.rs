@@ -49,8 +49,46 @@ fn indices_are_those_of_all_common_neighbours() {
             }
         }
     }
-    let counts = graph.cell_counts(&Cells::new());
-    assert_eq!(counts.iter().sum::<u64>(), n_found, "every pair is in one cell");
+    let found = graph.found((0..n).into_par_iter(), &Cells::new(), 0);
+    assert_eq!(found.counts.iter().sum::<u64>(), n_found, "every pair is in one cell");
+}
+
+/// Wherever the sampled nodes, every sixteenth one, have their links, the list is that of a visit that keeps all pairs.
+#[test]
+fn lists_do_not_depend_on_the_sample() {
+    let n = 96_usize;
+    // Each node has links to some of the next eleven, fewer of those where `is_sparse` says so.
+    let graph = |is_sparse: fn(usize) -> bool| {
+        let mut rows = vec![Vec::new(); n];
+        for i in 0..n {
+            for j in (i + 1..n.min(i + 12)).filter(|j| (i * 7 + j * 5) % if is_sparse(i) { 11 } else { 2 } == 0) {
+                let probability = 0.1 + ((i * 13 + j * 29) % 97) as f32 / 110.0;
+                rows[i].push((j as u32, probability));
+                rows[j].push((i as u32, probability));
+            }
+        }
+        rows.iter_mut().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
+        LikelyLinks { rows, inverse_degrees: vec![0.2; n] }
+    };
+    let limits = BinLimits { most_pairs: 300, least_pairs: n / 4, most_bins: MOST_BINS };
+    let mut were_enough = Vec::new();
+    for is_sparse in [|_| false, |i| i % SAMPLED == 0, |i| i % SAMPLED > 4, |i| i % SAMPLED > 0] {
+        let graph = graph(is_sparse);
+        let all = graph.found((0..n).into_par_iter(), &Cells::new(), 0);
+        let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
+        let bins = bins_of_cells(&all.counts, &scores, limits);
+        let found = graph.most_with_common_neighbours(limits);
+        assert_eq!((&found.bin_of_cell, found.n_bins), (&bins.bin_of_cell, bins.n_bins));
+        assert!(found.n_bins > 0);
+        let listed = |rows: &[Vec<(u32, u16)>]| -> Vec<Vec<(u32, u16)>> {
+            let is_listed = |&(_, cell): &(u32, u16)| bins.bin_of_cell[usize::from(cell)] > 0;
+            rows.iter().map(|row| row.iter().copied().filter(is_listed).collect()).collect()
+        };
+        assert_eq!(listed(&found.rows), listed(&all.rows));
+        // Nodes that were visited again keep listed pairs alone.
+        were_enough.push(found.rows != listed(&found.rows));
+    }
+    assert!(were_enough.contains(&true) && were_enough.contains(&false), "{were_enough:?}");
 }
 
 /// Nodes of one, two, three and forty links: the last one alone makes 800 pairs of links.
