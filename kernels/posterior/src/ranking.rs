@@ -229,7 +229,7 @@ impl<'a> Locator<'a> {
     fn place(&self, logit: f64) -> Place {
         let cell = self.cells[self.cell(logit)];
         let n_held = (cell / 2) as usize;
-        if cell % 2 == 0 {
+        if cell.is_multiple_of(2) {
             return Place::Between { n_held };
         }
         let (first, last) = (self.first_of_held[n_held] as usize, self.first_of_held[n_held + 1] as usize);

@@ -23,7 +23,7 @@ pub use error::Error;
 pub use params::{DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams};
 pub use raw::decompressed_name;
 
-use raw::{Files, RawGraph};
+use raw::{FeatureRows, Files, RawGraph};
 
 /// Reads, checks and splits a dataset.
 pub struct Ingest;
@@ -71,22 +71,11 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         let problem = format!("the graph has {n_nodes} nodes");
         return Err(Error::new(&params.origin_of_nodes(), "", problem, "link-local privacy needs at least 3"));
     }
-    let links = graph.pairs.map(|pairs| simple(n_nodes, pairs, params)).transpose()?;
-    let wrong_features = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
-    let features = match graph.features {
-        Some((width, rows)) => {
-            let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong_features)?;
-            let matrix = if params.binarize { normalize::binarized(&matrix) } else { matrix };
-            if params.withhold_features && normalize::reads_all_nodes(&matrix, params.normalize) {
-                let problem = "features are private, and this way to scale them looks at those of all nodes";
-                let remedy = "set normalize = \"none\", and declare the range in [privatize.features]";
-                return Err(Error::new("[ingest] normalize", "", problem, remedy));
-            }
-            let scaled = normalize::normalized(matrix, params.normalize).map_err(wrong_features)?;
-            Some(Features(scaled))
-        }
-        None => None,
-    };
+    let (links, features) = rayon::join(
+        || graph.pairs.map(|pairs| simple(n_nodes, pairs, params)).transpose(),
+        || graph.features.map(|rows| scaled(rows, params)).transpose(),
+    );
+    let (links, features) = (links?, features?);
     let (n_classes, classes) = graph.classes.unwrap_or((0, vec![None; n_nodes]));
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
@@ -112,6 +101,20 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
+}
+
+/// The features of all nodes, scaled as the parameters say.
+fn scaled((width, rows): FeatureRows, params: &Params) -> Result<Features, Error> {
+    let origin = params.origin();
+    let wrong = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
+    let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong)?;
+    let matrix = if params.binarize { normalize::binarized(&matrix) } else { matrix };
+    if params.withhold_features && normalize::reads_all_nodes(&matrix, params.normalize) {
+        let problem = "features are private, and this way to scale them looks at those of all nodes";
+        let remedy = "set normalize = \"none\", and declare the range in [privatize.features]";
+        return Err(Error::new("[ingest] normalize", "", problem, remedy));
+    }
+    normalize::normalized(matrix, params.normalize).map(Features).map_err(wrong)
 }
 
 /// The simple graph of the raw links. Its counts are private, so the log says them only to whoever asks for everything.

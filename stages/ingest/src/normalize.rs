@@ -55,7 +55,7 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<Spars
                 let sum: f64 = shifted.iter().map(|&(_, value)| f64::from(value)).sum();
                 shifted.into_iter().map(|(column, value)| (column, (f64::from(value) / sum.max(1.0)) as f32)).collect()
             });
-            SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
+            SparseMatrix::from_rows(features.n_columns(), rows)
         }
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<Spars
 /// Sets every non-zero feature to 1.
 pub(crate) fn binarized(features: &SparseMatrix) -> SparseMatrix {
     let rows = (0..features.n_rows()).map(|row| features.row(row).0.iter().map(|&column| (column, 1.0)).collect());
-    SparseMatrix::from_rows(features.n_columns(), rows.collect::<Vec<_>>())
+    SparseMatrix::from_rows(features.n_columns(), rows)
         .unwrap_or_else(|invalid| unreachable!("ones are as valid as any value: {invalid}"))
 }
 

@@ -1,19 +1,18 @@
 //! A graph that belongs to nobody: degree-corrected blocks with power-law or log-normal degrees and topical words.
 
+mod links;
 mod weighted;
 
 use std::collections::BTreeMap;
 
 use rand::RngExt;
-use rand::distr::Distribution;
 use rand::rngs::ChaCha8Rng;
-use rand_distr::StandardNormal;
-use rayon::prelude::*;
 use veilgraph_contract::StageRng;
 
 use crate::error::Error;
 use crate::params::SyntheticParams;
 use crate::raw::RawGraph;
+use links::draw_links;
 use weighted::Weighted;
 
 /// What links and words of the nodes follow.
@@ -136,61 +135,6 @@ fn draw_second_classes(
         })
     };
     classes.iter().map(second).collect()
-}
-
-/// Draws links: each end in proportion to a power-law weight, and as often inside a class as `homophily` says.
-fn draw_links(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
-    const TRIES_PER_LINK: usize = 100;
-    let weights = draw_weights(params, rng);
-    let everyone = Weighted::new(&weights);
-    let members: Vec<Vec<u32>> = (0..params.classes)
-        .map(|class| (0..params.nodes as u32).filter(|&node| topics.share_in(node as usize, class) > 0.0).collect())
-        .collect();
-    let inside: Vec<Weighted> = members
-        .iter()
-        .enumerate()
-        .map(|(class, nodes)| {
-            let weight = |&node: &u32| weights[node as usize] * topics.share_in(node as usize, class);
-            Weighted::new(&nodes.iter().map(weight).collect::<Vec<_>>())
-        })
-        .collect();
-    let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
-    let mut draw = || {
-        let a = everyone.draw(rng);
-        let class = topics.one_of(a, rng);
-        let b = if rng.random::<f64>() < params.homophily {
-            members[class][inside[class].draw(rng)] as usize
-        } else {
-            Some(everyone.draw(rng)).filter(|&b| topics.share_in(b, class) < 1.0)?
-        };
-        (a != b).then(|| (a.min(b) as u32, a.max(b) as u32))
-    };
-    // Each round draws as many links as are missing and sorts them; a set would take many times the time and memory.
-    let mut links = Vec::with_capacity(wanted);
-    let mut tries = wanted * TRIES_PER_LINK;
-    while links.len() < wanted && tries > 0 {
-        let round = (wanted - links.len()).min(tries);
-        tries -= round;
-        links.extend((0..round).filter_map(|_| draw()));
-        links.par_sort_unstable();
-        links.dedup();
-    }
-    links
-}
-
-/// Draws what the degree of every node is in proportion to.
-fn draw_weights(params: &SyntheticParams, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    let most = (params.nodes as f64).sqrt() * params.mean_degree;
-    let weight = |_| match params.degree_spread {
-        None => libm::pow(1.0 - rng.random::<f64>(), -1.0 / (params.exponent - 1.0)).min(most),
-        // Numbers of links are nearly Poisson about their expectations, which spreads them by itself.
-        Some(spread) => {
-            let variation = (spread * spread - 1.0 / params.mean_degree).max(0.0);
-            let normal: f64 = StandardNormal.sample(rng);
-            libm::exp(libm::log1p(variation).sqrt() * normal)
-        }
-    };
-    (0..params.nodes).map(weight).collect()
 }
 
 /// Draws bags of words: common words by Zipf's law, topical words by a shuffled Zipf's law per class.

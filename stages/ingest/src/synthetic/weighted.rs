@@ -51,10 +51,19 @@ impl Weighted {
 
     /// One index.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        let chosen = self.range.sample(rng);
-        let cell = self.cell(chosen);
+        self.at(self.draw_sum(rng))
+    }
+
+    /// A number between 0 and the sum of all weights, at which an index is looked up.
+    pub(super) fn draw_sum(&self, rng: &mut ChaCha8Rng) -> f64 {
+        self.range.sample(rng)
+    }
+
+    /// The index at a sum: the first one whose weight, with all before it, makes more.
+    pub(super) fn at(&self, sum: f64) -> usize {
+        let cell = self.cell(sum);
         let (first, last) = (self.before_cell[cell] as usize, self.before_cell[cell + 1] as usize);
-        first + self.sums[first..last].partition_point(|&sum| sum <= chosen)
+        first + self.sums[first..last].partition_point(|&before| before <= sum)
     }
 }
 
