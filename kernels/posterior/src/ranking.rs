@@ -11,8 +11,9 @@ use crate::model::Posterior;
 /// `thresholds`: `[k]`, log odds. Returns `[k]`, pairs.
 ///
 /// # Complexity
-/// Where more than a third of all pairs are known, one pass over all pairs; else one over the known pairs, and `O(n)` per
-/// threshold, or one pass over all pairs as if nothing were known of any where there are more thresholds than nodes.
+/// Where more than a third of all pairs are known, this takes one pass over all pairs. Elsewhere it takes one over the known
+/// pairs, and `O(n)` per threshold. Where there are more thresholds than nodes, one more pass over all pairs takes the place
+/// of the latter.
 ///
 /// # Panics
 /// Panics when the thresholds do not ascend.
@@ -30,7 +31,7 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
         (0..n_parts).into_par_iter().fold(empty, add).reduce(empty, ReachedCounts::plus)
     };
     let mut as_if_unknown = vec![0; thresholds.len()];
-    let reached = if most_are_known(posterior) {
+    let reached = if many_are_known(posterior) {
         count(&|counts, i| counts.add_all_pairs(posterior, &locator, i as u32), n_nodes)
     } else {
         let known = count(&|counts, i| counts.add_known_pairs(posterior, &locator, i as u32), n_nodes);
@@ -42,8 +43,8 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
             known
                 .plus(count(&|counts, k| counts.add_as_if_unknown(&groups[k..], unknown_logit, &locator), groups.len()))
         } else {
-            let count = |&threshold: &f64| posterior.count_as_if_unknown(&sorted_beta, threshold);
-            as_if_unknown = thresholds.par_iter().map(count).collect();
+            let count_one = |&threshold: &f64| posterior.count_as_if_unknown(&sorted_beta, threshold);
+            as_if_unknown = thresholds.par_iter().map(count_one).collect();
             known
         }
     };
@@ -57,26 +58,27 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     counts
 }
 
-/// Returns whether one look at each pair takes less time than two at each known pair.
+/// Returns whether one pass over all pairs takes less time than a pass as if nothing were known and a correction of each
+/// known pair.
 ///
-/// Those two entries lie anywhere. They take about three times as long as what one pass over all pairs takes longer for each
-/// pair than one pass as if nothing were known of any, whose entries lie next to each other.
-pub(crate) fn most_are_known(posterior: &Posterior) -> bool {
+/// A correction changes two counts that lie anywhere in memory. It takes about three times as long as what one pass over all
+/// pairs takes longer for each of them than a pass as if nothing were known, whose counts lie next to each other.
+pub(crate) fn many_are_known(posterior: &Posterior) -> bool {
     let n_nodes = posterior.n_nodes() as f64;
     3.0 * posterior.evidence().n_known_at_most() as f64 > n_nodes * (n_nodes - 1.0) / 2.0
 }
 
-/// So many nodes with parameters next to each other are a group. The logits of the pairs of two groups are close together, and so
-/// are the entries that they add to.
+/// So many nodes with parameters next to each other are a group. The logits of the pairs of two groups are close together,
+/// and so are the entries that they add to.
 const GROUP: usize = 64;
 
 /// Counts visited pairs by the number of thresholds that their logits reach.
 ///
-/// Where known pairs alone are visited, the counts correct those over all pairs as if nothing were known of any. So each visit
-/// adds 1 where the pair is, and subtracts 1 where it would be if nothing were known of it; an entry may be negative.
+/// Where known pairs alone are visited, the counts correct those over all pairs as if nothing were known of any. So each
+/// visit adds 1 where the pair is, and subtracts 1 where it would be if nothing were known of it; an entry may be negative.
 struct ReachedCounts {
-    /// `[held cells + 1]`: entry `k` counts the pairs whose logit is in no cell that holds thresholds, and above `k` of those
-    /// that do.
+    /// `[held cells + 1]`: entry `k` counts the pairs whose logit is in a cell without thresholds, and lies above exactly `k`
+    /// cells that hold some.
     between: Vec<i64>,
     /// `[thresholds + 1]`: entry `k` counts the other pairs that reach exactly the first `k` thresholds.
     within: Vec<i64>,
@@ -109,7 +111,8 @@ impl ReachedCounts {
         (next..posterior.n_nodes() as u32).for_each(|unknown| add(unknown, Known::default()));
     }
 
-    /// Moves the known pairs of `i` and a later node from where they would be if nothing were known of them to where they are.
+    /// Moves the known pairs of `i` and a later node from where they would be if nothing were known of them to where they
+    /// are.
     fn add_known_pairs(&mut self, posterior: &Posterior, locator: &Locator, i: u32) {
         posterior.evidence().row(i as usize).for_each(|(j, known)| {
             self.add(locator, posterior.logit(i, j, known), 1);
@@ -117,8 +120,8 @@ impl ReachedCounts {
         });
     }
 
-    /// Counts the pairs of two nodes of the first group, and those of a node of the first and one of a later group, as if nothing
-    /// were known of any.
+    /// Counts the pairs of two nodes of the first group, and those of a node of the first and one of a later group, as if
+    /// nothing were known of any.
     ///
     /// # Shapes
     /// `groups`: the parameters of each group.
@@ -156,7 +159,6 @@ impl ReachedCounts {
 }
 
 /// Says where a logit is among the thresholds.
-#[derive(Debug, PartialEq, Eq)]
 enum Place {
     /// In a cell without thresholds, above so many cells that hold some.
     Between { n_held: usize },
@@ -166,15 +168,15 @@ enum Place {
 
 /// Finds how many thresholds a logit reaches.
 ///
-/// The range of the thresholds is divided into cells, which are equal intervals. They are so narrow that few of them hold
-/// thresholds, and the thresholds need not be looked at for a logit in another cell.
+/// The range of the thresholds is divided into cells, which are equal intervals. Few of them hold thresholds, unless there
+/// are millions of these, and the thresholds need not be looked at for a logit in another cell.
 struct Locator<'a> {
     thresholds: &'a [f64],
     least: f64,
     cells_per_nat: f64,
-    /// The number of the last cell.
+    /// Cells are numbered from 0 to this number.
     last_cell: f64,
-    /// Each cell has twice the number of the cells before it that hold thresholds, and 1 more where it holds some itself.
+    /// Entry `c` is twice the number of the cells before cell `c` that hold thresholds, plus 1 where cell `c` holds some.
     cells: Vec<u32>,
     /// `[held cells + 1]`: the first threshold of each cell that holds some, and the number of all thresholds.
     first_of_held: Vec<u32>,
@@ -183,10 +185,12 @@ struct Locator<'a> {
 impl<'a> Locator<'a> {
     /// Builds the table for ascending `thresholds`.
     fn new(thresholds: &'a [f64]) -> Self {
-        const CELLS_PER_THRESHOLD: usize = 4;
+        const CELLS_PER_THRESHOLD: usize = 2;
+        /// More cells would fill no cache, and would have numbers that do not fit into 32 bits.
+        const MOST_CELLS: usize = 1 << 22;
         let finite = || thresholds.iter().copied().filter(|threshold| threshold.is_finite());
         let (least, largest) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        let n_cells = (CELLS_PER_THRESHOLD * thresholds.len()).next_power_of_two().max(16);
+        let n_cells = (CELLS_PER_THRESHOLD * thresholds.len()).next_power_of_two().clamp(16, MOST_CELLS);
         let cells_per_nat = if largest > least { n_cells as f64 / (largest - least) } else { 1.0 };
         let mut locator = Self {
             thresholds,
@@ -213,12 +217,12 @@ impl<'a> Locator<'a> {
         locator
     }
 
-    /// Returns the cell of a threshold or of a logit; one formula serves both, so that both are rounded in the same
-    /// way.
+    /// Returns the cell of a threshold or of a logit. One formula serves both and never falls where `x` grows, also by
+    /// rounding, so a logit exceeds the thresholds of all cells before its own.
     #[inline]
     fn cell(&self, x: f64) -> usize {
-        /// The last bits of a number from this one to twice of it are those of its integer, which takes a fraction of the time of a
-        /// checked conversion.
+        /// Numbers from 2^52 to 2^53 have no fraction, so adding 2^52 rounds to a whole number, which then stands in the last
+        /// bits. That takes a fraction of the time of a checked conversion.
         const TWO_TO_52: f64 = (1_u64 << 52) as f64;
         let cell = ((x - self.least) * self.cells_per_nat).clamp(0.0, self.last_cell);
         (cell + TWO_TO_52).to_bits() as u32 as usize
@@ -238,3 +242,6 @@ impl<'a> Locator<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

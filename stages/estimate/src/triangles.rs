@@ -14,10 +14,10 @@ const MOST_BINS: u8 = 8;
 const EDGE_MULTIPLE: f64 = 3.0;
 /// So many pairs of links with a common node are visited at most, which takes some fifteen seconds on two cores.
 const MOST_STEPS: f64 = 1.5e9;
-/// Every so many nodes are visited before all others, to guess how large an index must be for a pair to be listed.
-const SAMPLED: usize = 16;
-/// So many times as many pairs as may be listed are kept for the list; all nodes are visited again where they turn out to be too
-/// few.
+/// One node in so many is visited before all others, to guess how large an index must be for a pair to be listed.
+const SAMPLED: u32 = 16;
+/// The visit of all nodes keeps so many times as many pairs as may be listed, by the guess. Where it kept fewer than are
+/// listed, all nodes are visited once more.
 const MARGIN: f64 = 1.25;
 
 /// Lists the pairs whose nodes have similar features, common neighbours, or both.
@@ -46,8 +46,9 @@ pub(crate) struct CrossedBin {
 /// `degrees`: `[n]`, links.
 ///
 /// # Complexity
-/// `O(Σ_k links_k²)` over the likely links of each node, once, or twice where too few pairs were kept. In large graphs nodes with very many likely links do not count
-/// as common neighbours: such a node would add next to nothing, for one over its degree is a factor, to very many pairs.
+/// `O(Σ_k links_k²)` over the likely links of each node: once, a second time for a sixteenth of the nodes, and a second time for
+/// all where too few pairs were kept. In large graphs nodes with very many likely links do not count as common neighbours: such
+/// a node would add next to nothing, for one over its degree is a factor, to very many pairs.
 ///
 /// # Source
 /// Zhou, Lü, Zhang (2009), Predicting missing links via local information, with probabilities in place of links.
@@ -132,58 +133,59 @@ impl LikelyLinks {
         met.drain(..).for_each(|j| visit(j, std::mem::take(&mut sums[j as usize])));
     }
 
-    /// Lists the pairs with the largest indices, with more of them than `limits` let into a bin.
+    /// Keeps at least the pairs that `limits` let into a bin; whoever reads the rows leaves out those whose cell has bin 0.
     fn most_with_common_neighbours(&self, limits: BinLimits) -> Neighbours {
-        let n = self.rows.len();
         let cells = Cells::new();
         let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
-        let sampled = self.found((0..n).into_par_iter().step_by(SAMPLED), &cells, CELLS);
-        let guessed = least_cell_that_holds(&sampled.counts, MARGIN * limits.most_pairs as f64 / SAMPLED as f64);
-        let mut found = self.found((0..n).into_par_iter(), &cells, guessed);
+        let all: Vec<usize> = (0..self.rows.len()).collect();
+        let sampled: Vec<usize> = all.iter().copied().filter(|&node| is_sampled(node)).collect();
+        let sampled = self.found(&sampled, &cells, CELLS);
+        let guessed = first_cell_kept(&sampled.counts, MARGIN * limits.most_pairs as f64 / f64::from(SAMPLED));
+        let mut found = self.found(&all, &cells, guessed);
         let CellBins { bin_of_cell, n_bins } = bins_of_cells(&found.counts, &scores, limits);
-        let least = bin_of_cell.partition_point(|&bin| bin == 0);
-        if least < guessed {
-            found = self.found((0..n).into_par_iter(), &cells, least);
+        let first_listed = bin_of_cell.partition_point(|&bin| bin == 0);
+        if first_listed < guessed {
+            found = self.found(&all, &cells, first_listed);
         }
         Neighbours { rows: found.rows, bin_of_cell, n_bins }
     }
 
-    /// Counts the pairs of these nodes, which ascend, and later ones by the cell of their index, and keeps the pairs from cell
-    /// `least_kept` on.
-    fn found(&self, nodes: impl IndexedParallelIterator<Item = usize>, cells: &Cells, least_kept: usize) -> Found {
+    /// Counts the pairs of these nodes and later ones by the cell of their index, and keeps the pairs from cell `first_kept`
+    /// on.
+    fn found(&self, nodes: &[usize], cells: &Cells, first_kept: usize) -> Found {
         let n = self.rows.len();
         let empty = || Found { counts: vec![0; CELLS], rows: Vec::new() };
-        let visit = |(mut found, mut sums): (Found, Sums), i: usize| {
+        let visit = |(mut found, mut sums): (Found, Sums), &i: &usize| {
             let mut row = Vec::new();
             self.visit_later(i, &mut sums, |j, index| {
                 let cell = cells.of(index);
                 found.counts[cell] += 1;
-                row.extend((cell >= least_kept).then_some((j, cell as u16)));
+                row.extend((cell >= first_kept).then_some((j, cell as u16)));
             });
             row.shrink_to_fit();
             found.rows.push(row);
             (found, sums)
         };
-        let found = nodes.fold(|| (empty(), Sums::new(n)), visit).map(|(found, _)| found);
+        let found = nodes.par_iter().fold(|| (empty(), Sums::new(n)), visit).map(|(found, _)| found);
         found.reduce(empty, Found::followed_by)
     }
 }
 
-/// The pairs that have much in common in their neighbours.
+/// Holds pairs that have neighbours in common, among them those that are listed.
 struct Neighbours {
-    /// The row of a node holds later nodes, with the cells of the indices.
+    /// The row of a node holds later nodes, in any order, with the cells of the indices.
     rows: Vec<Vec<(u32, u16)>>,
-    /// `[CELLS]`; bin 0 is that of pairs that are not listed.
+    /// `[CELLS]`: the bin of each cell; pairs in cells of bin 0 are not listed.
     bin_of_cell: Vec<u8>,
     /// The number of bins without bin 0.
     n_bins: u8,
 }
 
-/// What a visit of some nodes found.
+/// Holds what a visit of some nodes found.
 struct Found {
-    /// `[CELLS]`: pairs by the cell of their index.
+    /// `[CELLS]`: the number of pairs by the cell of their index.
     counts: Vec<u64>,
-    /// Each visited node has a row of later nodes with the cells of the indices, those that are kept.
+    /// Each visited node has a row of the later nodes of the pairs that are kept, with the cells of the indices.
     rows: Vec<Vec<(u32, u16)>>,
 }
 
@@ -196,14 +198,22 @@ impl Found {
     }
 }
 
-/// Returns the largest cell that holds, with all later cells, at least `wanted` pairs; 0 where all cells hold fewer.
-fn least_cell_that_holds(counts: &[u64], wanted: f64) -> usize {
+/// Returns whether a node is in the sample. Neighbouring or equally spaced nodes are not in it or out of it together, since
+/// the numbers of nodes may follow a pattern.
+fn is_sampled(node: usize) -> bool {
+    /// 2^32 over the golden ratio, whose multiples are spread evenly (Knuth, The Art of Computer Programming, section 6.4).
+    const SPREAD: u32 = 0x9e37_79b1;
+    (node as u32).wrapping_mul(SPREAD) < u32::MAX / SAMPLED
+}
+
+/// Returns the first cell that holds, with all later ones, at most `wanted` pairs.
+fn first_cell_kept(counts: &[u64], wanted: f64) -> usize {
     let mut n_pairs = 0.0;
-    let holds_enough = |&cell: &usize| {
+    let fits = |&cell: &usize| {
         n_pairs += counts[cell] as f64;
-        n_pairs >= wanted
+        n_pairs <= wanted
     };
-    (0..counts.len()).rev().find(holds_enough).unwrap_or(0)
+    (0..counts.len()).rev().take_while(fits).last().unwrap_or(counts.len())
 }
 
 /// Returns the nodes that are left out so that the others, those with fewer links first, have at most `most_steps` pairs of links

@@ -49,7 +49,7 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
     let classes = draw_classes(params.nodes, &shares, &mut source.fast_stream("classes", 0));
     let second = draw_second_classes(params, &classes, &shares, &mut source.fast_stream("second classes", 0));
     let topics = Topics { classes: &classes, second: &second };
-    // Each has its own stream of random words, so that they may be drawn side by side.
+    // Links and words of nodes have their own streams of random words, so that both may be drawn side by side.
     let (pairs, features) = rayon::join(
         || draw_links(params, topics, &mut source.fast_stream("links", 0)),
         || {

@@ -1,23 +1,26 @@
 use veilgraph_graph::BitMatrix;
 
-use crate::ranking::most_are_known;
+use crate::ranking::many_are_known;
 use crate::{
     Known, LinkEvidence, LinkModel, LogisticKernel, PairSums, Posterior, SimilarPairs, counts_at_least, sigmoid,
 };
 
 /// Forty nodes have a third of all pairs claimed and a sixth in bins, by a fixed arithmetic rule.
 pub(crate) fn posterior(epsilon_links: f64) -> Posterior {
-    posterior_of(40, [3, 6], epsilon_links)
+    posterior_of(40, 3, 6, epsilon_links)
 }
 
-/// One pair in `one_in[0]` is claimed and one in `one_in[1]` is in a bin, by a fixed arithmetic rule.
-fn posterior_of(n: u32, one_in: [u32; 2], epsilon_links: f64) -> Posterior {
+/// One pair in `per_claimed` is claimed and one in `per_similar` is in a bin, by a fixed arithmetic rule.
+fn posterior_of(n: u32, per_claimed: u32, per_similar: u32, epsilon_links: f64) -> Posterior {
     let beta: Vec<f64> = (0..n).map(|i| f64::from(i * 7 % 13) * 0.4 - 3.0).collect();
     let rows = (0..n).map(|i| {
-        (i + 1..n).filter(|j| (i * 31 + j * 17) % one_in[0] == 0).map(|j| (j, 1 + u8::from((i + j) % 4 == 0))).collect()
+        (i + 1..n)
+            .filter(|j| (i * 31 + j * 17) % per_claimed == 0)
+            .map(|j| (j, 1 + u8::from((i + j) % 4 == 0)))
+            .collect()
     });
     let similar = (0..n).map(|i| {
-        (i + 1..n).filter(|j| (i * 5 + j * 11) % one_in[1] == 0).map(|j| (j, 1 + u8::from((i + j) % 4 > 1))).collect()
+        (i + 1..n).filter(|j| (i * 5 + j * 11) % per_similar == 0).map(|j| (j, 1 + u8::from((i + j) % 4 > 1))).collect()
     });
     let similar = SimilarPairs::from_rows(2, similar).expect("valid");
     let evidence = LinkEvidence::from_rows(rows).expect("valid").with_similar(similar).expect("same size");
@@ -95,8 +98,8 @@ fn pair_sums_equal_the_dense_ones() {
 #[test]
 fn ranks_equal_the_dense_ones() {
     for epsilon in [0.0, 0.3, 2.0, f64::INFINITY] {
-        let (most_known, few_known) = (posterior(epsilon), posterior_of(150, [11, 13], epsilon));
-        assert!(most_are_known(&most_known) && !most_are_known(&few_known));
+        let (most_known, few_known) = (posterior(epsilon), posterior_of(150, 11, 13, epsilon));
+        assert!(many_are_known(&most_known) && !many_are_known(&few_known));
         for posterior in [in_planes(&most_known), in_planes(&few_known), most_known, few_known] {
             let mut thresholds: Vec<f64> =
                 dense(&posterior).iter().step_by(11).flat_map(|pair| [pair.2, pair.2.next_up()]).collect();

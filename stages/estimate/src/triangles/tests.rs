@@ -49,13 +49,31 @@ fn indices_are_those_of_all_common_neighbours() {
             }
         }
     }
-    let found = graph.found((0..n).into_par_iter(), &Cells::new(), 0);
+    let found = graph.found(&(0..n).collect::<Vec<_>>(), &Cells::new(), 0);
     assert_eq!(found.counts.iter().sum::<u64>(), n_found, "every pair is in one cell");
 }
 
-/// Wherever the sampled nodes, every sixteenth one, have their links, the list is that of a visit that keeps all pairs.
+/// The first cell that is kept leaves out a cell that is too large, however few pairs that leaves.
 #[test]
-fn lists_do_not_depend_on_the_sample() {
+fn cells_are_kept_as_long_as_they_fit() {
+    assert_eq!(first_cell_kept(&[5, 0, 3, 2], 4.9), 3);
+    assert_eq!(first_cell_kept(&[5, 0, 3, 2], 5.0), 1);
+    assert_eq!(first_cell_kept(&[5, 0, 3, 2], 10.0), 0);
+    assert_eq!(first_cell_kept(&[5, 0, 3, 2_000], 4.9), 4, "nothing is kept");
+}
+
+#[test]
+fn the_sample_follows_no_pattern_of_numbers() {
+    for (step, first) in [(1, 0), (2, 1), (16, 0), (16, 5), (1_000, 3), (1 << 16, 1)] {
+        let n_sampled = (0..8_000).filter(|k| is_sampled(first + k * step)).count();
+        assert!((450..550).contains(&n_sampled), "{n_sampled} of every {step} nodes, a sixteenth is 500");
+    }
+}
+
+/// Wherever the sampled nodes have their links, and whatever the number of threads, the list is that of a visit that keeps
+/// all pairs.
+#[test]
+fn lists_depend_neither_on_the_sample_nor_on_threads() {
     let n = 96_usize;
     // Each node has links to some of the next eleven, fewer of those where `is_sparse` says so.
     let graph = |is_sparse: fn(usize) -> bool| {
@@ -71,24 +89,27 @@ fn lists_do_not_depend_on_the_sample() {
         LikelyLinks { rows, inverse_degrees: vec![0.2; n] }
     };
     let limits = BinLimits { most_pairs: 300, least_pairs: n / 4, most_bins: MOST_BINS };
-    let mut were_enough = Vec::new();
-    for is_sparse in [|_| false, |i| i % SAMPLED == 0, |i| i % SAMPLED > 4, |i| i % SAMPLED > 0] {
+    let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
+    let mut were_kept = Vec::new();
+    for is_sparse in [|_| false, |i| is_sampled(i), |i| i % 16 > 4, |i| !is_sampled(i)] {
         let graph = graph(is_sparse);
-        let all = graph.found((0..n).into_par_iter(), &Cells::new(), 0);
-        let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
+        let all = graph.found(&(0..n).collect::<Vec<_>>(), &Cells::new(), 0);
         let bins = bins_of_cells(&all.counts, &scores, limits);
-        let found = graph.most_with_common_neighbours(limits);
-        assert_eq!((&found.bin_of_cell, found.n_bins), (&bins.bin_of_cell, bins.n_bins));
-        assert!(found.n_bins > 0);
         let listed = |rows: &[Vec<(u32, u16)>]| -> Vec<Vec<(u32, u16)>> {
             let is_listed = |&(_, cell): &(u32, u16)| bins.bin_of_cell[usize::from(cell)] > 0;
             rows.iter().map(|row| row.iter().copied().filter(is_listed).collect()).collect()
         };
-        assert_eq!(listed(&found.rows), listed(&all.rows));
-        // Nodes that were visited again keep listed pairs alone.
-        were_enough.push(found.rows != listed(&found.rows));
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let found = pool.install(|| graph.most_with_common_neighbours(limits));
+            assert_eq!((&found.bin_of_cell, found.n_bins), (&bins.bin_of_cell, bins.n_bins));
+            assert!(found.n_bins > 0);
+            assert_eq!(listed(&found.rows), listed(&all.rows));
+            // Nodes that were visited again keep listed pairs alone.
+            were_kept.push(found.rows != listed(&found.rows));
+        }
     }
-    assert!(were_enough.contains(&true) && were_enough.contains(&false), "{were_enough:?}");
+    assert!(were_kept.contains(&true) && were_kept.contains(&false), "{were_kept:?}");
 }
 
 /// Nodes of one, two, three and forty links: the last one alone makes 800 pairs of links.

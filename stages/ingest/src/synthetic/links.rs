@@ -13,12 +13,13 @@ use crate::params::SyntheticParams;
 /// Draws links: each end in proportion to a power-law weight, and as often inside a class as `homophily` says.
 pub(super) fn draw_links(params: &SyntheticParams, topics: Topics, rng: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
     const TRIES_PER_LINK: usize = 100;
-    /// So many links are drawn at a time: first all random words one after the other, then all second ends side by side.
+    /// So many links are drawn at a time: first the random words of all, one after the other, then all second ends side
+    /// by side.
     const BATCH: usize = 1 << 16;
     let ends = Ends::new(params, topics, &draw_weights(params, rng));
     let wanted = (params.nodes as f64 * params.mean_degree / 2.0).round() as usize;
-    // Each round draws as many links as are missing and sorts them; a set would take many times the time and memory. A link is
-    // one number, because numbers are sorted faster than pairs.
+    // Each round draws as many links as are missing and sorts them; a set would take many times the time and memory. A
+    // link is one number, because numbers are sorted faster than pairs.
     let mut links: Vec<u64> = Vec::with_capacity(wanted);
     let mut tries = wanted * TRIES_PER_LINK;
     while links.len() < wanted && tries > 0 {
@@ -70,7 +71,7 @@ impl<'a> Ends<'a> {
         Self { topics, homophily: params.homophily, everyone: Weighted::new(weights), members, inside }
     }
 
-    /// Draws all random words of a link.
+    /// Draws all random words of a link. The first end is looked up too, because the class depends on it.
     fn draw(&self, rng: &mut ChaCha8Rng) -> HalfLink {
         let first = self.everyone.draw(rng);
         let class = self.topics.one_of(first, rng);
@@ -79,8 +80,9 @@ impl<'a> Ends<'a> {
         HalfLink { first, class, is_inside, second: index.draw_sum(rng) }
     }
 
-    /// Looks up the second end, and returns the smaller end in the upper half of the bits and the larger one in the lower half.
-    /// Returns nothing where both are one node, or where the second should be of another class and is not.
+    /// Looks up the second end, and returns the smaller end in the upper half of the bits and the larger one in the
+    /// lower half. Returns nothing where both ends are one node, or where the second should be of another class and is
+    /// not.
     fn link(&self, half: &HalfLink) -> Option<u64> {
         let second = if half.is_inside {
             self.members[half.class][self.inside[half.class].at(half.second)] as usize
@@ -106,3 +108,6 @@ fn draw_weights(params: &SyntheticParams, rng: &mut ChaCha8Rng) -> Vec<f64> {
     };
     (0..params.nodes).map(weight).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,7 +59,7 @@ impl Weighted {
         self.range.sample(rng)
     }
 
-    /// The index at a sum: the first one whose weight, with all before it, makes more.
+    /// The index at a sum: the first one up to which the weights add up to more than `sum`.
     pub(super) fn at(&self, sum: f64) -> usize {
         let cell = self.cell(sum);
         let (first, last) = (self.before_cell[cell] as usize, self.before_cell[cell + 1] as usize);
