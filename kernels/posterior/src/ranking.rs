@@ -186,7 +186,7 @@ impl<'a> Locator<'a> {
     /// Builds the table for ascending `thresholds`.
     fn new(thresholds: &'a [f64]) -> Self {
         const CELLS_PER_THRESHOLD: usize = 2;
-        /// More cells would fill no cache, and would have numbers that do not fit into 32 bits.
+        /// A larger table would lie in no cache. The numbers of cells must fit into 32 bits.
         const MOST_CELLS: usize = 1 << 22;
         let finite = || thresholds.iter().copied().filter(|threshold| threshold.is_finite());
         let (least, largest) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
