@@ -3,6 +3,7 @@
 use veilgraph_contract::Invalid;
 
 use crate::dense_product::{Sums, dense_adjoint_product, dense_product};
+use crate::product_rows::ProductRows;
 
 /// This matrix stores every entry, row by row.
 ///
@@ -78,7 +79,7 @@ impl DenseMatrix {
         if self.n_columns == 0 {
             return vec![0.0; self.n_rows * width];
         }
-        dense_product(&self.values, x, width, Sums::Single)
+        dense_product(&self.values, x, width, Sums::Single, ProductRows::All)
     }
 
     /// Returns the product of the transposed matrix and the dense matrix `y`.
@@ -94,7 +95,7 @@ impl DenseMatrix {
         if self.n_rows == 0 {
             return vec![0.0; self.n_columns * width];
         }
-        dense_adjoint_product(&self.values, y, width)
+        dense_adjoint_product(&self.values, y, width, Sums::Single, ProductRows::All)
     }
 }
 

@@ -8,6 +8,8 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 
+use crate::product_rows::ProductRows;
+
 /// This sparse matrix is stored in compressed rows; the columns of each row ascend.
 ///
 /// # Shapes
@@ -169,17 +171,29 @@ impl SparseMatrix {
     /// Panics when `x` has another length.
     #[must_use]
     pub fn multiply(&self, x: &[f32], width: usize) -> Vec<f32> {
+        self.multiply_rows(x, width, ProductRows::All)
+    }
+
+    /// Returns the product of this matrix and the dense matrix `x`; only rows that are read are computed.
+    ///
+    /// # Shapes
+    /// They are those of [`Self::multiply`].
+    ///
+    /// # Panics
+    /// Panics when `x` has another length.
+    #[must_use]
+    pub fn multiply_rows(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
         /// One thread takes this many rows at a time. The rows of a smaller graph are left to the thread that asks, since
         /// models train side by side.
         const ROWS_PER_TASK: usize = 1 << 14;
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
         if self.n_rows() <= ROWS_PER_TASK {
-            Arch::new().dispatch(Multiply { matrix: self, x, width, first: 0, product: &mut product });
+            Arch::new().dispatch(Multiply { matrix: self, x, width, rows, first: 0, product: &mut product });
         } else {
             let parts = product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate();
             parts.for_each(|(task, product)| {
-                Arch::new().dispatch(Multiply { matrix: self, x, width, first: task * ROWS_PER_TASK, product });
+                Arch::new().dispatch(Multiply { matrix: self, x, width, rows, first: task * ROWS_PER_TASK, product });
             });
         }
         product
@@ -193,6 +207,7 @@ struct Multiply<'a> {
     matrix: &'a SparseMatrix,
     x: &'a [f32],
     width: usize,
+    rows: ProductRows<'a>,
     /// The first row of this part of the product.
     first: usize,
     product: &'a mut [f32],
@@ -222,7 +237,8 @@ impl Multiply<'_> {
     /// Computes the columns `start..start + LANES` of the product; the sums of a row stay in registers.
     #[inline(always)]
     fn columns<const LANES: usize>(&mut self, start: usize) {
-        for (row, out) in (self.first..).zip(self.product.chunks_exact_mut(self.width)) {
+        let end = self.first + self.product.len() / self.width;
+        for row in self.rows.computed_of(self.first..end) {
             let (columns, values) = self.matrix.row(row);
             let mut sums = [0.0; LANES];
             for (&column, &value) in columns.iter().zip(values) {
@@ -231,7 +247,7 @@ impl Multiply<'_> {
                     *sum += value * term;
                 }
             }
-            out[start..start + LANES].copy_from_slice(&sums);
+            self.product[(row - self.first) * self.width + start..][..LANES].copy_from_slice(&sums);
         }
     }
 }

@@ -17,7 +17,7 @@ use rand::Rng;
 use crate::adam::{Corrections, Moments, Rates};
 use crate::architecture::{Parameter, named};
 use crate::dataset::Dataset;
-use crate::differentiable::{Tracked, cross_entropy, host_loss};
+use crate::differentiable::{ReadRows, Tracked, cross_entropy, host_loss};
 use crate::dropout::Dropout;
 use crate::failure::Failure;
 use crate::grid::{EpochRecord, Grid, Schedule, Setting, Trained};
@@ -28,7 +28,7 @@ use crate::ops::{DeviceOps, from_host, to_host};
 use crate::score::softmax;
 use best::Best;
 use history::History;
-use snapshot::{SavedBest, SavedParameter};
+use snapshot::SavedParameter;
 
 pub(crate) use snapshot::Snapshot;
 
@@ -39,6 +39,10 @@ pub(crate) struct Batch<'a, B: DeviceOps> {
     device: B::Device,
     training: B::Labelled,
     validation: B::Labelled,
+    /// Nodes whose logits are read in a step.
+    read_in_step: ReadRows,
+    /// Nodes whose logits are read in an evaluation.
+    read_in_evaluation: ReadRows,
     rates: B::AllRates,
     /// Absent where no model drops anything.
     dropouts: Option<B::Dropouts>,
@@ -62,6 +66,18 @@ struct Forward<B: DeviceOps> {
     first: Tracked<B>,
     /// The parameters, with their gradients tracked.
     layers: Vec<Layer<Tracked<B>>>,
+}
+
+impl<B: DeviceOps> Forward<B> {
+    /// The first layer at these parameters, with all that its gradient needs.
+    fn new(network: &Network<B>, layers: &[Layer<FloatTensor<B>>]) -> Self {
+        let track = |parameter: &FloatTensor<B>| {
+            let inner = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(parameter.clone()));
+            Tensor::<Autodiff<B>, 3>::from_inner(inner).require_grad()
+        };
+        let layers: Vec<Layer<Tracked<B>>> = layers.iter().map(|layer| layer.as_ref().map(track)).collect();
+        Self { first: network.first_layer(&layers), layers }
+    }
 }
 
 impl<'a, B: DeviceOps> Batch<'a, B> {
@@ -98,8 +114,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             layers.push(values);
             moments.push(own);
         }
-        let best = snapshot.best.map(|SavedBest { logits, layers }| Best {
-            logits: place(logits, [dataset.input.features.n_rows(), dataset.n_classes]),
+        let best = snapshot.best.map(|layers| Best {
+            logits: None,
             layers: layers
                 .into_iter()
                 .zip(&shapes)
@@ -121,6 +137,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             device: device.clone(),
             training: B::labelled(&dataset.training, device),
             validation: B::labelled(&dataset.validation, device),
+            read_in_step: dataset.read_in_step(),
+            read_in_evaluation: dataset.read_in_evaluation(),
             rates: B::all_rates(&rates.collect::<Vec<_>>(), device),
             dropouts: drops.then(|| B::dropouts(&dropouts.collect::<Vec<_>>(), device)),
             layers,
@@ -153,8 +171,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         if let Some(links) = links {
             links.record();
         }
-        let Forward { first, layers } = self.forward.take().unwrap_or_else(|| self.begin(network));
-        let logits = network.logits(first, &layers, self.dropouts.as_ref(), self.epoch as u32);
+        let Forward { first, layers } = self.forward.take().unwrap_or_else(|| Forward::new(network, &self.layers));
+        let logits = network.logits(first, &layers, self.dropouts.as_ref(), self.epoch as u32, &self.read_in_step);
         let losses = match &self.dataset.objective {
             Objective::CrossEntropy => cross_entropy::<B>(logits, &self.training),
             Objective::Noisy(objective) => host_loss::<B>(logits, |logits| objective.loss(logits)),
@@ -170,10 +188,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
 
         let forward = match network.learned() {
             // The next epoch steps the links.
-            Some(links) if !steps_links => links.recorded(|| self.begin(network)),
-            _ => self.begin(network),
+            Some(links) if !steps_links => links.recorded(|| Forward::new(network, &self.layers)),
+            _ => Forward::new(network, &self.layers),
         };
-        let logits = evaluate(network, &forward);
+        let logits = evaluate(network, &forward, &self.read_in_evaluation);
         self.forward = Some(forward);
         self.select(logits, &train_losses);
         self.epoch += 1;
@@ -197,20 +215,10 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         }
     }
 
-    /// The first layer at the current parameters, with all that its gradient needs.
-    fn begin(&self, network: &Network<B>) -> Forward<B> {
-        let track = |parameter: &FloatTensor<B>| {
-            let inner = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(parameter.clone()));
-            Tensor::<Autodiff<B>, 3>::from_inner(inner).require_grad()
-        };
-        let layers: Vec<Layer<Tracked<B>>> = self.layers.iter().map(|layer| layer.as_ref().map(track)).collect();
-        Forward { first: network.first_layer(&layers), layers }
-    }
-
     /// Records the epoch, and remembers the models that are better than ever.
     ///
     /// # Shapes
-    /// `logits`: `[models, n, classes]`. `train_losses`: one per model.
+    /// `logits`: `[models, n, classes]`, of the nodes that are read. `train_losses`: one per model.
     fn select(&mut self, logits: FloatTensor<B>, train_losses: &[f32]) {
         let scores = match &self.dataset.objective {
             Objective::CrossEntropy => B::scores(logits.clone(), &self.validation),
@@ -235,6 +243,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             let train_accuracy = training.as_ref().map_or(0.0, |scores| scores[at].accuracy);
             is_better.push(model.record(self.epoch, record, train_accuracy, rule));
         }
+        let logits = self.dataset.learns_links().then_some(logits);
         match &mut self.best {
             Some(best) => best.update(is_better, logits, &self.layers, &self.device),
             // Models that diverged in the first epoch are among these, and fail when they are asked for.
@@ -252,17 +261,16 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
                 second: values(&moments.second),
             })
         });
-        let best = self.best.as_ref().map(|best| SavedBest {
-            logits: values(&best.logits),
-            layers: best.layers.iter().map(|layer| layer.as_ref().map(values)).collect(),
-        });
+        let of_best = |best: &Best<B>| best.layers.iter().map(|layer| layer.as_ref().map(values)).collect();
+        let best = self.best.as_ref().map(of_best);
         Snapshot { epoch: self.epoch, models: self.models.clone(), layers: layers.collect(), best }
     }
 
     /// The models at their best epochs.
-    pub(crate) fn finish(self) -> Vec<Result<Trained, Failure>> {
+    pub(crate) fn finish(self, network: &Network<B>) -> Vec<Result<Trained, Failure>> {
         let Some(best) = self.best else { return vec![Err(Failure::Diverged(0)); self.models.len()] };
-        let logits = to_host::<B>(best.logits);
+        let logits = best.logits.unwrap_or_else(|| evaluate(network, &Forward::new(network, &best.layers), &None));
+        let logits = to_host::<B>(logits);
         let values: Vec<Layer<Vec<f32>>> = best.layers.into_iter().map(|layer| layer.map(to_host::<B>)).collect();
         let shapes = self.dataset.layers();
         let size = logits.len() / self.models.len();
@@ -280,14 +288,14 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     }
 }
 
-/// Logits without dropout and without gradients, from a first layer that keeps both for the next step.
+/// Logits without dropout and without gradients of the nodes that are read, from a first layer that keeps both for the next step.
 ///
 /// # Shapes
 /// Returns `[models, n, classes]`.
-fn evaluate<B: DeviceOps>(network: &Network<B>, forward: &Forward<B>) -> FloatTensor<B> {
+fn evaluate<B: DeviceOps>(network: &Network<B>, forward: &Forward<B>, read: &ReadRows) -> FloatTensor<B> {
     let fixed = |tensor: &Tracked<B>| Tensor::from_inner(tensor.clone().inner());
     let layers: Vec<Layer<Tracked<B>>> = forward.layers.iter().map(|layer| layer.as_ref().map(fixed)).collect();
-    let logits = network.logits(fixed(&forward.first), &layers, None, 0);
+    let logits = network.logits(fixed(&forward.first), &layers, None, 0, read);
     logits.inner().into_primitive().tensor()
 }
 

@@ -7,6 +7,7 @@ use veilgraph_graph::SparseMatrix;
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
+use crate::differentiable::ReadRows;
 use crate::failure::Failure;
 use crate::input_features::InputFeatures;
 use crate::layer::Layer;
@@ -103,6 +104,25 @@ impl Dataset {
         matches!(self.input.aggregation, Aggregation::Learn(..))
     }
 
+    /// Nodes whose logits the loss reads.
+    pub(crate) fn read_in_step(&self) -> ReadRows {
+        match self.objective {
+            Objective::CrossEntropy => Some(nodes_of(&[&self.training])),
+            // Its classes may be propagated, from all nodes.
+            Objective::Noisy(_) => None,
+        }
+    }
+
+    /// Nodes whose logits are read in the evaluation of an epoch.
+    pub(crate) fn read_in_evaluation(&self) -> ReadRows {
+        match self.selection {
+            // The best logits of all nodes are kept: links that are learned go on changing.
+            _ if self.learns_links() => None,
+            Selection::LowestLoss => Some(nodes_of(&[&self.validation])),
+            Selection::Plausible { .. } => Some(nodes_of(&[&self.training, &self.validation])),
+        }
+    }
+
     /// Shapes `[rows, columns]` of the parameters of a model, layer by layer.
     pub(crate) fn layers(&self) -> Vec<Layer<[usize; 2]>> {
         self.architecture.layers(self.options, self.input.features.n_columns(), self.n_classes)
@@ -124,6 +144,14 @@ impl Dataset {
         };
         4 * (layers + links + 7 * parameters) as u64
     }
+}
+
+/// The nodes of these lists, ascending.
+fn nodes_of(lists: &[&[(u32, u16)]]) -> Arc<[u32]> {
+    let mut nodes: Vec<u32> = lists.iter().flat_map(|labelled| labelled.iter().map(|&(node, _)| node)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.into()
 }
 
 /// Whether every class has a training node.

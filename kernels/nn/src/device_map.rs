@@ -5,6 +5,8 @@ use std::sync::Arc;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
+use veilgraph_graph::ProductRows;
+
 use crate::learned::LearnedMap;
 use crate::map::LinearMap;
 use crate::ops::{DeviceOps, from_host, shape, to_host};
@@ -36,29 +38,29 @@ impl<B: DeviceOps> DeviceMap<B> {
         }
     }
 
-    /// `M x`.
+    /// `M x`, in all `rows` that are read.
     ///
     /// # Shapes
     /// `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
-    pub(crate) fn multiply(&self, x: FloatTensor<B>) -> FloatTensor<B> {
+    pub(crate) fn multiply(&self, x: FloatTensor<B>, rows: ProductRows) -> FloatTensor<B> {
         match self {
-            Self::Sparse(map) => B::multiply(map, false, x),
+            Self::Sparse(map) => B::multiply(map, false, x, rows),
             Self::Dense(matrix) => matmul::<B>(matrix.clone(), x),
-            Self::Host(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
-            Self::Learned(map) => on_host::<B>(|x, width| map.apply(x, width, false), x),
+            Self::Host(map) => on_host::<B>(|x, width| map.apply(x, width, false, rows), x),
+            Self::Learned(map) => on_host::<B>(|x, width| map.apply(x, width, false, rows), x),
         }
     }
 
-    /// `Mᵀ y`.
+    /// `Mᵀ y`, in all `rows` that are read.
     ///
     /// # Shapes
     /// `y`: `[models, rows, width]`. Returns `[models, columns, width]`.
-    pub(crate) fn multiply_adjoint(&self, y: FloatTensor<B>) -> FloatTensor<B> {
+    pub(crate) fn multiply_adjoint(&self, y: FloatTensor<B>, rows: ProductRows) -> FloatTensor<B> {
         match self {
-            Self::Sparse(map) => B::multiply(map, true, y),
+            Self::Sparse(map) => B::multiply(map, true, y, rows),
             Self::Dense(matrix) => matmul::<B>(B::float_swap_dims(matrix.clone(), 1, 2), y),
-            Self::Host(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
-            Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true), y),
+            Self::Host(map) => on_host::<B>(|y, width| map.apply(y, width, true, rows), y),
+            Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true, rows), y),
         }
     }
 }

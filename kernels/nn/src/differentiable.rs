@@ -14,6 +14,8 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
+use veilgraph_graph::ProductRows;
+
 use crate::batch_norm::{normalize, normalize_gradient};
 use crate::device_map::DeviceMap;
 use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_host};
@@ -21,15 +23,22 @@ use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_ho
 /// A tensor `[models, rows, width]` whose gradient is tracked.
 pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
 
-/// `M x`, with the gradient `Mᵀ g`.
+/// The rows of a matrix that are read, in ascending order; all of them if absent.
+pub(crate) type ReadRows = Option<Arc<[u32]>>;
+
+/// `M x` in the rows that are read, with the gradient `Mᵀ g`.
 ///
 /// # Shapes
 /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`.
-pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>) -> Tracked<B> {
+pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>, read: &ReadRows) -> Tracked<B> {
     let [x] = primitives([x]);
-    let product = map.multiply(x.primitive.clone());
-    let map = map.clone();
-    differentiable([&x], product, move |gradient| [map.multiply_adjoint(gradient)])
+    let product = map.multiply(x.primitive.clone(), read.as_deref().map_or(ProductRows::All, ProductRows::Read));
+    let (map, read) = (map.clone(), read.clone());
+    differentiable([&x], product, move |gradient| {
+        // What nobody read has no gradient.
+        let rows = read.as_deref().map_or(ProductRows::All, ProductRows::Nonzero);
+        [map.multiply_adjoint(gradient, rows)]
+    })
 }
 
 /// The function of hidden units, with dropout.

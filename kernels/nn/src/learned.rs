@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veilgraph_graph::{SparseMatrix, Sums, WeightedGraph, dense_adjoint_product, dense_product};
+use veilgraph_graph::{ProductRows, SparseMatrix, Sums, WeightedGraph, dense_adjoint_product, dense_product};
 
 use crate::adam::Corrections;
 use dense::{LinkRow, Step, SteppedRow, step_row, transposed};
@@ -126,17 +126,17 @@ impl LearnedMap {
         Self { reported, rule, state: Mutex::new(state) }
     }
 
-    /// `M x`, or `Mᵀ x` for the adjoint, which goes to the tape while products are recorded.
+    /// `M x`, or `Mᵀ x` for the adjoint, in all `rows` that are read; it goes to the tape while products are recorded.
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n, width]`.
-    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+    pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool, rows: ProductRows) -> Vec<f32> {
         let mut state = self.lock();
         let output = self.rule.scaling(&state.sums).apply(x, width, adjoint, |x| {
             if adjoint {
-                dense_adjoint_product(&state.weights, x, width)
+                dense_adjoint_product(&state.weights, x, width, Sums::Single, rows)
             } else {
-                dense_product(&state.weights, x, width, Sums::Single)
+                dense_product(&state.weights, x, width, Sums::Single, rows)
             }
         });
         if state.is_recording {

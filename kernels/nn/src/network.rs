@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use crate::activation::Unit;
 use crate::attention::AttentionGraph;
 use crate::device_map::DeviceMap;
-use crate::differentiable::{Tracked, activate, attend, multiply};
+use crate::differentiable::{ReadRows, Tracked, activate, attend, multiply};
 use crate::layer::{Beside, Layer};
 use crate::learned::{LearnedMap, ReportedLinks, Rule};
 use crate::map::LinearMap;
@@ -92,10 +92,11 @@ impl<B: DeviceOps> Network<B> {
     /// # Shapes
     /// Each parameter of `layers`: `[models, rows, columns]`. Returns `[models, n, outputs]`.
     pub(crate) fn first_layer(&self, layers: &[Layer<Tracked<B>>]) -> Tracked<B> {
-        self.layer(&Input::Features, &layers[0])
+        self.layer(&Input::Features, &layers[0], &None)
     }
 
-    /// Logits from the output of the first layer; `step` chooses the masks of dropout.
+    /// Logits from the output of the first layer; `step` chooses the masks of dropout. Those of nodes that are not read may be
+    /// any finite numbers.
     ///
     /// # Shapes
     /// `first`: `[models, n, outputs of the first layer]`. Returns `[models, n, classes]`.
@@ -105,16 +106,18 @@ impl<B: DeviceOps> Network<B> {
         layers: &[Layer<Tracked<B>>],
         dropouts: Option<&B::Dropouts>,
         step: u32,
+        read: &ReadRows,
     ) -> Tracked<B> {
         let mut output = first;
         for (number, layer) in (0..).zip(&layers[1..]) {
             let activation = Activation { unit: self.unit, dropouts: dropouts.cloned(), step, layer: number };
-            output = self.layer(&Input::Hidden(activate(output, &activation)), layer);
+            let read = if number as usize + 2 == layers.len() { read } else { &None };
+            output = self.layer(&Input::Hidden(activate(output, &activation)), layer, read);
         }
         output
     }
 
-    /// One layer: `M X W + b`, for GraphSAGE with `X W_self` added, with `M` the matrix of aggregation.
+    /// One layer: `M X W + b`, for GraphSAGE with `X W_self` added, with `M` the matrix of aggregation, in the rows that are read.
     ///
     /// # Shapes
     /// `X`: `[models, n, inputs]`. Returns `[models, n, outputs]`.
@@ -122,13 +125,13 @@ impl<B: DeviceOps> Network<B> {
     /// # Source
     /// GCN: Kipf, Welling (2017), equation 2. GraphSAGE: Hamilton, Ying, Leskovec (2017), algorithm 1 with the mean;
     /// Blink, equation 22. GAT: Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
-    fn layer(&self, input: &Input<B>, layer: &Layer<Tracked<B>>) -> Tracked<B> {
+    fn layer(&self, input: &Input<B>, layer: &Layer<Tracked<B>>, read: &ReadRows) -> Tracked<B> {
         let Layer { weight, bias, beside } = layer;
         let received = match (&self.aggregation, beside) {
             (Placed::Nothing, _) => self.times(input, weight),
             (Placed::Propagate(map), _) => match (&self.gathered, input) {
-                (Some(gathered), Input::Features) => multiply(gathered, weight.clone()),
-                _ => multiply(map, self.times(input, weight)),
+                (Some(gathered), Input::Features) => multiply(gathered, weight.clone(), read),
+                _ => multiply(map, self.times(input, weight), read),
             },
             (Placed::Attend(graph), Beside::Attention { source, target }) => {
                 let transformed = self.times(input, weight);
@@ -154,7 +157,7 @@ impl<B: DeviceOps> Network<B> {
     /// `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
     fn times(&self, input: &Input<B>, weight: &Tracked<B>) -> Tracked<B> {
         match input {
-            Input::Features => multiply(&self.features, weight.clone()),
+            Input::Features => multiply(&self.features, weight.clone(), &None),
             Input::Hidden(hidden) => hidden.clone().matmul(weight.clone()),
         }
     }

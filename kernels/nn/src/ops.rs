@@ -24,6 +24,7 @@ use std::sync::Arc;
 use burn::tensor::backend::Backend;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use veilgraph_graph::ProductRows;
 
 use crate::activation::Unit;
 use crate::adam::{Corrections, Moments, Rates};
@@ -64,11 +65,11 @@ pub(crate) trait DeviceOps: Backend {
     /// Copies learning rates and penalties to the device.
     fn all_rates(rates: &[Rates], device: &Self::Device) -> Self::AllRates;
 
-    /// `M x`, or `Mᵀ x` for the adjoint.
+    /// `M x`, or `Mᵀ x` for the adjoint, in all `rows` that are read.
     ///
     /// # Shapes
     /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`; the adjoint swaps both.
-    fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>) -> FloatTensor<Self>;
+    fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, rows: ProductRows) -> FloatTensor<Self>;
     /// [`AttentionGraph::attend`] of every model: the output, and the attention of every link.
     ///
     /// # Shapes

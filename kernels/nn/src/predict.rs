@@ -70,7 +70,7 @@ impl SavedModel {
             Tensor::<Autodiff<Flex>, 3>::from_data(TensorData::new(values.clone(), [1, *rows, *columns]), &device)
         });
         let layers = arrange(&shapes, tensors);
-        let logits = network.logits(network.first_layer(&layers), &layers, None, 0);
+        let logits = network.logits(network.first_layer(&layers), &layers, None, 0, &None);
         let logits = logits.into_data().into_vec().unwrap_or_else(|error| unreachable!("tensors hold f32: {error:?}"));
         Ok(softmax(&logits, n_classes))
     }

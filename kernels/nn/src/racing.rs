@@ -86,7 +86,7 @@ pub fn race(
         let state = states[model].lock().unwrap_or_else(PoisonError::into_inner).take();
         let batch = grid.one(model, state);
         let epochs = if dropped.contains(&model) { 0 } else { schedule.epochs };
-        grid.trained_until(batch, model, &network, epochs).finish().remove(0)
+        grid.trained_until(batch, model, &network, epochs).finish(&network).remove(0)
     });
     Raced { models, dropped }
 }

@@ -126,7 +126,7 @@ impl<'a> Grid<'a> {
         let name = checkpoint_name(first, settings.len());
         let mut batch: Batch<'_, B> = self.begin(&name, settings, device);
         self.advance(&mut batch, &name, network, self.schedule.epochs);
-        batch.finish()
+        batch.finish(network)
     }
 
     /// Models before their first epoch, or where the checkpoint of this name left them.

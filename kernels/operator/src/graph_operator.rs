@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{Construction, Links, SparseMatrix, WeightedGraph};
+use veilgraph_graph::{Construction, Links, ProductRows, SparseMatrix, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use crate::bit_graph::BitGraph;
@@ -93,20 +93,25 @@ impl GraphOperator {
     /// `x` and the result: row-major `[n_nodes, width]`.
     #[must_use]
     pub fn apply(&self, x: &[f32], width: usize) -> Vec<f32> {
+        self.apply_rows(x, width, ProductRows::All)
+    }
+
+    /// The rows of `W x` that are read; shapes as in [`Self::apply`].
+    fn apply_rows(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
         match self {
-            Self::Sparse(matrix) => matrix.multiply(x, width),
+            Self::Sparse(matrix) => matrix.multiply_rows(x, width, rows),
             Self::Bits(graph) => graph.apply(x, width, false),
-            Self::Soft(operator) => operator.apply(x, width),
+            Self::Soft(operator) => operator.apply_rows(x, width, rows),
         }
     }
 
-    /// `Wᵀ x`; shapes as in [`Self::apply`].
-    fn apply_adjoint(&self, x: &[f32], width: usize) -> Vec<f32> {
+    /// The rows of `Wᵀ x` that are read; shapes as in [`Self::apply`].
+    fn apply_adjoint(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
         match self {
-            Self::Sparse(matrix) => matrix.transposed().multiply(x, width),
+            Self::Sparse(matrix) => matrix.transposed().multiply_rows(x, width, rows),
             Self::Bits(graph) => graph.apply(x, width, true),
             // The probability of a pair does not depend on its order.
-            Self::Soft(operator) => operator.apply(x, width),
+            Self::Soft(operator) => operator.apply_rows(x, width, rows),
         }
     }
 
@@ -128,14 +133,14 @@ impl GraphOperator {
 }
 
 impl ImplicitMap {
-    /// `M x`, or `Mᵀ x` for the adjoint.
+    /// `M x`, or `Mᵀ x` for the adjoint, in the rows that are read.
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n_nodes, width]`.
     #[must_use]
-    pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
+    pub fn apply(&self, x: &[f32], width: usize, adjoint: bool, rows: ProductRows) -> Vec<f32> {
         self.scaling.apply(x, width, adjoint, |x| {
-            if adjoint { self.operator.apply_adjoint(x, width) } else { self.operator.apply(x, width) }
+            if adjoint { self.operator.apply_adjoint(x, width, rows) } else { self.operator.apply_rows(x, width, rows) }
         })
     }
 
@@ -143,7 +148,7 @@ impl ImplicitMap {
     #[must_use]
     pub fn dense(&self) -> Vec<f32> {
         let n = self.operator.n_nodes();
-        every_entry(n, |x, width| self.apply(x, width, false))
+        every_entry(n, |x, width| self.apply(x, width, false, ProductRows::All))
     }
 }
 

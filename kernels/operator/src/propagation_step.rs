@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use veilgraph_graph::{Aggregator, SparseMatrix};
+use veilgraph_graph::{Aggregator, ProductRows, SparseMatrix};
 
 use crate::graph_operator::{GraphOperator, ImplicitMap};
 use crate::rows::{entries, matrix};
@@ -100,7 +100,7 @@ impl PropagationStep {
         match &self.0 {
             Form::Listed { transposed: Some(transposed), .. } if adjoint => transposed.multiply(x, width),
             Form::Listed { matrix, .. } => matrix.multiply(x, width),
-            Form::Implicit(map) => map.apply(x, width, adjoint),
+            Form::Implicit(map) => map.apply(x, width, adjoint, ProductRows::All),
         }
     }
 }

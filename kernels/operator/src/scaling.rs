@@ -20,18 +20,21 @@ impl Scaling {
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool, product: impl FnOnce(&[f32]) -> Vec<f32>) -> Vec<f32> {
         let Self { left, right, loops } = self;
         let (before, after) = if adjoint { (left, right) } else { (right, left) };
-        let x = scaled(x, before, width);
+        let mut x = x.to_vec();
+        scale_rows(&mut x, before, width);
         let mut sum = product(&x);
         if *loops {
             sum.iter_mut().zip(&x).for_each(|(sum, &own)| *sum += own);
         }
-        scaled(&sum, after, width)
+        scale_rows(&mut sum, after, width);
+        sum
     }
 }
 
-/// Every row of `x`, row-major `[n, width]`, times its entry of `scale`, `[n]`.
-fn scaled(x: &[f32], scale: &[f32], width: usize) -> Vec<f32> {
+/// Multiplies every row of `x`, row-major `[n, width]`, by its entry of `scale`, `[n]`.
+fn scale_rows(x: &mut [f32], scale: &[f32], width: usize) {
     // A width of zero has no rows to cut; `chunks_exact` would panic on it.
-    let rows = x.chunks_exact(width.max(1)).zip(scale);
-    rows.flat_map(|(row, &factor)| row.iter().map(move |&value| factor * value)).collect()
+    for (row, &factor) in x.chunks_exact_mut(width.max(1)).zip(scale) {
+        row.iter_mut().for_each(|value| *value *= factor);
+    }
 }

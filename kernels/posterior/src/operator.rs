@@ -15,6 +15,8 @@ use on_the_fly::OnTheFly;
 pub use dense_sums::dense_sums;
 pub use real::Real;
 
+use veilgraph_graph::ProductRows;
+
 use crate::model::Posterior;
 
 /// Multiplying one entry of a sparse matrix with a row of width 16 takes this many nanoseconds; it does so on one core, since
@@ -91,9 +93,15 @@ impl<T: Real> SoftOperator<T> {
     /// `O((n · rank + known pairs) · width)`, or `O(n² · width)` on the fly.
     #[must_use]
     pub fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+        self.apply_rows(x, width, ProductRows::All)
+    }
+
+    /// Returns the rows of `P x` that are read; shapes and precision are those of [`Self::apply`].
+    #[must_use]
+    pub fn apply_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         match self {
-            Self::LowRank(operator) => operator.apply(x, width),
-            Self::OnTheFly(operator) => operator.apply(x, width),
+            Self::LowRank(operator) => operator.apply(x, width, rows),
+            Self::OnTheFly(operator) => operator.apply(x, width, rows),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use veilgraph_contract::Invalid;
-use veilgraph_graph::{EstimatedFeatures, Features};
+use veilgraph_graph::{EstimatedFeatures, Features, ProductRows};
 use veilgraph_operator::{GraphOperator, ImplicitMap, Scaling};
 
 use crate::metric::{self, Metric};
@@ -53,7 +53,7 @@ pub(crate) fn feature_error(
         }
         let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value.abs())).sum::<f64>();
         own += sum(&difference);
-        convolved += sum(&convolution.apply(&difference, width, false));
+        convolved += sum(&convolution.apply(&difference, width, false, ProductRows::All));
     }
     let entries = (n_nodes * n_features) as f64;
     Ok(vec![(&metric::FEATURE_MAE, own / entries), (&metric::CONVOLUTION_MAE, convolved / entries)])

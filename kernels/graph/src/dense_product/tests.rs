@@ -1,4 +1,5 @@
 use super::*;
+use ProductRows::All;
 
 /// Whole numbers this small are summed without rounding.
 #[test]
@@ -8,8 +9,8 @@ fn products_are_those_of_the_matrix() {
         let x: Vec<f32> = (0..n_columns * width).map(|k| ((k * 3) % 7) as f32 - 3.0).collect();
         let y: Vec<f32> = (0..n_rows * width).map(|k| ((k * 5) % 9) as f32 - 4.0).collect();
         for sums in [Sums::Single, Sums::ByWord] {
-            let product = dense_product(&matrix, &x, width, sums);
-            let adjoint = dense_adjoint_product(&matrix, &y, width);
+            let product = dense_product(&matrix, &x, width, sums, All);
+            let adjoint = dense_adjoint_product(&matrix, &y, width, sums, All);
             for (row, lane) in (0..n_rows).flat_map(|row| (0..width).map(move |lane| (row, lane))) {
                 let term = |column: usize| matrix[row * n_columns + column] * x[column * width + lane];
                 assert_eq!(product[row * width + lane], (0..n_columns).map(term).sum::<f32>(), "{n_rows} x {width}");
@@ -29,7 +30,7 @@ fn products_are_added_without_a_rounding_between() {
     for (n_rows, n_columns, width) in [(5, 70, 1), (130, 33, 7), (9, 300, 16)] {
         let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
         let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
-        let product = dense_product(&matrix, &x, width, Sums::Single);
+        let product = dense_product(&matrix, &x, width, Sums::Single, All);
         for (row, lane) in (0..n_rows).flat_map(|row| (0..width).map(move |lane| (row, lane))) {
             let mut sum = 0.0_f32;
             for column in 0..n_columns {
@@ -48,8 +49,8 @@ fn sums_by_words_lose_nothing_in_long_rows() {
     row[0] = 1.6e7;
     let x = vec![1.0; n];
     let exact = 1.6e7 + 0.5 * (n as f64 - 1.0);
-    let by_word = f64::from(dense_product(&row, &x, 1, Sums::ByWord)[0]);
-    let single = f64::from(dense_product(&row, &x, 1, Sums::Single)[0]);
+    let by_word = f64::from(dense_product(&row, &x, 1, Sums::ByWord, All)[0]);
+    let single = f64::from(dense_product(&row, &x, 1, Sums::Single, All)[0]);
     assert!((by_word - exact).abs() < 2e-6 * exact && (single - exact).abs() > 1e-3 * exact, "{by_word} {single}");
 }
 
@@ -61,7 +62,7 @@ fn adjoint_products_do_not_depend_on_threads() {
         let y: Vec<f32> = (0..n_rows * 9).map(|k| (k % 31) as f32 / 31.0 - 0.4).collect();
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| dense_adjoint_product(&matrix, &y, 9))
+            pool.install(|| dense_adjoint_product(&matrix, &y, 9, Sums::Single, All))
         };
         let one = on(1);
         for threads in [2, 3, 8] {
@@ -73,4 +74,39 @@ fn adjoint_products_do_not_depend_on_threads() {
             assert!((f64::from(one[column * 9 + 4]) - exact).abs() < 1e-5, "column {column}");
         }
     }
+}
+
+/// Rows that are not asked for stay zero, and rows of zeros need not be read: the other bits are those of the whole product.
+#[test]
+fn products_of_some_rows_are_rows_of_the_product() {
+    let fraction = |k: usize| ((k * 37) % 101) as f32 / 97.0 - 0.5;
+    let (n_rows, n_columns) = (310, 150);
+    let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
+    let lists: [Vec<u32>; 4] =
+        [vec![], vec![309], (0..310).filter(|row| row % 3 == 0).collect(), (64..128).chain([200, 201]).collect()];
+    for (rows, width) in lists.iter().flat_map(|rows| [1, 7, 16, 21].map(|width| (rows, width))) {
+        let is_listed = |row: usize| rows.contains(&(row as u32));
+        let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
+        let y: Vec<f32> =
+            (0..n_rows * width).map(|k| if is_listed(k / width) { fraction(3 * k + 1) } else { 0.0 }).collect();
+        for sums in [Sums::Single, Sums::ByWord] {
+            let mut expected = dense_product(&matrix, &x, width, sums, All);
+            (0..n_rows).filter(|&row| !is_listed(row)).for_each(|row| expected[row * width..][..width].fill(0.0));
+            let read = dense_product(&matrix, &x, width, sums, ProductRows::Read(rows));
+            assert_eq!(read, expected, "{} rows, {width} columns, {sums:?}", rows.len());
+            // Such rows of zeros need not be read.
+            let expected = dense_adjoint_product(&matrix, &y, width, sums, All);
+            let adjoint = dense_adjoint_product(&matrix, &y, width, sums, ProductRows::Nonzero(rows));
+            assert_eq!(adjoint, expected, "{} rows, {width} columns, {sums:?}", rows.len());
+            let turned = turned(&matrix, n_columns);
+            let product = dense_product(&turned, &y, width, sums, ProductRows::Nonzero(rows));
+            assert_eq!(product, dense_product(&turned, &y, width, sums, All), "{} rows, {width} columns", rows.len());
+        }
+    }
+}
+
+/// The transposed matrix, with every entry in its place.
+fn turned(matrix: &[f32], n_columns: usize) -> Vec<f32> {
+    let n_rows = matrix.len() / n_columns;
+    (0..n_columns).flat_map(|column| (0..n_rows).map(move |row| matrix[row * n_columns + column])).collect()
 }

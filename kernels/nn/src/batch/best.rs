@@ -6,19 +6,20 @@ use burn::tensor::{Bool, Tensor, TensorData, TensorPrimitive};
 use crate::layer::Layer;
 use crate::ops::DeviceOps;
 
-/// Logits and parameters of every model at its own best epoch.
+/// Parameters of every model at its own best epoch.
 pub(crate) struct Best<B: DeviceOps> {
-    /// `[models, n, classes]`.
-    pub logits: FloatTensor<B>,
+    /// Logits `[models, n, classes]`, where links are learned: those of a later epoch give others. Elsewhere they follow from the
+    /// parameters.
+    pub logits: Option<FloatTensor<B>>,
     pub layers: Vec<Layer<FloatTensor<B>>>,
 }
 
 impl<B: DeviceOps> Best<B> {
-    /// Takes the present logits and parameters of the models that are better now, `is_better` by model.
+    /// Takes the present parameters, and the logits if they are kept, of the models that are better now, `is_better` by model.
     pub(crate) fn update(
         &mut self,
         is_better: Vec<bool>,
-        logits: FloatTensor<B>,
+        logits: Option<FloatTensor<B>>,
         layers: &[Layer<FloatTensor<B>>],
         device: &B::Device,
     ) {
@@ -28,7 +29,7 @@ impl<B: DeviceOps> Best<B> {
         } else if is_better.contains(&true) {
             let models = is_better.len();
             let mask = Tensor::from_data(TensorData::new(is_better, [models, 1, 1]), device);
-            self.logits = choose::<B>(&mask, &self.logits, logits);
+            self.logits = self.logits.as_ref().zip(logits).map(|(best, present)| choose::<B>(&mask, best, present));
             for (best, present) in self.layers.iter_mut().zip(layers) {
                 *best = best
                     .as_ref()

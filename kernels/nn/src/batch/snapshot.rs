@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::history::History;
 use crate::layer::Layer;
 
-/// All that a batch must remember to go on bit for bit. Values are row-major `[models, rows, columns]`.
+/// All that a batch must remember to go on bit for bit, but for links that are learned. Values are row-major `[models, rows, columns]`.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     /// Epochs that are done.
     pub epoch: usize,
     pub models: Vec<History>,
     pub layers: Vec<Layer<SavedParameter>>,
-    pub best: Option<SavedBest>,
+    /// The parameters at the best epoch of every model.
+    pub best: Option<Vec<Layer<Vec<f32>>>>,
 }
 
 /// A parameter with its moments.
@@ -21,14 +22,6 @@ pub(crate) struct SavedParameter {
     pub values: Vec<f32>,
     pub first: Vec<f32>,
     pub second: Vec<f32>,
-}
-
-/// Every model at its best epoch.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct SavedBest {
-    /// Row-major `[models, n, classes]`.
-    pub logits: Vec<f32>,
-    pub layers: Vec<Layer<Vec<f32>>>,
 }
 
 impl SavedParameter {

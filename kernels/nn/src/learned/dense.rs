@@ -80,7 +80,9 @@ impl WithSimd for StepRow<'_> {
                 n_passed += 1;
             }
             let mut by_map = [0.0; BLOCK];
-            for (&g, y) in row.gradient.iter().zip(row.inputs.chunks_exact(n)) {
+            // Nodes whose logits nobody reads have no gradient in the last layer.
+            let lanes = row.gradient.iter().zip(row.inputs.chunks_exact(n)).filter(|&(&g, _)| g != 0.0);
+            for (&g, y) in lanes {
                 // Where the number of sums is known to the compiler, they stay in registers.
                 match y[start..].first_chunk::<BLOCK>() {
                     Some(y) => by_map.iter_mut().zip(y).for_each(|(sum, y)| *sum += g * y),

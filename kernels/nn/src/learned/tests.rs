@@ -60,11 +60,11 @@ fn the_first_step_goes_against_the_gradient() {
         let passes = [(values(N * 4, 1), values(N * 4, 2), 4), (values(N * 3, 3), values(N * 3, 4), 3)];
         // As in training, the first layer is recorded, then an evaluation runs that is not, and then the others are recorded.
         let [(first, _, first_width), (second, _, second_width)] = &passes;
-        map.recorded(|| drop(map.apply(first, *first_width, false)));
-        map.apply(&values(N * 3, 6), 3, false);
+        map.recorded(|| drop(map.apply(first, *first_width, false, ProductRows::All)));
+        map.apply(&values(N * 3, 6), 3, false, ProductRows::All);
         map.record();
-        map.apply(second, *second_width, false);
-        passes.iter().rev().for_each(|(_, g, width)| drop(map.apply(g, *width, true)));
+        map.apply(second, *second_width, false, ProductRows::All);
+        passes.iter().rev().for_each(|(_, g, width)| drop(map.apply(g, *width, true, ProductRows::All)));
         let before = map.lock().weights.clone();
         map.learn();
         let after = map.lock().weights.clone();
@@ -93,8 +93,8 @@ fn penalties_draw_weights_to_the_reports_and_to_zero() {
         map.lock().weights.iter_mut().for_each(|weight| *weight += 0.5);
         map.lock().distance = 0.5 * N as f64;
         map.record();
-        map.apply(&[0.0; N], 1, false);
-        map.apply(&[0.0; N], 1, true);
+        map.apply(&[0.0; N], 1, false, ProductRows::All);
+        map.apply(&[0.0; N], 1, true, ProductRows::All);
         map.learn();
         map.lock().weights.clone()
     };

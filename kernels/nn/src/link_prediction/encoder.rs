@@ -97,13 +97,13 @@ impl Encoder {
         step: u32,
     ) -> Tracked<Flex> {
         let [first, gain, shift, second, bias] = parameters else { unreachable!("an encoder has five parameters") };
-        let mut hidden = multiply(&self.features, first.clone());
+        let mut hidden = multiply(&self.features, first.clone(), &None);
         if !self.is_gathered {
-            hidden = multiply(&self.graph, hidden);
+            hidden = multiply(&self.graph, hidden, &None);
         }
         let hidden = batch_norm([hidden, gain.clone(), shift.clone()]);
         let activation = Activation { unit: Unit::Relu, dropouts: dropouts.cloned(), step, layer: 0 };
         let hidden = activate(hidden, &activation);
-        multiply(&self.graph, hidden.matmul(second.clone())) + bias.clone()
+        multiply(&self.graph, hidden.matmul(second.clone()), &None) + bias.clone()
     }
 }

@@ -2,7 +2,8 @@ use burn::backend::{Autodiff, Flex};
 use burn::tensor::{Tensor, TensorData};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
-use veilgraph_graph::{Construction, Features, WeightedGraph};
+use veilgraph_graph::{BitMatrix, Construction, Features, WeightedGraph};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use super::*;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm, named};
@@ -52,10 +53,32 @@ fn options(layers: usize, sage_norm: SageNorm, gat_double_weight: bool) -> Netwo
 }
 
 fn graph_input(architecture: Architecture, options: NetworkOptions, is_sparse: bool) -> GraphInput {
-    let rows = features(is_sparse).into_iter().map(|row| (0..).zip(row.into_iter().map(|v| v as f32)).collect());
     let graph = WeightedGraph::undirected(Construction::Hybrid, NODES, links());
+    input_of(GraphOperator::explicit(&graph), architecture, options, is_sparse)
+}
+
+fn input_of(graph: GraphOperator, architecture: Architecture, options: NetworkOptions, is_sparse: bool) -> GraphInput {
+    let rows = features(is_sparse).into_iter().map(|row| (0..).zip(row.into_iter().map(|v| v as f32)).collect());
     let features = Features(matrix(N_FEATURES, rows.collect::<Vec<_>>()));
-    input((&features).into(), &Arc::new(GraphOperator::explicit(&graph)), architecture, options).expect("valid")
+    input((&features).into(), &Arc::new(graph), architecture, options).expect("valid")
+}
+
+/// A soft graph, as corrections of a smooth one or as entries that are kept.
+fn soft(is_kept: bool) -> GraphOperator {
+    let mut reports = BitMatrix::from_rows(NODES, |_, _| ());
+    let mut rows = vec![Vec::new(); NODES];
+    for (i, j, weight) in links() {
+        rows[i as usize].push((j, 1 + u8::from(weight > 0.5)));
+        reports.set(i as usize, j);
+        if weight > 0.5 {
+            reports.set(j as usize, i);
+        }
+    }
+    let evidence =
+        if is_kept { LinkEvidence::from_reports(reports) } else { LinkEvidence::from_rows(rows).expect("valid") };
+    let beta = (0..NODES).map(|node| -1.0 - 0.2 * node as f64).collect();
+    let model = LinkModel { degrees: vec![2.0; NODES], beta, epsilon_links: 1.0, ..LinkModel::default() };
+    GraphOperator::Soft(SoftOperator::new(&Posterior::new(&model, evidence).expect("same size")))
 }
 
 /// A parameter of both models, `[models, rows, columns]`.
@@ -89,8 +112,17 @@ fn place(values: &[Layer<Values>]) -> Vec<Layer<Tracked<Flex>>> {
 }
 
 fn logits(network: &Network<Flex>, parameters: &[Layer<Tracked<Flex>>], dropouts: Option<&[Dropout]>) -> Tracked<Flex> {
+    logits_of(network, parameters, dropouts, &None)
+}
+
+fn logits_of(
+    network: &Network<Flex>,
+    parameters: &[Layer<Tracked<Flex>>],
+    dropouts: Option<&[Dropout]>,
+    read: &ReadRows,
+) -> Tracked<Flex> {
     let dropouts = dropouts.map(|dropouts| Flex::dropouts(dropouts, &Default::default()));
-    network.logits(network.first_layer(parameters), parameters, dropouts.as_ref(), 5)
+    network.logits(network.first_layer(parameters), parameters, dropouts.as_ref(), 5, read)
 }
 
 fn matmul(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -208,12 +240,48 @@ fn the_order_of_the_first_layer_changes_rounding_only() {
             let network = Network::<Flex>::new(input, &Default::default());
             logits(&network, &parameters, None).into_data().into_vec::<f32>().expect("f32")
         };
-        let mut input = graph_input(architecture, options, false);
-        assert!(input.gathered.is_some(), "dense features are cheaper once they are aggregated");
-        let together = run(&input);
-        input.gathered = None;
-        for (together, apart) in together.iter().zip(run(&input)) {
-            assert!((together - apart).abs() < 1e-5, "{together} {apart}");
+        let listed = graph_input(architecture, options, false);
+        let kept = input_of(soft(true), architecture, options, true);
+        let corrected = input_of(soft(false), architecture, options, true);
+        for mut input in [listed, kept, corrected] {
+            assert!(input.gathered.is_some(), "few features are cheaper once they are aggregated");
+            let together = run(&input);
+            input.gathered = None;
+            for (together, apart) in together.iter().zip(run(&input)) {
+                assert!((together - apart).abs() < 1e-5, "{together} {apart}");
+            }
+        }
+    }
+}
+
+/// A loss on some nodes reads their logits alone: these, and all gradients, have the same bits as where all are computed.
+#[test]
+fn what_nobody_reads_changes_nothing_else() {
+    let dropouts = [Dropout::new(0.3, 11), Dropout::new(0.0, 12)];
+    let labelled = Flex::labelled(&[(1, 0), (3, 2), (4, 1)], &Default::default());
+    let read: ReadRows = Some([1, 3, 4].into());
+    for architecture in ARCHITECTURES {
+        let options = options(3, SageNorm::Clamp1, true);
+        let listed = graph_input(architecture, options, true);
+        let [kept, corrected] = [true, false].map(|is_kept| input_of(soft(is_kept), architecture, options, true));
+        for input in [listed, kept, corrected] {
+            let network = Network::<Flex>::new(&input, &Default::default());
+            let run = |read: &ReadRows| {
+                let parameters = place(&values(architecture, options));
+                let logits = logits_of(&network, &parameters, Some(&dropouts), read);
+                let gradients = cross_entropy::<Flex>(logits.clone(), &labelled).sum().backward();
+                let gradients = named(parameters).into_iter().map(|(_, parameter)| {
+                    let gradient = parameter.grad(&gradients).expect("every parameter has a gradient");
+                    gradient.into_data().into_vec::<f32>().expect("f32")
+                });
+                (logits.into_data().into_vec::<f32>().expect("f32"), gradients.collect::<Vec<_>>())
+            };
+            let ((all, gradients_of_all), (some, gradients)) = (run(&None), run(&read));
+            for at in (0..MODELS * NODES).filter(|at| [1, 3, 4].contains(&(at % NODES))) {
+                let row = at * N_CLASSES..(at + 1) * N_CLASSES;
+                assert_eq!(some[row.clone()], all[row], "{architecture:?}");
+            }
+            assert_eq!(gradients, gradients_of_all, "{architecture:?}");
         }
     }
 }

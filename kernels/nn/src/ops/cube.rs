@@ -10,6 +10,7 @@ use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
 use cubecl::prelude::*;
 use cubecl::server::ComputeServer;
 use rayon::prelude::*;
+use veilgraph_graph::ProductRows;
 
 use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
 use super::device_gather::gather;
@@ -76,7 +77,7 @@ where
         place(&values, DType::F32, device)
     }
 
-    fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, _: ProductRows) -> FloatTensor<Self> {
         let [models, _, width] = shape::<Self>(&x);
         let Compressed { offsets, columns, values, n_rows, n_columns } = map.0[usize::from(adjoint)].clone();
         let x = into_contiguous(x);

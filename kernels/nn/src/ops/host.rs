@@ -9,6 +9,7 @@ use burn::backend::Flex;
 use burn::tensor::TensorMetadata;
 use burn::tensor::ops::FloatTensor;
 use pulp::{Arch, Simd, WithSimd};
+use veilgraph_graph::ProductRows;
 
 use super::{Activation, AttentionInputs, DeviceOps, from_host, shape};
 use crate::activation::{Unit, selu, selu_slope};
@@ -46,10 +47,10 @@ impl DeviceOps for Flex {
         rates.into()
     }
 
-    fn multiply(map: &Self::Sparse, adjoint: bool, x: HostTensor) -> HostTensor {
-        let [_, rows, width] = shape::<Self>(&x);
+    fn multiply(map: &Self::Sparse, adjoint: bool, x: HostTensor, rows: ProductRows) -> HostTensor {
+        let [_, n_rows, width] = shape::<Self>(&x);
         let matrix = if adjoint { &map.transposed } else { &map.matrix };
-        each(&[&x], |[x]| matrix.multiply(x, width), [rows * width], [matrix.n_rows(), width])
+        each(&[&x], |[x]| matrix.multiply_rows(x, width, rows), [n_rows * width], [matrix.n_rows(), width])
     }
 
     fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>) -> (HostTensor, HostTensor) {

@@ -2,7 +2,7 @@
 
 use burn::backend::Wgpu;
 use veilgraph_contract::{Progress, StageRng};
-use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
+use veilgraph_graph::{Construction, Features, Labels, ProductRows, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
 
 use crate::adam::Corrections;
@@ -73,9 +73,9 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let rectangular = matrix(NODES, (0..40).map(|i| veilgraph_operator::rows::entries(&weights, 3 * i)));
     let map = Arc::new(SparseMap { transposed: rectangular.transposed(), matrix: rectangular });
     let map = B::sparse(&map, &device);
-    found.push(("multiply", to_host::<B>(B::multiply(&map, false, shaped(&x)))));
+    found.push(("multiply", to_host::<B>(B::multiply(&map, false, shaped(&x), ProductRows::All))));
     let y = noise(models * 40 * width, 2);
-    found.push(("adjoint", to_host::<B>(B::multiply(&map, true, on::<B>(&y, [models, 40, width])))));
+    found.push(("adjoint", to_host::<B>(B::multiply(&map, true, on::<B>(&y, [models, 40, width]), ProductRows::All))));
 
     let attention = Arc::new(AttentionGraph::new(&weights, true));
     let links = B::links(&attention, &device);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use veilgraph_graph::ProductRows;
 
 use super::real::Real;
 
@@ -24,19 +25,25 @@ pub(super) trait BlockRow<T, const LANES: usize>: Sync {
     fn row(&self, node: usize, before: [T; LANES]) -> [T; LANES];
 }
 
-/// Computes all columns of a product with `x`, and writes them to `product`.
+/// Computes all columns of a product with `x` in the rows that are read, and writes them to `product`.
 ///
 /// A block has 16 columns, or 8, or a single one: a few more columns cost less than rows whose width the compiler does not know.
 ///
 /// # Shapes
 /// `x` and `product`: `[n_nodes, width]`, row-major.
-pub(super) fn in_blocks<T: Real>(operator: &impl ColumnBlocks<T>, x: &[T], width: usize, product: &mut [T]) {
+pub(super) fn in_blocks<T: Real>(
+    operator: &impl ColumnBlocks<T>,
+    x: &[T],
+    width: usize,
+    rows: ProductRows,
+    product: &mut [T],
+) {
     let mut start = 0;
     while start < width {
         start += match width - start {
-            1 => block::<T, 1>(operator, x, width, start, product),
-            2..=8 => block::<T, 8>(operator, x, width, start, product),
-            _ => block::<T, 16>(operator, x, width, start, product),
+            1 => block::<T, 1>(operator, x, [width, start], rows, product),
+            2..=8 => block::<T, 8>(operator, x, [width, start], rows, product),
+            _ => block::<T, 16>(operator, x, [width, start], rows, product),
         };
     }
 }
@@ -45,8 +52,8 @@ pub(super) fn in_blocks<T: Real>(operator: &impl ColumnBlocks<T>, x: &[T], width
 fn block<T: Real, const LANES: usize>(
     operator: &impl ColumnBlocks<T>,
     x: &[T],
-    width: usize,
-    start: usize,
+    [width, start]: [usize; 2],
+    rows: ProductRows,
     product: &mut [T],
 ) -> usize {
     /// One thread takes this many rows of a product at a time.
@@ -66,17 +73,19 @@ fn block<T: Real, const LANES: usize>(
     };
     let (prepared, arch) = (&operator.prepared(x), Arch::new());
     product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
-        arch.dispatch(Rows { prepared, first_row: task * ROWS_PER_TASK, width, held: start..start + n_held, out });
+        let held = start..start + n_held;
+        arch.dispatch(Rows { prepared, read: rows, first_row: task * ROWS_PER_TASK, width, held, out });
     });
     LANES
 }
 
-/// Computes some rows of a block, from `first_row` on, and writes them to the columns `held` of `out`.
+/// Computes those rows of a block that are read, from `first_row` on, and writes them to the columns `held` of `out`.
 ///
 /// # Shapes
 /// `out`: `[rows, width]`, row-major.
 struct Rows<'a, P, T, const LANES: usize> {
     prepared: &'a P,
+    read: ProductRows<'a>,
     first_row: usize,
     width: usize,
     held: Range<usize>,
@@ -88,8 +97,9 @@ impl<T: Real, P: BlockRow<T, LANES>, const LANES: usize> WithSimd for Rows<'_, P
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (node, out) in (self.first_row..).zip(self.out.chunks_exact_mut(self.width)) {
-            let out = &mut out[self.held.clone()];
+        let end = self.first_row + self.out.len() / self.width;
+        for node in self.read.computed_of(self.first_row..end) {
+            let out = &mut self.out[(node - self.first_row) * self.width..][self.held.clone()];
             let mut before = [T::default(); LANES];
             before[..out.len()].copy_from_slice(out);
             out.copy_from_slice(&self.prepared.row(node, before)[..out.len()]);

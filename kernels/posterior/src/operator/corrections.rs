@@ -3,6 +3,7 @@
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use rayon::prelude::*;
+use veilgraph_graph::ProductRows;
 
 use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
 use super::real::Real;
@@ -96,13 +97,13 @@ impl<T: Real> Corrections<T> {
         }
     }
 
-    /// Adds this matrix times `x` to `product`.
+    /// Adds this matrix times `x` to `product`, in the rows that are read.
     ///
     /// # Shapes
     /// `x` and `product`: `[n_nodes, width]`, row-major.
-    pub(super) fn add_product(&self, x: &[T], width: usize, product: &mut [T]) {
+    pub(super) fn add_product(&self, x: &[T], width: usize, rows: ProductRows, product: &mut [T]) {
         if self.n_entries() > 0 {
-            in_blocks(self, x, width, product);
+            in_blocks(self, x, width, rows, product);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use veilgraph_graph::ProductRows;
 
 use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
 use super::corrections::Corrections;
@@ -58,13 +59,13 @@ impl<T: Real> LowRank<T> {
         self.n_nodes
     }
 
-    /// Returns `P x`: row `i` is `D L` times the moments of `x`, less the diagonal, plus the corrections.
+    /// Returns the rows of `P x` that are read: row `i` is `D L` times the moments of `x`, less the diagonal, plus the corrections.
     ///
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
-    pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+    pub(super) fn apply(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
-        in_blocks(self, x, width, &mut product);
+        in_blocks(self, x, width, rows, &mut product);
         product
     }
 

@@ -5,6 +5,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use veilgraph_graph::ProductRows;
 
 use super::claim_entries::ClaimEntries;
 use super::corrections::Corrections;
@@ -52,43 +53,45 @@ impl<T: Real> OnTheFly<T> {
         self.claims.n_nodes()
     }
 
-    /// Returns `P x`.
+    /// Returns the rows of `P x` that are read.
     ///
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
-    pub(super) fn apply(&self, x: &[T], width: usize) -> Vec<T> {
+    pub(super) fn apply(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         if let Some(entries) = &self.kept {
-            let mut product = T::dense_product(entries, x, width);
-            self.similar.add_product(x, width, &mut product);
+            let mut product = T::dense_product(entries, x, width, rows);
+            self.similar.add_product(x, width, rows, &mut product);
             return product;
         }
         // A few more columns cost less than rows whose width is not known in advance. Blocks of 16 columns would form every
         // entry once for each of them.
         let padded_width = [8, 16].into_iter().find(|&known| width > 1 && width <= known).unwrap_or(width);
         if padded_width == width {
-            return self.apply_rows(x, width);
+            return self.in_rows(x, width, rows);
         }
         let mut padded = vec![T::default(); self.n_nodes() * padded_width];
         for (row, values) in padded.chunks_exact_mut(padded_width).zip(x.chunks_exact(width)) {
             row[..width].copy_from_slice(values);
         }
-        let product = self.apply_rows(&padded, padded_width);
+        let product = self.in_rows(&padded, padded_width, rows);
         product.chunks_exact(padded_width).flat_map(|row| row[..width].iter().copied()).collect()
     }
 
-    /// Returns `P x`, row by row in parallel.
+    /// Returns the rows of `P x` that are read, row by row in parallel.
     ///
     /// # Shapes
     /// They are those of [`Self::apply`].
-    fn apply_rows(&self, x: &[T], width: usize) -> Vec<T> {
+    fn in_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
         // The widest vector instructions of the processor are used; the columns are independent, so every width of
         // vectors gives the same bits.
         let arch = Arch::new();
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            arch.dispatch(MultiplyRow { claims: &self.claims, node, x, out });
+            for node in rows.computed_of(node..node + 1) {
+                arch.dispatch(MultiplyRow { claims: &self.claims, node, x, out });
+            }
         });
-        self.similar.add_product(x, width, &mut product);
+        self.similar.add_product(x, width, rows, &mut product);
         product
     }
 }

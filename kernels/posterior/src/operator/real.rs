@@ -4,7 +4,7 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-use veilgraph_graph::Sums;
+use veilgraph_graph::{ProductRows, Sums};
 
 /// The entries of this many columns are formed at a time, from one word of each plane of claims.
 pub(super) const WORD: usize = 64;
@@ -38,11 +38,11 @@ pub trait Real:
     /// Replaces each `x`, the odds against a link, by the probability `1 / (1 + x)`, but for a few roundings. A probability may
     /// not fall below `1e-70`, and odds that are no number may spoil other entries of the word.
     fn replace_by_probabilities(odds_against: &mut [Self; WORD]);
-    /// Returns the product of a matrix of kept entries and `x`.
+    /// Returns the product of a matrix of kept entries and `x`, in the rows that are read.
     ///
     /// # Shapes
     /// `entries`: `[n_nodes, n_nodes]`; `x` and the product: `[n_nodes, width]`; all row-major.
-    fn dense_product(entries: &[Self], x: &[Self], width: usize) -> Vec<Self>;
+    fn dense_product(entries: &[Self], x: &[Self], width: usize, rows: ProductRows) -> Vec<Self>;
 }
 
 impl Real for f32 {
@@ -81,8 +81,8 @@ impl Real for f32 {
         }
     }
 
-    fn dense_product(entries: &[Self], x: &[Self], width: usize) -> Vec<Self> {
-        veilgraph_graph::dense_product(entries, x, width, Sums::ByWord)
+    fn dense_product(entries: &[Self], x: &[Self], width: usize, rows: ProductRows) -> Vec<Self> {
+        veilgraph_graph::dense_product(entries, x, width, Sums::ByWord, rows)
     }
 }
 
@@ -129,7 +129,7 @@ impl Real for f64 {
         }
     }
 
-    fn dense_product(_: &[Self], _: &[Self], _: usize) -> Vec<Self> {
+    fn dense_product(_: &[Self], _: &[Self], _: usize, _: ProductRows) -> Vec<Self> {
         unreachable!("entries in double precision are not kept")
     }
 }
