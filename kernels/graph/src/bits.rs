@@ -95,6 +95,43 @@ impl BitMatrix {
         self.words.par_iter_mut().zip(&mut other.words).for_each(|(a, b)| (*a, *b) = with(*a, *b));
     }
 
+    /// Sets every bit whose mirror image is set: that of row `j` and column `i` where the one of row `i` and column `j` is.
+    pub fn symmetrize(&mut self) {
+        /// So many tiles of a row of tiles are taken one after the other, because their words share cache lines.
+        const TILES: usize = 8;
+        for first in (0..self.stride).step_by(TILES) {
+            let bands = first..(first + TILES).min(self.stride);
+            for other in 0..bands.end {
+                for band in bands.clone().filter(|&band| other <= band) {
+                    self.mirror_tiles(other, band);
+                }
+            }
+        }
+    }
+
+    /// Gives two tiles that are mirror images of each other, those of the bands `a` and `b`, the bits of both.
+    fn mirror_tiles(&mut self, a: usize, b: usize) {
+        let (mut upper, mut lower) = (self.tile(a, b), self.tile(b, a));
+        let (given_to_upper, given_to_lower) = (lower, upper);
+        for (tile, given) in [(&mut upper, given_to_upper), (&mut lower, given_to_lower)] {
+            let mut given = given;
+            transpose_tile(&mut given);
+            tile.iter_mut().zip(given).for_each(|(word, given)| *word |= given);
+        }
+        for ((band, column), tile) in [((a, b), upper), ((b, a), lower)] {
+            let rows = self.words[64 * band * self.stride..].chunks_exact_mut(self.stride);
+            rows.zip(tile).for_each(|(row, word)| row[column] = word);
+        }
+    }
+
+    /// Returns the words of a column of words in a band of 64 rows; rows beyond the last one are zero.
+    fn tile(&self, band: usize, column: usize) -> [u64; 64] {
+        let mut tile = [0; 64];
+        let rows = self.words[64 * band * self.stride..].chunks_exact(self.stride);
+        tile.iter_mut().zip(rows).for_each(|(word, row)| *word = row[column]);
+        tile
+    }
+
     /// Returns the transposed matrix.
     ///
     /// The work goes by tiles: a tile is a square of 64 × 64 bits, one word from each of 64 rows. A band of 64 rows of
@@ -105,11 +142,7 @@ impl BitMatrix {
         let band = 64 * self.stride.max(1);
         transposed.words.par_chunks_mut(band).enumerate().for_each(|(column, rows)| {
             for from in 0..self.stride {
-                let mut tile = [0; 64];
-                let present = 64.min(self.n - 64 * from);
-                for (k, word) in tile.iter_mut().take(present).enumerate() {
-                    *word = self.words[(64 * from + k) * self.stride + column];
-                }
+                let mut tile = self.tile(from, column);
                 transpose_tile(&mut tile);
                 for (row, word) in rows.chunks_mut(self.stride).zip(tile) {
                     row[from] = word;

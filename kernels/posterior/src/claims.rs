@@ -93,10 +93,7 @@ impl ClaimPlanes {
 
     /// Builds the planes from matrices whose row `i` has the bits of the partners above `i` only.
     pub(crate) fn from_upper_triangles(mut any: BitMatrix, mut both: BitMatrix) -> Self {
-        for plane in [&mut any, &mut both] {
-            let mut below = plane.transposed();
-            plane.combine(&mut below, |above, below| (above | below, below));
-        }
+        rayon::join(|| any.symmetrize(), || both.symmetrize());
         Self { any: Arc::new(any), both: Arc::new(both) }
     }
 

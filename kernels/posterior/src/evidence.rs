@@ -3,6 +3,9 @@
 mod known_row;
 mod row_blocks;
 
+use std::any::Any;
+use std::sync::Arc;
+
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 use veilgraph_graph::BitMatrix;
 
@@ -12,8 +15,16 @@ use crate::similar::SimilarPairs;
 use known_row::KnownRow;
 
 /// Holds what is known of each pair: who reported it as linked, and how similar its nodes are.
+///
+/// A clone shares the tables of the original.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkEvidence {
+    tables: Arc<Tables>,
+}
+
+/// Holds both tables, which may take a quarter of a byte for each pair of nodes and more.
+#[derive(Clone, Debug, PartialEq)]
+struct Tables {
     claims: ClaimTable,
     similar: SimilarPairs,
 }
@@ -49,13 +60,17 @@ impl LinkEvidence {
     pub fn nothing(n_nodes: usize, n_bins: u8) -> Self {
         let mut claims = PairTable::new(2);
         claims.complete_rows(n_nodes);
-        Self { claims: ClaimTable::Listed(claims), similar: SimilarPairs::empty(n_nodes, n_bins) }
+        Self::from_tables(ClaimTable::Listed(claims), SimilarPairs::empty(n_nodes, n_bins))
     }
 
     /// Builds evidence of claims alone.
     fn from_claims(claims: ClaimTable) -> Self {
         let similar = SimilarPairs::none(claims.n_nodes());
-        Self { claims, similar }
+        Self::from_tables(claims, similar)
+    }
+
+    fn from_tables(claims: ClaimTable, similar: SimilarPairs) -> Self {
+        Self { tables: Arc::new(Tables { claims, similar }) }
     }
 
     /// Returns the same evidence with its claims in planes of bits.
@@ -80,7 +95,7 @@ impl LinkEvidence {
             });
         }
         let claims = ClaimTable::Planes(ClaimPlanes::from_upper_triangles(any, both));
-        Self { claims, ..self }
+        Self::from_tables(claims, Arc::unwrap_or_clone(self.tables).similar)
     }
 
     /// Returns the same claims with these similarities.
@@ -92,31 +107,31 @@ impl LinkEvidence {
         if n != m {
             return Err(Invalid(format!("the reports have {n} nodes, the similar pairs {m}")));
         }
-        Ok(Self { similar, ..self })
+        Ok(Self::from_tables(Arc::unwrap_or_clone(self.tables).claims, similar))
     }
 
     /// Returns the number of nodes.
     #[must_use]
     pub fn n_nodes(&self) -> usize {
-        self.similar.n_nodes()
+        self.tables.similar.n_nodes()
     }
 
     /// Returns the number of claimed pairs.
     #[must_use]
     pub fn n_claimed(&self) -> usize {
-        self.claims.n_pairs()
+        self.tables.claims.n_pairs()
     }
 
     /// Returns a bound on the number of known pairs; it counts twice the pairs that are claimed and similar.
     #[must_use]
     pub fn n_known_at_most(&self) -> usize {
-        self.n_claimed() + self.similar.n_pairs()
+        self.n_claimed() + self.tables.similar.n_pairs()
     }
 
     /// Returns the planes of claims, or `None` if the claims are listed.
     #[must_use]
     pub fn planes(&self) -> Option<&ClaimPlanes> {
-        match &self.claims {
+        match &self.tables.claims {
             ClaimTable::Listed(_) => None,
             ClaimTable::Planes(planes) => Some(planes),
         }
@@ -125,18 +140,18 @@ impl LinkEvidence {
     /// Returns the similarities of the pairs.
     #[must_use]
     pub fn similar(&self) -> &SimilarPairs {
-        &self.similar
+        &self.tables.similar
     }
 
     /// Iterates over the claimed partners above `i` with their claims, in ascending order of the partner.
     #[must_use]
     pub fn claims(&self, i: usize) -> Claims<'_> {
-        self.claims.row(i)
+        self.tables.claims.row(i)
     }
 
     /// Iterates over the partners above `i` that both nodes of the pair claimed, in ascending order.
     pub fn double_claims(&self, i: usize) -> impl Iterator<Item = u32> + '_ {
-        let (listed, in_planes) = match &self.claims {
+        let (listed, in_planes) = match &self.tables.claims {
             ClaimTable::Listed(table) => (Some(table.row(i)), None),
             ClaimTable::Planes(planes) => (None, Some(planes.both.ones_from(i, i + 1))),
         };
@@ -147,12 +162,12 @@ impl LinkEvidence {
     /// Returns the number of claims of the pair `i < j`: 0, 1 or 2.
     #[must_use]
     pub fn n_claims(&self, i: usize, j: u32) -> u8 {
-        self.claims.claims(i, j)
+        self.tables.claims.claims(i, j)
     }
 
     /// Iterates over the partners above `i` of which anything is known, in ascending order.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, Known)> + '_ {
-        KnownRow::new(self.claims(i), self.similar.listed_row(i))
+        KnownRow::new(self.claims(i), self.tables.similar.listed_row(i))
     }
 
     /// Iterates over all pairs `(i, j)` of which anything is known, in ascending order.
@@ -164,7 +179,7 @@ impl LinkEvidence {
     #[must_use]
     pub fn known(&self, i: u32, j: u32) -> Known {
         let (low, high) = (i.min(j) as usize, i.max(j));
-        Known { claims: self.claims.claims(low, high), bin: self.similar.bin(low, high) }
+        Known { claims: self.tables.claims.claims(low, high), bin: self.tables.similar.bin(low, high) }
     }
 }
 
@@ -174,12 +189,13 @@ impl Public for LinkEvidence {}
 impl Artifact for LinkEvidence {
     const NAME: &'static str = "link_evidence";
     const ZONE: Zone = Zone::Server;
+    const IS_SHARED: bool = true;
     const COLUMNS: &'static [(&'static str, ColumnType)] =
         &[("i", ColumnType::U32), ("j", ColumnType::U32), ("claims", ColumnType::U8), ("bin", ColumnType::U8)];
 
     fn facts(&self) -> Facts {
         let facts = Facts::default().with("n_nodes", self.n_nodes()).with("n_claimed", self.n_claimed());
-        facts.with("n_similar", self.similar.n_pairs()).with("n_bins", self.similar.n_bins())
+        facts.with("n_similar", self.tables.similar.n_pairs()).with("n_bins", self.tables.similar.n_bins())
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -236,6 +252,14 @@ impl Artifact for LinkEvidence {
             ClaimTable::Listed(listed.checked()?)
         };
         Self::from_claims(claims).with_similar(similar)
+    }
+
+    fn shared(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(self.tables.clone())
+    }
+
+    fn from_shared(shared: Arc<dyn Any + Send + Sync>) -> Option<Self> {
+        Some(Self { tables: shared.downcast().ok()? })
     }
 
     /// Counts the claims in the form that takes less memory, and the list of similar pairs.

@@ -1,9 +1,11 @@
 //! A value that one stage hands to another: rows of plain columns, plus facts that no row can say.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::side::Zone;
 
@@ -68,6 +70,8 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     const IS_REPORT: bool = false;
     /// Name of a file beside the table that holds what is no table (weights of a network).
     const ATTACHMENT: Option<&'static str> = None;
+    /// Whether tasks of one process that read the same file at the same time share one value, because it is large.
+    const IS_SHARED: bool = false;
 
     /// What the rows cannot say.
     fn facts(&self) -> Facts;
@@ -97,6 +101,15 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     /// When a fact is absent or unreadable.
     fn footprint(_facts: &Facts) -> Result<u64, Invalid> {
         Ok(0)
+    }
+    /// What all readers of a file hold together, where [`Self::IS_SHARED`] is set. It lives as long as one of them holds the value.
+    fn shared(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
+    }
+    /// The value around what [`Self::shared`] returned.
+    #[must_use]
+    fn from_shared(_: Arc<dyn Any + Send + Sync>) -> Option<Self> {
+        None
     }
     /// The file beside the table, called [`Self::ATTACHMENT`].
     fn attachment(&self) -> Option<Vec<u8>> {

@@ -17,6 +17,7 @@ mod places;
 mod publish;
 mod recover;
 mod secret;
+mod shared;
 mod table;
 mod take_over;
 

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
-use veilgraph_graph::{BitMatrix, Construction, Links, WeightedGraph};
+use veilgraph_graph::{Construction, Links, WeightedGraph};
 use veilgraph_privacy::randomized_response::flip_probability;
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks};
 
@@ -73,8 +73,7 @@ fn as_reported(links: NoisyLinks, directed: bool) -> Links {
     match links.into_bits() {
         Ok(bits) if directed => Links::Bits(bits),
         Ok(mut bits) => {
-            let mut transposed = bits.transposed();
-            BitMatrix::combine(&mut bits, &mut transposed, |a, b| (a | b, a | b));
+            bits.symmetrize();
             Links::Bits(bits)
         }
         Err(links) => {

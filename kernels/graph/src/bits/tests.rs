@@ -2,7 +2,7 @@ use super::*;
 
 fn matrix(n: usize) -> BitMatrix {
     BitMatrix::from_rows(n, |i, row| {
-        for j in (0..n).filter(|j| (i * 31 + j * 17) % 7 < 2) {
+        for j in (0..n).filter(|j| (i * 31 + j * 18) % 7 < 2) {
             row[j / 64] |= 1 << (j % 64);
         }
     })
@@ -19,6 +19,22 @@ fn transposing_swaps_rows_and_columns() {
         }
         assert_eq!(turned.transposed(), bits);
         assert_eq!(turned.count_ones(), bits.count_ones());
+    }
+}
+
+#[test]
+fn a_bit_and_its_mirror_image_are_set_together() {
+    for n in [1, 5, 63, 64, 65, 128, 200, 700] {
+        let (bits, turned) = (matrix(n), matrix(n).transposed());
+        let mut symmetric = bits.clone();
+        symmetric.symmetrize();
+        for i in 0..n {
+            for j in 0..n as u32 {
+                let expected = bits.contains(i, j) || turned.contains(i, j);
+                assert_eq!(symmetric.contains(i, j), expected, "({i}, {j}) of {n}");
+            }
+        }
+        assert!(n < 3 || symmetric != bits, "{n} nodes");
     }
 }
 

@@ -9,10 +9,12 @@ use super::Entry;
 use crate::error::StoreError;
 use crate::manifest::OutputRecord;
 use crate::memory::MemoryLimit;
+use crate::shared::read_once;
 use crate::table::{ArtifactType, Table};
 
 impl Entry {
-    /// Reads an artifact after checking its digest.
+    /// Reads an artifact after checking its digest. Tasks that read a large one at the same time share its value
+    /// ([`Artifact::IS_SHARED`]).
     ///
     /// # Errors
     /// When it is missing, not what the manifest says, or would take too much memory.
@@ -20,7 +22,9 @@ impl Entry {
         let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
         memory.check::<A>(table.facts(), &path)?;
         let attachment = self.attachment_of(ArtifactType::of::<A>(), &path)?;
-        table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid))
+        let read = || table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid));
+        let digest = self.manifest.outputs.get(name).map_or("", |output| &output.digest);
+        read_once(digest, read)
     }
 
     /// Opens an artifact after checking its digest; its rows are read when they are asked for. Artifacts with an attachment
@@ -32,9 +36,10 @@ impl Entry {
         const { assert!(A::ATTACHMENT.is_none(), "an attachment would be lost") };
         let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
         let (facts, whole, place) = (table.facts().clone(), table.clone(), path.clone());
+        let digest = self.manifest.outputs.get(name).map_or(String::new(), |output| output.digest.clone());
         let load = move || {
             memory.check::<A>(whole.facts(), &place).map_err(|error| Invalid(error.to_string()))?;
-            whole.read(None).map_err(|invalid| named(&place, invalid))
+            read_once(&digest, || whole.read(None).map_err(|invalid| named(&place, invalid)))
         };
         let rows = move |rows| -> Blocks {
             let path = path.clone();

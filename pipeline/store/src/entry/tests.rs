@@ -1,6 +1,9 @@
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Private, Public, take};
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use super::*;
 use crate::{MemoryLimit, StoreSaver};
@@ -270,4 +273,62 @@ fn rows_are_read_where_they_are_stored() {
     );
     fs::write(entry.path(&entry.manifest.outputs["counts"]), b"other").expect("written");
     assert!(matches!(entry.open::<Counts>("counts", MEMORY), Err(StoreError::Corrupt { .. })));
+}
+
+/// Counts whose readers share one value, and how often they were decoded.
+#[derive(Debug, PartialEq)]
+struct SharedCounts(Arc<Vec<u32>>);
+static DECODED: AtomicUsize = AtomicUsize::new(0);
+impl Public for SharedCounts {}
+impl Artifact for SharedCounts {
+    const NAME: &'static str = "counts";
+    const ZONE: Zone = Zone::Server;
+    const COLUMNS: &'static [(&'static str, ColumnType)] = Counts::COLUMNS;
+    const IS_SHARED: bool = true;
+    fn facts(&self) -> Facts {
+        Facts::default().with("total", self.0.iter().sum::<u32>())
+    }
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        Box::new(std::iter::once(vec![Column::U32(self.0.to_vec())]))
+    }
+    fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        DECODED.fetch_add(1, Ordering::SeqCst);
+        Ok(Self(Arc::new(Counts::from_blocks(facts, blocks)?.0)))
+    }
+    fn shared(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(self.0.clone())
+    }
+    fn from_shared(shared: Arc<dyn Any + Send + Sync>) -> Option<Self> {
+        Some(Self(shared.downcast().ok()?))
+    }
+}
+
+/// Readers at the same time hold one value, which is gone once the last of them lets go of it. Content that is damaged
+/// meanwhile is refused all the same.
+#[test]
+fn readers_at_the_same_time_share_a_value() {
+    let folder = tempfile::tempdir().expect("folder");
+    let entry = publish(&Store::new(folder.path()), 77);
+    let read = || entry.read::<SharedCounts>("counts", MEMORY);
+    let start = Barrier::new(3);
+    let together: Vec<SharedCounts> = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    read().expect("whole")
+                })
+            })
+            .collect();
+        readers.into_iter().map(|reader| reader.join().expect("no panic")).collect()
+    });
+    assert_eq!(DECODED.load(Ordering::SeqCst), 1);
+    assert!(together.iter().all(|counts| Arc::ptr_eq(&counts.0, &together[0].0)));
+    assert_eq!(*together[0].0, [5, 6, 7, 8]);
+    drop(together);
+    let alone = read().expect("whole");
+    assert_eq!(DECODED.load(Ordering::SeqCst), 2);
+    std::fs::write(entry.path(&entry.manifest.outputs["counts"]), b"other").expect("writable");
+    assert!(matches!(read(), Err(StoreError::Corrupt { .. })));
+    assert_eq!(*alone.0, [5, 6, 7, 8]);
 }

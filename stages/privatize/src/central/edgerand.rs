@@ -66,8 +66,7 @@ impl Stage for EdgeRand {
                 row[node / 64] &= (1 << (node % 64)) - 1;
                 row[node / 64 + 1..].fill(0);
             });
-            let mut transposed = bits.transposed();
-            bits.combine(&mut transposed, |a, b| (a | b, a | b));
+            bits.symmetrize();
             let links = Links::Bits(bits);
             WeightedGraph { construction: Construction::Given, n_nodes, directed: false, links }
         } else {
