@@ -192,8 +192,16 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             _ => Forward::new(network, &self.layers),
         };
         let logits = evaluate(network, &forward, &self.read_in_evaluation);
+        let is_better = self.record(logits, &train_losses);
+        // The logits of all nodes follow from the parameters later on, unless the links go on changing.
+        let is_asked_for = self.dataset.learns_links() && is_better.contains(&true);
+        let best_logits = is_asked_for.then(|| evaluate(network, &forward, &None));
+        match &mut self.best {
+            Some(best) => best.update(is_better, best_logits, &self.layers, &self.device),
+            // Models that diverged in the first epoch are among these, and fail when they are asked for.
+            None => self.best = Some(Best { logits: best_logits, layers: self.layers.clone() }),
+        }
         self.forward = Some(forward);
-        self.select(logits, &train_losses);
         self.epoch += 1;
     }
 
@@ -215,11 +223,11 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         }
     }
 
-    /// Records the epoch, and remembers the models that are better than ever.
+    /// Records the epoch, and says which models are better than ever.
     ///
     /// # Shapes
     /// `logits`: `[models, n, classes]`, of the nodes that are read. `train_losses`: one per model.
-    fn select(&mut self, logits: FloatTensor<B>, train_losses: &[f32]) {
+    fn record(&mut self, logits: FloatTensor<B>, train_losses: &[f32]) -> Vec<bool> {
         let scores = match &self.dataset.objective {
             Objective::CrossEntropy => B::scores(logits.clone(), &self.validation),
             Objective::Noisy(objective) => {
@@ -231,7 +239,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         let rule = (self.schedule, self.dataset.selection);
         let training = match self.dataset.selection {
             Selection::LowestLoss => None,
-            Selection::Plausible { .. } => Some(B::scores(logits.clone(), &self.training)),
+            Selection::Plausible { .. } => Some(B::scores(logits, &self.training)),
         };
         let mut is_better = Vec::with_capacity(self.models.len());
         for (at, model) in self.models.iter_mut().enumerate() {
@@ -243,12 +251,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             let train_accuracy = training.as_ref().map_or(0.0, |scores| scores[at].accuracy);
             is_better.push(model.record(self.epoch, record, train_accuracy, rule));
         }
-        let logits = self.dataset.learns_links().then_some(logits);
-        match &mut self.best {
-            Some(best) => best.update(is_better, logits, &self.layers, &self.device),
-            // Models that diverged in the first epoch are among these, and fail when they are asked for.
-            None => self.best = Some(Best { logits, layers: self.layers.clone() }),
-        }
+        is_better
     }
 
     /// All that is needed to go on later.

@@ -116,8 +116,6 @@ impl Dataset {
     /// Nodes whose logits are read in the evaluation of an epoch.
     pub(crate) fn read_in_evaluation(&self) -> ReadRows {
         match self.selection {
-            // The best logits of all nodes are kept: links that are learned go on changing.
-            _ if self.learns_links() => None,
             Selection::LowestLoss => Some(nodes_of(&[&self.validation])),
             Selection::Plausible { .. } => Some(nodes_of(&[&self.training, &self.validation])),
         }

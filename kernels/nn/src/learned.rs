@@ -132,6 +132,15 @@ impl LearnedMap {
     /// `x` and the result: row-major `[n, width]`.
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool, rows: ProductRows) -> Vec<f32> {
         let mut state = self.lock();
+        if adjoint
+            && state.is_recording
+            && self.rule == Rule::Mean
+            && state.tape.backward.len() + 1 == state.tape.forward.len()
+        {
+            // What the first layer passes back moves its parameters, which stay as they are in a step of the links.
+            state.tape.backward.push(Pass { input: x.to_vec(), output: Vec::new(), width });
+            return vec![0.0; x.len()];
+        }
         let output = self.rule.scaling(&state.sums).apply(x, width, adjoint, |x| {
             if adjoint {
                 dense_adjoint_product(&state.weights, x, width, Sums::Single, rows)

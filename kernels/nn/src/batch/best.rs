@@ -15,7 +15,7 @@ pub(crate) struct Best<B: DeviceOps> {
 }
 
 impl<B: DeviceOps> Best<B> {
-    /// Takes the present parameters, and the logits if they are kept, of the models that are better now, `is_better` by model.
+    /// Takes the present parameters, and their logits if they are kept, of the models that are better now, `is_better` by model.
     pub(crate) fn update(
         &mut self,
         is_better: Vec<bool>,

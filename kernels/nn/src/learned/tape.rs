@@ -11,7 +11,7 @@ pub(super) struct Tape {
     pub backward: Vec<Pass>,
 }
 
-/// Input and output of one product, row-major `[n, width]`.
+/// Input and output of one product, row-major `[n, width]`. An output that nothing depends on is left out.
 pub(super) struct Pass {
     pub input: Vec<f32>,
     pub output: Vec<f32>,
@@ -50,7 +50,10 @@ impl Tape {
         let mut by_sum = vec![0.0; sums.len()];
         for LayerPasses { forward, backward } in self.layers() {
             let by_row = row_products(&backward.input, &forward.output, forward.width);
-            let by_column = row_products(&forward.input, &backward.output, forward.width);
+            let by_column = match rule {
+                Rule::Symmetric => row_products(&forward.input, &backward.output, forward.width),
+                Rule::Mean => Vec::new(),
+            };
             for (node, RowSum { sum, is_free }) in sums.iter().enumerate() {
                 if *is_free {
                     by_sum[node] -= match rule {
