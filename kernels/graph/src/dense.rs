@@ -95,7 +95,7 @@ impl DenseMatrix {
         if self.n_rows == 0 {
             return vec![0.0; self.n_columns * width];
         }
-        dense_adjoint_product(&self.values, y, width, Sums::Single, ProductRows::All)
+        dense_adjoint_product(&self.values, y, width, ProductRows::All)
     }
 }
 

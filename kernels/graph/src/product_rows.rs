@@ -2,20 +2,38 @@
 
 use std::ops::Range;
 
-/// Says which rows of a product of a matrix and a dense one have to be computed, and from which.
+/// Says which rows matter where a matrix is multiplied by a dense one: rows of the product, or rows of the dense matrix.
 ///
-/// A product may do more than it has to. What it does beyond that changes no bit of the rows that are asked for.
+/// A product may do more than it has to: only matrices of which every entry is stored make use of rows of zeros, and a graph
+/// that is held as bits makes use of nothing. The rows that are read come out the same either way, but for the sign of a zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProductRows<'a> {
     /// Any row of the product may be read, and any row of the dense matrix may hold something.
     All,
-    /// Only these rows of the product are read, in ascending order. The others are left at zero, or computed as well.
+    /// Only these rows of the product are read, in strictly ascending order. The others are left at zero, or computed as well.
     Read(&'a [u32]),
-    /// Only these rows of the dense matrix hold anything but zeros, in ascending order.
+    /// Only these rows of the dense matrix hold anything but zeros, in strictly ascending order.
     Nonzero(&'a [u32]),
 }
 
 impl<'a> ProductRows<'a> {
+    /// Panics, in debug builds, when the list is not in strictly ascending order, or leaves out a row of `x` that is not zero.
+    ///
+    /// # Shapes
+    /// `x`: `[rows, width]`, row-major.
+    pub(crate) fn check(self, x: &[f32], width: usize) {
+        let (Self::Read(list) | Self::Nonzero(list)) = self else { return };
+        debug_assert!(list.is_sorted_by(|a, b| a < b), "rows are listed in strictly ascending order");
+        let is_left_out = |&(row, values): &(usize, &[f32])| {
+            list.binary_search(&(row as u32)).is_err() && values.iter().any(|&value| value != 0.0)
+        };
+        let mut rows = x.chunks_exact(width.max(1)).enumerate();
+        debug_assert!(
+            matches!(self, Self::Read(_)) || !rows.any(|row| is_left_out(&row)),
+            "rows that are not listed are zero"
+        );
+    }
+
     /// Returns those of `rows` that have to be computed.
     pub fn computed_of(self, rows: Range<usize>) -> impl Iterator<Item = usize> + 'a {
         let (all, listed): (_, &[u32]) = match self {

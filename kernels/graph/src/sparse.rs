@@ -174,7 +174,7 @@ impl SparseMatrix {
         self.multiply_rows(x, width, ProductRows::All)
     }
 
-    /// Returns the product of this matrix and the dense matrix `x`; only rows that are read are computed.
+    /// Returns the product of this matrix and the dense matrix `x`; of its rows only those are computed that are read.
     ///
     /// # Shapes
     /// They are those of [`Self::multiply`].

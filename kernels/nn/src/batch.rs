@@ -5,28 +5,30 @@
 //! that have stopped are computed along with the others, but no longer recorded.
 
 mod best;
+mod forward;
 mod history;
 mod snapshot;
 
 use burn::backend::Autodiff;
 use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive};
 use rand::Rng;
 
 use crate::adam::{Corrections, Moments, Rates};
 use crate::architecture::{Parameter, named};
 use crate::dataset::Dataset;
-use crate::differentiable::{ReadRows, Tracked, cross_entropy, host_loss};
+use crate::differentiable::{Tracked, cross_entropy, host_loss};
 use crate::dropout::Dropout;
 use crate::failure::Failure;
 use crate::grid::{EpochRecord, Grid, Schedule, Setting, Trained};
 use crate::layer::Layer;
+use crate::map::ReadRows;
 use crate::network::Network;
 use crate::objective::{Objective, Selection};
 use crate::ops::{DeviceOps, from_host, to_host};
 use crate::score::softmax;
 use best::Best;
+use forward::Forward;
 use history::History;
 use snapshot::SavedParameter;
 
@@ -59,26 +61,6 @@ pub(crate) struct Batch<'a, B: DeviceOps> {
 
 /// Gradients of all tracked tensors.
 type Gradients<B> = <Autodiff<B> as AutodiffBackend>::Gradients;
-
-/// The part of a pass that training and evaluation share.
-struct Forward<B: DeviceOps> {
-    /// Output of the first layer, before its activation.
-    first: Tracked<B>,
-    /// The parameters, with their gradients tracked.
-    layers: Vec<Layer<Tracked<B>>>,
-}
-
-impl<B: DeviceOps> Forward<B> {
-    /// The first layer at these parameters, with all that its gradient needs.
-    fn new(network: &Network<B>, layers: &[Layer<FloatTensor<B>>]) -> Self {
-        let track = |parameter: &FloatTensor<B>| {
-            let inner = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(parameter.clone()));
-            Tensor::<Autodiff<B>, 3>::from_inner(inner).require_grad()
-        };
-        let layers: Vec<Layer<Tracked<B>>> = layers.iter().map(|layer| layer.as_ref().map(track)).collect();
-        Self { first: network.first_layer(&layers), layers }
-    }
-}
 
 impl<'a, B: DeviceOps> Batch<'a, B> {
     /// Models with initial parameters, each drawn from the model's own stream.
@@ -191,11 +173,11 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             Some(links) if !steps_links => links.recorded(|| Forward::new(network, &self.layers)),
             _ => Forward::new(network, &self.layers),
         };
-        let logits = evaluate(network, &forward, &self.read_in_evaluation);
+        let logits = forward.evaluate(network, &self.read_in_evaluation);
         let is_better = self.record(logits, &train_losses);
         // The logits of all nodes follow from the parameters later on, unless the links go on changing.
-        let is_asked_for = self.dataset.learns_links() && is_better.contains(&true);
-        let best_logits = is_asked_for.then(|| evaluate(network, &forward, &None));
+        let keeps_logits = self.dataset.learns_links() && is_better.contains(&true);
+        let best_logits = keeps_logits.then(|| forward.evaluate(network, &None));
         match &mut self.best {
             Some(best) => best.update(is_better, best_logits, &self.layers, &self.device),
             // Models that diverged in the first epoch are among these, and fail when they are asked for.
@@ -271,15 +253,25 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
 
     /// The models at their best epochs.
     pub(crate) fn finish(self, network: &Network<B>) -> Vec<Result<Trained, Failure>> {
-        let Some(best) = self.best else { return vec![Err(Failure::Diverged(0)); self.models.len()] };
-        let logits = best.logits.unwrap_or_else(|| evaluate(network, &Forward::new(network, &best.layers), &None));
+        let Self { dataset, models, best, forward, layers, moments, .. } = self;
+        // A device may have no room for these beside one more pass.
+        drop((forward, layers, moments));
+        let Some(best) = best else { return vec![Err(Failure::Diverged(0)); models.len()] };
+        let logits = match best.logits {
+            Some(logits) => logits,
+            None if dataset.learns_links() => {
+                // A model that has no best epoch has no logits.
+                return models.iter().map(|model| Err(model.best().err().unwrap_or(Failure::Diverged(0)))).collect();
+            }
+            None => Forward::new(network, &best.layers).evaluate(network, &None),
+        };
         let logits = to_host::<B>(logits);
         let values: Vec<Layer<Vec<f32>>> = best.layers.into_iter().map(|layer| layer.map(to_host::<B>)).collect();
-        let shapes = self.dataset.layers();
-        let size = logits.len() / self.models.len();
-        let finished = self.models.into_iter().enumerate().map(|(at, model)| {
+        let shapes = dataset.layers();
+        let size = logits.len() / models.len();
+        let finished = models.into_iter().enumerate().map(|(at, model)| {
             let best_epoch = model.best()?;
-            let probabilities = softmax(&logits[at * size..(at + 1) * size], self.dataset.n_classes);
+            let probabilities = softmax(&logits[at * size..(at + 1) * size], dataset.n_classes);
             let parts = shapes.iter().zip(&values).map(|(shapes, values)| shapes.as_ref().zip(values.as_ref()));
             let parameters = named(parts).into_iter().map(|(name, (&shape, values))| {
                 let size = shape[0] * shape[1];
@@ -289,17 +281,6 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         });
         finished.collect()
     }
-}
-
-/// Logits without dropout and without gradients of the nodes that are read, from a first layer that keeps both for the next step.
-///
-/// # Shapes
-/// Returns `[models, n, classes]`.
-fn evaluate<B: DeviceOps>(network: &Network<B>, forward: &Forward<B>, read: &ReadRows) -> FloatTensor<B> {
-    let fixed = |tensor: &Tracked<B>| Tensor::from_inner(tensor.clone().inner());
-    let layers: Vec<Layer<Tracked<B>>> = forward.layers.iter().map(|layer| layer.as_ref().map(fixed)).collect();
-    let logits = network.logits(fixed(&forward.first), &layers, None, 0, read);
-    logits.inner().into_primitive().tensor()
 }
 
 /// Name of one model's random stream. Models with the same setting draw the same numbers, whatever the grid.

@@ -7,12 +7,11 @@ use veilgraph_graph::SparseMatrix;
 
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::attention::AttentionGraph;
-use crate::differentiable::ReadRows;
 use crate::failure::Failure;
 use crate::input_features::InputFeatures;
 use crate::layer::Layer;
 use crate::learned::{ReportedLinks, Rule};
-use crate::map::LinearMap;
+use crate::map::{LinearMap, ReadRows};
 use crate::network::{Aggregation, GraphInput};
 use crate::objective::{Objective, Selection};
 use crate::training_graph::TrainingGraph;

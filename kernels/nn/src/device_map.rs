@@ -38,7 +38,7 @@ impl<B: DeviceOps> DeviceMap<B> {
         }
     }
 
-    /// `M x`, in all `rows` that are read.
+    /// `M x`; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
@@ -51,7 +51,7 @@ impl<B: DeviceOps> DeviceMap<B> {
         }
     }
 
-    /// `Mᵀ y`, in all `rows` that are read.
+    /// `Mᵀ y`; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `y`: `[models, rows, width]`. Returns `[models, columns, width]`.

@@ -18,13 +18,11 @@ use veilgraph_graph::ProductRows;
 
 use crate::batch_norm::{normalize, normalize_gradient};
 use crate::device_map::DeviceMap;
+use crate::map::ReadRows;
 use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_host};
 
 /// A tensor `[models, rows, width]` whose gradient is tracked.
 pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
-
-/// The rows of a matrix that are read, in ascending order; all of them if absent.
-pub(crate) type ReadRows = Option<Arc<[u32]>>;
 
 /// `M x` in the rows that are read, with the gradient `Mᵀ g`.
 ///

@@ -5,7 +5,8 @@
 //! learns like this:
 //!
 //! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the
-//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output.
+//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output. That of
+//!    the first layer is left out where weights are scaled by their row alone ([`Rule::Mean`]): no gradient needs it.
 //! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
 //!    gradients for the parameters too; they are not used.
 //! 3. [`LearnedMap::learn`] takes the tape. A layer's forward input `x` and backward input `g` are all that the
@@ -126,24 +127,22 @@ impl LearnedMap {
         Self { reported, rule, state: Mutex::new(state) }
     }
 
-    /// `M x`, or `Mᵀ x` for the adjoint, in all `rows` that are read; it goes to the tape while products are recorded.
+    /// `M x`, or `Mᵀ x` for the adjoint, which goes to the tape while products are recorded; `rows` says which rows matter.
+    /// Zeros stand for a recorded `Mᵀ x` that nothing depends on.
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n, width]`.
     pub(crate) fn apply(&self, x: &[f32], width: usize, adjoint: bool, rows: ProductRows) -> Vec<f32> {
         let mut state = self.lock();
-        if adjoint
-            && state.is_recording
-            && self.rule == Rule::Mean
-            && state.tape.backward.len() + 1 == state.tape.forward.len()
-        {
+        let is_of_first_layer = adjoint && state.tape.backward.len() + 1 == state.tape.forward.len();
+        if is_of_first_layer && state.is_recording && self.rule == Rule::Mean {
             // What the first layer passes back moves its parameters, which stay as they are in a step of the links.
             state.tape.backward.push(Pass { input: x.to_vec(), output: Vec::new(), width });
             return vec![0.0; x.len()];
         }
         let output = self.rule.scaling(&state.sums).apply(x, width, adjoint, |x| {
             if adjoint {
-                dense_adjoint_product(&state.weights, x, width, Sums::Single, rows)
+                dense_adjoint_product(&state.weights, x, width, rows)
             } else {
                 dense_product(&state.weights, x, width, Sums::Single, rows)
             }

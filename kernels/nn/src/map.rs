@@ -20,6 +20,9 @@ pub(crate) enum LinearMap {
     Features(Arc<FeatureMap>),
 }
 
+/// The rows of a product that are read, in strictly ascending order; all of them if absent.
+pub(crate) type ReadRows = Option<Arc<[u32]>>;
+
 /// A sparse matrix with its transposed one, which the gradient needs.
 #[derive(Debug)]
 pub(crate) struct SparseMap {
@@ -121,7 +124,7 @@ impl LinearMap {
         }
     }
 
-    /// `M x`, or `Mᵀ x` for the adjoint, on the host, in all `rows` that are read.
+    /// `M x`, or `Mᵀ x` for the adjoint, on the host; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `x`: row-major `[columns, width]`. Returns `[rows, width]`; the adjoint swaps both.
@@ -165,49 +168,31 @@ impl LinearMap {
             (Self::Sparse(graph), Self::Sparse(features)) => {
                 product(&graph.matrix, &features.matrix, apart as usize).map(Self::of)
             }
-            (Self::Implicit(_), Self::Sparse(features)) => {
+            (Self::Implicit(graph), Self::Sparse(features)) => {
                 let sizes = [features.matrix.n_rows(), features.matrix.n_columns()];
-                if self.is_worth_keeping(sizes, apart) { self.product_with_sparse(features) } else { None }
+                let pays = product_pays(&graph.operator, sizes, apart);
+                if pays { self.product_with_sparse(features) } else { None }
             }
-            (_, Self::Features(map)) => {
-                let features = map.dense()?;
-                let sizes = [features.n_rows(), features.n_columns()];
-                if self.is_worth_keeping(sizes, apart) { self.product_with(features) } else { None }
-            }
+            (_, Self::Features(map)) => self.times_dense(map.dense()?, apart),
             (Self::Features(_), _) | (_, Self::Implicit(_)) => None,
         }
     }
 
-    /// Whether a product of this graph and features, `[rows, columns]`, that holds every entry is worth its time and its memory,
-    /// where `apart` is the time of applying one after the other.
-    ///
-    /// Beside a soft graph it has to save the time that it takes to make within 128 epochs of one model, each of which applies
-    /// it to 16 columns and its transposed one to as many. Beside other graphs it has to save a tenth of the time.
-    fn is_worth_keeping(&self, [rows, columns]: [usize; 2], apart: f64) -> bool {
-        /// Time of an entry beside soft graphs, in units of one entry of a sparse matrix, which is read on one core. Measured on
-        /// two cores, as were the costs of soft graphs.
-        const BESIDE_SOFT: f64 = 0.13;
-        const COLUMNS_OF_EPOCHS: f64 = 128.0 * 32.0;
-        let entries = (rows * columns) as f64;
-        let is_soft = matches!(self, Self::Implicit(map) if matches!(map.operator.as_ref(), GraphOperator::Soft(_)));
-        let pays = if is_soft {
-            COLUMNS_OF_EPOCHS * (apart - BESIDE_SOFT * entries) > columns as f64 * apart
-        } else {
-            1.1 * DENSE_ENTRY * entries < apart
-        };
-        pays && rows * columns <= MOST_DENSE_ENTRIES
-    }
-
-    /// `self · features`, with every entry; none where one is not finite. Features that stay finite under the same products in
-    /// training do so here; else the features stay apart.
-    fn product_with(&self, features: &DenseMatrix) -> Option<Self> {
+    /// `self · features` for features with every entry set, if this saves a tenth of the time `apart` of a product:
+    /// the product takes as much memory as the features.
+    fn times_dense(&self, features: &DenseMatrix, apart: f64) -> Option<Self> {
         let (rows, width) = (features.n_rows(), features.n_columns());
-        let values = self.apply(features.values(), width, false, ProductRows::All);
-        let product = DenseMatrix::new(rows, width, values).ok()?;
+        let entries = rows * width;
+        if entries > MOST_DENSE_ENTRIES || 1.1 * DENSE_ENTRY * entries as f64 >= apart {
+            return None;
+        }
+        // Features that stay finite under the same products in training do so here; else the features stay apart.
+        let product =
+            DenseMatrix::new(rows, width, self.apply(features.values(), width, false, ProductRows::All)).ok()?;
         Some(Self::Features(Arc::new(FeatureMap::of_dense(product))))
     }
 
-    /// The same for sparse features, some columns at a time, of which few nodes hold anything.
+    /// `self · features` with every entry, for sparse features: some columns at a time, of which few nodes hold anything.
     fn product_with_sparse(&self, features: &SparseMap) -> Option<Self> {
         const COLUMNS: usize = 16;
         let (rows, width) = (features.matrix.n_rows(), features.matrix.n_columns());
@@ -231,4 +216,16 @@ impl LinearMap {
         }
         Some(Self::Features(Arc::new(FeatureMap::of_dense(DenseMatrix::new(rows, width, values).ok()?))))
     }
+}
+
+/// Whether a product of a graph that is not listed and sparse features, `[rows, columns]`, saves the time that it takes to make
+/// within 128 epochs of one model. `apart` is the time per column of applying graph and features one after the other. An epoch
+/// applies the first layer to 16 columns, and its transposed one to as many.
+fn product_pays(graph: &GraphOperator, [rows, columns]: [usize; 2], apart: f64) -> bool {
+    const COLUMNS_OF_EPOCHS: f64 = 128.0 * 32.0;
+    // In units of one entry of a sparse matrix, which one core reads. Costs of soft graphs were measured on two cores, hence this
+    // one too: 0.23 ns for 16 columns (docs/benchmarks/speed.md, soft graphs).
+    let entry = if matches!(graph, GraphOperator::Soft(_)) { 0.13 } else { DENSE_ENTRY };
+    let (entries, made) = ((rows * columns) as f64, columns as f64 * apart);
+    rows * columns <= MOST_DENSE_ENTRIES && COLUMNS_OF_EPOCHS * (apart - entry * entries) > made
 }

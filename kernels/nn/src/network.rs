@@ -7,10 +7,10 @@ use burn::tensor::Tensor;
 use crate::activation::Unit;
 use crate::attention::AttentionGraph;
 use crate::device_map::DeviceMap;
-use crate::differentiable::{ReadRows, Tracked, activate, attend, multiply};
+use crate::differentiable::{Tracked, activate, attend, multiply};
 use crate::layer::{Beside, Layer};
 use crate::learned::{LearnedMap, ReportedLinks, Rule};
-use crate::map::LinearMap;
+use crate::map::{LinearMap, ReadRows};
 use crate::ops::{Activation, DeviceOps};
 
 /// How a network sees the graph.
@@ -95,8 +95,8 @@ impl<B: DeviceOps> Network<B> {
         self.layer(&Input::Features, &layers[0], &None)
     }
 
-    /// Logits from the output of the first layer; `step` chooses the masks of dropout. Those of nodes that are not read may be
-    /// any finite numbers.
+    /// Logits from the output of the first layer; `step` chooses the masks of dropout. Those of nodes that are not read
+    /// have no meaning.
     ///
     /// # Shapes
     /// `first`: `[models, n, outputs of the first layer]`. Returns `[models, n, classes]`.

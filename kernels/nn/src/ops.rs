@@ -65,7 +65,7 @@ pub(crate) trait DeviceOps: Backend {
     /// Copies learning rates and penalties to the device.
     fn all_rates(rates: &[Rates], device: &Self::Device) -> Self::AllRates;
 
-    /// `M x`, or `Mᵀ x` for the adjoint, in all `rows` that are read.
+    /// `M x`, or `Mᵀ x` for the adjoint; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`; the adjoint swaps both.

@@ -96,7 +96,7 @@ impl GraphOperator {
         self.apply_rows(x, width, ProductRows::All)
     }
 
-    /// The rows of `W x` that are read; shapes as in [`Self::apply`].
+    /// `W x`, where `rows` says which rows matter; shapes as in [`Self::apply`].
     fn apply_rows(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
         match self {
             Self::Sparse(matrix) => matrix.multiply_rows(x, width, rows),
@@ -105,7 +105,7 @@ impl GraphOperator {
         }
     }
 
-    /// The rows of `Wᵀ x` that are read; shapes as in [`Self::apply`].
+    /// `Wᵀ x`, likewise.
     fn apply_adjoint(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
         match self {
             Self::Sparse(matrix) => matrix.transposed().multiply_rows(x, width, rows),
@@ -133,7 +133,7 @@ impl GraphOperator {
 }
 
 impl ImplicitMap {
-    /// `M x`, or `Mᵀ x` for the adjoint, in the rows that are read.
+    /// `M x`, or `Mᵀ x` for the adjoint; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `x` and the result: row-major `[n_nodes, width]`.

@@ -95,7 +95,8 @@ impl LinkEvidence {
             });
         }
         let claims = ClaimTable::Planes(ClaimPlanes::from_upper_triangles(any, both));
-        Self::from_tables(claims, Arc::unwrap_or_clone(self.tables).similar)
+        let similar = Arc::try_unwrap(self.tables).map_or_else(|shared| shared.similar.clone(), |own| own.similar);
+        Self::from_tables(claims, similar)
     }
 
     /// Returns the same claims with these similarities.
@@ -107,7 +108,8 @@ impl LinkEvidence {
         if n != m {
             return Err(Invalid(format!("the reports have {n} nodes, the similar pairs {m}")));
         }
-        Ok(Self::from_tables(Arc::unwrap_or_clone(self.tables).claims, similar))
+        let claims = Arc::try_unwrap(self.tables).map_or_else(|shared| shared.claims.clone(), |own| own.claims);
+        Ok(Self::from_tables(claims, similar))
     }
 
     /// Returns the number of nodes.

@@ -96,7 +96,7 @@ impl<T: Real> SoftOperator<T> {
         self.apply_rows(x, width, ProductRows::All)
     }
 
-    /// Returns the rows of `P x` that are read; shapes and precision are those of [`Self::apply`].
+    /// Returns `P x`, where `rows` says which rows matter; shapes and precision are those of [`Self::apply`].
     #[must_use]
     pub fn apply_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         match self {

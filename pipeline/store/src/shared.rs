@@ -13,22 +13,27 @@ type Slot = Arc<Mutex<Option<Weak<dyn Any + Send + Sync>>>>;
 static SLOTS: Mutex<BTreeMap<(TypeId, String), Slot>> = Mutex::new(BTreeMap::new());
 
 /// Returns the value that a reader of the same content holds now, or else reads it. A reader waits for another one that is
-/// reading it.
+/// reading it, so that no task of rayon may call this: while one waits for its parts, its thread could take up another that waits
+/// for it.
 ///
 /// # Errors
 /// Those of `read`.
 pub(crate) fn read_once<A: Artifact, E>(digest: &str, read: impl FnOnce() -> Result<A, E>) -> Result<A, E> {
-    const { assert!(!A::IS_SHARED || matches!(A::ZONE, Zone::Server), "private data are held by their reader alone") };
+    const {
+        assert!(!A::IS_SHARED || matches!(A::ZONE, Zone::Server), "private data are held by their reader alone");
+        assert!(!A::IS_SHARED || A::ATTACHMENT.is_none(), "the digest is that of the table alone");
+    };
     if !A::IS_SHARED {
         return read();
     }
     let slot = slot_of((TypeId::of::<A>(), digest.to_owned()));
     let mut held = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(value) = held.as_ref().and_then(Weak::upgrade).and_then(A::from_shared) {
-        return Ok(value);
+    if let Some(shared) = held.as_ref().and_then(Weak::upgrade) {
+        return Ok(A::from_shared(shared).unwrap_or_else(|| unreachable!("{} is shared as it was read", A::NAME)));
     }
     let value = read()?;
-    *held = value.shared().as_ref().map(Arc::downgrade);
+    let shared = value.shared().unwrap_or_else(|| unreachable!("{} says that it is shared", A::NAME));
+    *held = Some(Arc::downgrade(&shared));
     Ok(value)
 }
 

@@ -38,3 +38,21 @@ fn bad_entries_are_refused_with_their_row() {
         assert!(error.0.contains("row 1") && error.0.contains(word), "{error}");
     }
 }
+
+/// Rows of several tasks, of which some have no row that is read.
+#[test]
+fn rows_that_are_read_are_those_of_the_product() {
+    let (n_rows, n_columns, width) = (50_000, 40, 19);
+    let row = |row: usize| vec![((row % n_columns) as u32, (row % 7) as f32 - 2.5)];
+    let matrix = SparseMatrix::from_rows(n_columns, (0..n_rows).map(row)).expect("valid");
+    let x: Vec<f32> = (0..n_columns * width).map(|k| (k % 31) as f32 / 31.0 - 0.4).collect();
+    let whole = matrix.multiply(&x, width);
+    for read in [vec![], vec![0, 5, 16_383, 16_384, 49_999], (40_000..40_100).collect::<Vec<u32>>()] {
+        let product = matrix.multiply_rows(&x, width, ProductRows::Read(&read));
+        for row in 0..n_rows {
+            let at = row * width..(row + 1) * width;
+            let expected = if read.contains(&(row as u32)) { &whole[at.clone()] } else { &[0.0; 19][..] };
+            assert_eq!(&product[at], expected, "row {row}");
+        }
+    }
+}

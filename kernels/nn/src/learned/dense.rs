@@ -80,7 +80,7 @@ impl WithSimd for StepRow<'_> {
                 n_passed += 1;
             }
             let mut by_map = [0.0; BLOCK];
-            // Nodes whose logits nobody reads have no gradient in the last layer.
+            // Lanes without a gradient are left out: in the last layer all those of nodes whose logits nobody reads.
             let lanes = row.gradient.iter().zip(row.inputs.chunks_exact(n)).filter(|&(&g, _)| g != 0.0);
             for (&g, y) in lanes {
                 // Where the number of sums is known to the compiler, they stay in registers.

@@ -8,6 +8,8 @@ use super::*;
 use crate::architecture::{Architecture, NetworkOptions, SageNorm};
 use crate::grid::{EpochRecord, StepSizes};
 use crate::keeper::Keeper;
+use crate::learned::{LinkLearning, ReportedLinks};
+use crate::training_graph::TrainingGraph;
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
 
@@ -32,7 +34,7 @@ fn graph() -> GraphOperator {
     GraphOperator::explicit(&WeightedGraph::undirected(Construction::Hard, NODES, links.collect()))
 }
 
-fn dataset(graph: GraphOperator, architecture: Architecture) -> Result<Dataset, Failure> {
+fn dataset(graph: impl Into<TrainingGraph>, architecture: Architecture) -> Result<Dataset, Failure> {
     let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
     let options = NetworkOptions {
         layers: 2,
@@ -68,6 +70,34 @@ fn every_network_learns_two_communities() {
         assert!(trained.curve.iter().all(|epoch| epoch.validation_loss >= best.validation_loss));
         let sums = trained.probabilities.chunks(2).map(|row| row[0] + row[1]);
         assert!(sums.into_iter().all(|sum| (sum - 1.0).abs() < 1e-5));
+    }
+}
+
+/// The classes that are returned are those of the parameters, and of the learned links, of the best epoch, which is none of the
+/// last ones here.
+#[test]
+fn the_best_epoch_is_returned() {
+    let check = |dataset: &Dataset, what: &str| {
+        let steep = Setting { learning_rate: 0.5, weight_decay: 0.0, ..setting() };
+        let trained = run(dataset, &[steep], 40).remove(0).expect("trains");
+        assert!(trained.best_epoch + 3 < trained.curve.len(), "{what}: epoch {}", trained.best_epoch);
+        let losses = dataset
+            .validation
+            .iter()
+            .map(|&(node, class)| -f64::from(trained.probabilities[2 * node as usize + usize::from(class)]).ln());
+        let loss = losses.sum::<f64>() / dataset.validation.len() as f64;
+        let expected = trained.curve[trained.best_epoch].validation_loss;
+        assert!((loss - expected).abs() < 1e-5 * (1.0 + expected), "{what}: {loss} {expected}");
+    };
+    for architecture in [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp] {
+        check(&dataset(graph(), architecture).expect("valid"), &format!("{architecture:?}"));
+    }
+    for architecture in [Architecture::Gcn, Architecture::GraphSage] {
+        let links: Vec<(u32, u32, f32)> = (0..NODES as u32 - 2).map(|node| (node, node + 2, 1.0)).collect();
+        let reported = WeightedGraph::undirected(Construction::Learned, NODES, links);
+        let learning = LinkLearning { learning_rate: 0.1, ..LinkLearning::default() };
+        let learned = dataset(ReportedLinks::new(&reported, learning), architecture).expect("valid");
+        check(&learned, &format!("{architecture:?} with learned links"));
     }
 }
 

@@ -38,7 +38,7 @@ pub trait Real:
     /// Replaces each `x`, the odds against a link, by the probability `1 / (1 + x)`, but for a few roundings. A probability may
     /// not fall below `1e-70`, and odds that are no number may spoil other entries of the word.
     fn replace_by_probabilities(odds_against: &mut [Self; WORD]);
-    /// Returns the product of a matrix of kept entries and `x`, in the rows that are read.
+    /// Returns the product of a matrix of kept entries and `x`; `rows` says which rows matter.
     ///
     /// # Shapes
     /// `entries`: `[n_nodes, n_nodes]`; `x` and the product: `[n_nodes, width]`; all row-major.

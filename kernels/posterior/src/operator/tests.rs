@@ -123,6 +123,7 @@ fn blocks_of_columns_and_threads_change_no_bit() {
             };
             let product = on(1);
             assert_eq!(on(4), product, "width {width}");
+            check_some_rows(operator, &x, width, &product);
             for column in [0, width / 2, width - 1] {
                 let own: Vec<f32> = x.iter().copied().skip(column).step_by(width).collect();
                 let alone = operator.apply(&own, 1);
@@ -133,6 +134,22 @@ fn blocks_of_columns_and_threads_change_no_bit() {
             }
         }
     }
+}
+
+/// Rows that are read have the bits that they have among all others, and rows of zeros may be left out.
+fn check_some_rows(operator: &SoftOperator<f32>, x: &[f32], width: usize, product: &[f32]) {
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    let listed: Vec<u32> = [0, 63, 64].into_iter().chain((100..330).step_by(7)).chain([599]).collect();
+    let is_listed = |row: usize| listed.contains(&(row as u32));
+    let read = operator.apply_rows(x, width, ProductRows::Read(&listed));
+    for row in (0..operator.n_nodes()).filter(|&row| is_listed(row)) {
+        let at = row * width..(row + 1) * width;
+        assert_eq!(bits(&read[at.clone()]), bits(&product[at]), "width {width}, row {row}");
+    }
+    let few: Vec<f32> =
+        x.iter().enumerate().map(|(at, &value)| if is_listed(at / width) { value } else { 0.0 }).collect();
+    let nonzero = operator.apply_rows(&few, width, ProductRows::Nonzero(&listed));
+    assert_eq!(bits(&nonzero), bits(&operator.apply(&few, width)), "width {width}");
 }
 
 #[test]

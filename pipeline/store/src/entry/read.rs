@@ -19,11 +19,10 @@ impl Entry {
     /// # Errors
     /// When it is missing, not what the manifest says, or would take too much memory.
     pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
-        let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
+        let (table, path, digest) = self.table(ArtifactType::of::<A>(), name)?;
         memory.check::<A>(table.facts(), &path)?;
         let attachment = self.attachment_of(ArtifactType::of::<A>(), &path)?;
         let read = || table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid));
-        let digest = self.manifest.outputs.get(name).map_or("", |output| &output.digest);
         read_once(digest, read)
     }
 
@@ -34,9 +33,9 @@ impl Entry {
     /// When it is missing or not what the manifest says.
     pub fn open<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<Stored<A>, StoreError> {
         const { assert!(A::ATTACHMENT.is_none(), "an attachment would be lost") };
-        let (table, path) = self.table(ArtifactType::of::<A>(), name)?;
+        let (table, path, digest) = self.table(ArtifactType::of::<A>(), name)?;
+        let digest = digest.to_owned();
         let (facts, whole, place) = (table.facts().clone(), table.clone(), path.clone());
-        let digest = self.manifest.outputs.get(name).map_or(String::new(), |output| output.digest.clone());
         let load = move || {
             memory.check::<A>(whole.facts(), &place).map_err(|error| Invalid(error.to_string()))?;
             read_once(&digest, || whole.read(None).map_err(|invalid| named(&place, invalid)))
@@ -48,8 +47,8 @@ impl Entry {
         Ok(Stored::new(facts, load, rows))
     }
 
-    /// The open table of an artifact, and its path.
-    fn table(&self, artifact: ArtifactType, name: &str) -> Result<(Table, PathBuf), StoreError> {
+    /// The open table of an artifact, its path, and the digest that was compared.
+    fn table(&self, artifact: ArtifactType, name: &str) -> Result<(Table, PathBuf, &str), StoreError> {
         let missing = || StoreError::Missing { path: self.folder().join(name) };
         let output = self.manifest.outputs.get(name).ok_or_else(missing)?;
         let path = self.path(output);
@@ -64,7 +63,7 @@ impl Entry {
         }
         let table = Table::open(artifact, self.check(output)?).map_err(|invalid| corrupt(&path, invalid))?;
         table.check_name().map_err(|invalid| corrupt(&path, invalid))?;
-        Ok((table, path))
+        Ok((table, path, &output.digest))
     }
 
     /// The file beside the table of an artifact, if it has one.

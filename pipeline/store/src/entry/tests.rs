@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use super::*;
+use crate::shared::read_once;
 use crate::{MemoryLimit, StoreSaver};
 use veilgraph_contract::Output;
 
@@ -303,32 +304,45 @@ impl Artifact for SharedCounts {
     }
 }
 
-/// Readers at the same time hold one value, which is gone once the last of them lets go of it. Content that is damaged
-/// meanwhile is refused all the same.
+/// Readers at the same time hold one value, from whichever store and however they read it. It is gone once the last of them lets
+/// go of it. Content that is damaged meanwhile is refused all the same.
 #[test]
 fn readers_at_the_same_time_share_a_value() {
-    let folder = tempfile::tempdir().expect("folder");
-    let entry = publish(&Store::new(folder.path()), 77);
-    let read = || entry.read::<SharedCounts>("counts", MEMORY);
-    let start = Barrier::new(3);
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("folder"));
+    let entries = folders.each_ref().map(|folder| publish(&Store::new(folder.path()), 77));
+    let read = |at: usize| entries[at % 2].read::<SharedCounts>("counts", MEMORY).map_err(|error| error.to_string());
+    let open = |at: usize| {
+        let stored = entries[at % 2].open::<SharedCounts>("counts", MEMORY).expect("sound");
+        stored.load().map_err(|error| error.to_string())
+    };
+    let start = Barrier::new(4);
     let together: Vec<SharedCounts> = std::thread::scope(|scope| {
-        let readers: Vec<_> = (0..3)
-            .map(|_| {
-                scope.spawn(|| {
-                    start.wait();
-                    read().expect("whole")
-                })
-            })
-            .collect();
+        let reader = |at: usize| {
+            start.wait();
+            if at < 2 { read(at) } else { open(at) }
+        };
+        let readers: Vec<_> = (0..4).map(|at| scope.spawn(move || reader(at).expect("whole"))).collect();
         readers.into_iter().map(|reader| reader.join().expect("no panic")).collect()
     });
     assert_eq!(DECODED.load(Ordering::SeqCst), 1);
     assert!(together.iter().all(|counts| Arc::ptr_eq(&counts.0, &together[0].0)));
     assert_eq!(*together[0].0, [5, 6, 7, 8]);
     drop(together);
-    let alone = read().expect("whole");
+    let alone = read(0).expect("whole");
     assert_eq!(DECODED.load(Ordering::SeqCst), 2);
-    std::fs::write(entry.path(&entry.manifest.outputs["counts"]), b"other").expect("writable");
-    assert!(matches!(read(), Err(StoreError::Corrupt { .. })));
+    std::fs::write(entries[0].path(&entries[0].manifest.outputs["counts"]), b"other").expect("writable");
+    assert!(read(0).is_err_and(|error| error.contains("digest")));
     assert_eq!(*alone.0, [5, 6, 7, 8]);
+}
+
+/// A reader that panics or fails leaves nothing behind that another one could take for a value.
+#[test]
+fn a_reader_that_fails_holds_nothing() {
+    let content = "the digest of nothing else";
+    let failed = std::thread::spawn(move || read_once::<SharedCounts, Invalid>(content, || panic!("while it reads")));
+    assert!(failed.join().is_err());
+    let refused = read_once::<SharedCounts, Invalid>(content, || Err(Invalid("refused".into())));
+    assert!(refused.is_err());
+    let read = read_once::<SharedCounts, Invalid>(content, || Ok(SharedCounts(Arc::new(vec![1]))));
+    assert_eq!(*read.expect("read").0, [1]);
 }
