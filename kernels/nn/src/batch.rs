@@ -120,7 +120,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             training: B::labelled(&dataset.training, device),
             validation: B::labelled(&dataset.validation, device),
             read_in_step: dataset.read_in_step(),
-            read_in_evaluation: dataset.read_in_evaluation(),
+            read_in_evaluation: Some(dataset.read_in_evaluation()),
             rates: B::all_rates(&rates.collect::<Vec<_>>(), device),
             dropouts: drops.then(|| B::dropouts(&dropouts.collect::<Vec<_>>(), device)),
             layers,

@@ -113,10 +113,10 @@ impl Dataset {
     }
 
     /// Nodes whose logits are read in the evaluation of an epoch.
-    pub(crate) fn read_in_evaluation(&self) -> ReadRows {
+    pub(crate) fn read_in_evaluation(&self) -> Arc<[u32]> {
         match self.selection {
-            Selection::LowestLoss => Some(nodes_of(&[&self.validation])),
-            Selection::Plausible { .. } => Some(nodes_of(&[&self.training, &self.validation])),
+            Selection::LowestLoss => nodes_of(&[&self.validation]),
+            Selection::Plausible { .. } => nodes_of(&[&self.training, &self.validation]),
         }
     }
 
