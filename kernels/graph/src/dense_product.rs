@@ -62,8 +62,8 @@ pub fn dense_product(matrix: &[f32], x: &[f32], width: usize, sums: Sums, rows: 
     whole
 }
 
-/// Returns the product of a transposed matrix and `y`, summed in single precision. Where only some rows of `y` hold anything, only those rows of the matrix
-/// are read.
+/// Returns the product of a transposed matrix and `y`, summed in single precision. Where only some rows of `y` hold anything, only
+/// those rows of the matrix are read.
 ///
 /// # Shapes
 /// `matrix`: `[n_rows, n_columns]`; `y`: `[n_rows, width]`; the product: `[n_columns, width]`; all row-major.

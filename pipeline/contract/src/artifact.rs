@@ -102,7 +102,8 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     fn footprint(_facts: &Facts) -> Result<u64, Invalid> {
         Ok(0)
     }
-    /// What all readers of a file hold together, where [`Self::IS_SHARED`] is set. It lives as long as one of them holds the value.
+    /// What all readers of a file hold together, where [`Self::IS_SHARED`] is set. It lives as long as one of them holds the
+    /// value.
     fn shared(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         None
     }

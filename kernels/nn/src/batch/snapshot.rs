@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::history::History;
 use crate::layer::Layer;
 
-/// All that a batch must remember to go on bit for bit. Links that are learned are not part of it. Values are row-major `[models, rows, columns]`.
+/// All that a batch must remember to go on bit for bit. Links that are learned are not part of it.
+///
+/// # Shapes
+/// Values are row-major `[models, rows, columns]`.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     /// Epochs that are done.
