@@ -42,7 +42,7 @@ const LANES: usize = 8;
 /// `matrix`: `[n_rows, n_columns]`; `x`: `[n_columns, width]`; the product: `[n_rows, width]`; all row-major.
 ///
 /// # Panics
-/// Panics when `matrix` has no whole number of rows.
+/// Panics when `matrix` has no whole number of rows, or `rows` are not in strictly ascending order.
 #[must_use]
 pub fn dense_product(matrix: &[f32], x: &[f32], width: usize, sums: Sums, rows: ProductRows) -> Vec<f32> {
     rows.check(x, width);
@@ -69,7 +69,7 @@ pub fn dense_product(matrix: &[f32], x: &[f32], width: usize, sums: Sums, rows: 
 /// `matrix`: `[n_rows, n_columns]`; `y`: `[n_rows, width]`; the product: `[n_columns, width]`; all row-major.
 ///
 /// # Panics
-/// Panics when `matrix` has no whole number of columns.
+/// Panics when `matrix` has no whole number of columns, or `rows` are not in strictly ascending order.
 #[must_use]
 pub fn dense_adjoint_product(matrix: &[f32], y: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
     rows.check(y, width);

@@ -5,8 +5,9 @@
 //! learns like this:
 //!
 //! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the
-//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output. That of
-//!    the first layer is left out where weights are scaled by their row alone ([`Rule::Mean`]): no gradient needs it.
+//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output. Of
+//!    the first layer's `Mᵀ g` only the input is kept where weights are scaled by their row alone ([`Rule::Mean`]). Its output is
+//!    not computed, because neither the links nor the parameters need it in such a step.
 //! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
 //!    gradients for the parameters too; they are not used.
 //! 3. [`LearnedMap::learn`] takes the tape. A layer's forward input `x` and backward input `g` are all that the
