@@ -206,7 +206,7 @@ fn a_race_is_no_part_of_what_does_not_race() {
     assert!(misspelt.status != 0 && misspelt.err.contains("racing"), "{}", misspelt.err);
 }
 
-/// After each trial of a search, the better half of the settings goes on. Each of these seeds fixes one case in which the full
+/// After each trial of a search, the better settings go on: here half of eight, and half of four. Each of these seeds fixes one case in which the full
 /// search chooses no other setting, and nothing is claimed about other seeds.
 #[test]
 fn halving_chooses_the_setting_of_the_full_search() {

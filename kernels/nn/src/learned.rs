@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_graph::{ProductRows, SparseMatrix, Sums, WeightedGraph, dense_adjoint_product, dense_product};
 
 use crate::adam::Corrections;
-use dense::{LinkRow, Step, SteppedRow, step_row, transposed};
+use dense::{LinkRow, Step, SteppedRow, in_blocks, step_row};
 use rule::RowSum;
 use tape::{Pass, Tape};
 use veilgraph_operator::Scaling;
@@ -185,7 +185,8 @@ impl LearnedMap {
         let inputs = tape.inputs(n);
         state.steps += 1;
         let step = self.next_step(&state);
-        let inputs = transposed(&inputs.values, inputs.width);
+        let inputs = in_blocks(&inputs.values, inputs.width);
+        let right = in_blocks(&right, 1);
         let State { weights, first, second, .. } = &mut *state;
         let rows = (weights.par_chunks_mut(n), first.par_chunks_mut(n), second.par_chunks_mut(n));
         let stepped = rows.into_par_iter().enumerate().map(|(node, (weights, first, second))| {

@@ -27,7 +27,8 @@ pub struct SearchGrid;
 /// Chooses the setting with the lowest mean validation loss over trials.
 pub struct ChooseSetting;
 
-/// Keeps the half of the settings with the lowest mean validation losses over the trials so far, for the next one.
+/// Keeps the settings with the lowest mean validation losses over the trials so far, for the next one
+/// ([`HalveSettings::n_kept`] of them).
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
@@ -64,6 +65,19 @@ impl Stage for SearchGrid {
     }
 }
 
+impl HalveSettings {
+    /// Says how many of `n_left` settings go on to the next trial of a search after `n_trials` of them: a quarter after the first
+    /// one, but four or a half where these are more, and a half after every later one; rounded up.
+    ///
+    /// The first trial, which trains all settings, tells which learning rates are hopeless. Later ones choose among settings that
+    /// differ by little more than noise.
+    #[must_use]
+    pub fn n_kept(n_left: usize, n_trials: usize) -> usize {
+        let half = n_left.div_ceil(2);
+        if n_trials == 1 { n_left.div_ceil(4).max(half.min(4)) } else { half }
+    }
+}
+
 impl Stage for ChooseSetting {
     const STAGE: &'static str = "train";
     const TASK: &'static str = "choose-setting";
@@ -96,7 +110,7 @@ impl Stage for HalveSettings {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
-        ranked.truncate(ranked.len().div_ceil(2));
+        ranked.truncate(Self::n_kept(ranked.len(), curves.len()));
         ranked.sort_unstable();
         if !ranked.is_empty() {
             return Ok((ChosenSettings { models: ranked },));

@@ -1,6 +1,7 @@
 //! A step of Adam on the entries of a dense square matrix.
 //!
-//! Every row is computed by one thread, so results do not depend on the number of threads.
+//! Every row is computed by one thread, and every entry by the same operations whatever the width of the processor's vectors, so
+//! results depend neither on the number of threads nor on the processor.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
@@ -10,11 +11,19 @@ use crate::adam::{ADAM_EPSILON, BETAS};
 
 /// Entries of a row that are stepped at once.
 const BLOCK: usize = 64;
+/// The gradients of so many vectors of entries are summed side by side, in registers.
+const VECTORS: usize = 8;
 
-/// `x`, row-major `[n, width]`, as row-major `[width, n]`.
-pub(super) fn transposed(x: &[f32], width: usize) -> Vec<f32> {
-    let n = x.len() / width;
-    (0..width).flat_map(|column| (0..n).map(move |row| x[row * width + column])).collect()
+/// Returns `x`, row-major `[n, width]`, as row-major `[width, n]` with zeros at the end of each row, up to whole blocks.
+pub(super) fn in_blocks(x: &[f32], width: usize) -> Vec<f32> {
+    let stride = (x.len() / width).next_multiple_of(BLOCK);
+    let mut blocks = vec![0.0; width * stride];
+    for (row, values) in x.chunks_exact(width).enumerate() {
+        for (column, &value) in values.iter().enumerate() {
+            blocks[column * stride + row] = value;
+        }
+    }
+    blocks
 }
 
 /// What a row of weights is after a step.
@@ -42,7 +51,7 @@ pub(super) struct Step {
 pub(super) struct LinkRow<'a> {
     /// Whose row it is.
     pub node: usize,
-    /// `[n]`, as are the moments and the reported weights.
+    /// `[n]`, as are the moments.
     pub weights: &'a mut [f32],
     pub first: &'a mut [f32],
     pub second: &'a mut [f32],
@@ -50,11 +59,11 @@ pub(super) struct LinkRow<'a> {
     pub reported: (&'a [u32], &'a [f32]),
     /// Gradients of the loss by what the node received, `[lanes of all layers]`.
     pub gradient: &'a [f32],
-    /// What every node sent, `[lanes of all layers, n]`.
+    /// What every node sent, `[lanes of all layers, n]`, as [`in_blocks`] returns it.
     pub inputs: &'a [f32],
     /// What the row is multiplied by.
     pub left: f32,
-    /// What every column is multiplied by, `[n]`.
+    /// What every column is multiplied by, `[n]`, as [`in_blocks`] returns it.
     pub right: &'a [f32],
     /// Gradient of the loss by the sum of the row.
     pub by_sum: f32,
@@ -66,79 +75,90 @@ impl WithSimd for StepRow<'_> {
     type Output = SteppedRow;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> SteppedRow {
+    fn with_simd<S: Simd>(self, simd: S) -> SteppedRow {
         let Self(row, step) = self;
         let n = row.weights.len();
-        let mut totals = RowTotals { sums: [0.0; LANES], squares: [0.0; LANES] };
+        let mut reported = vec![0.0; n.next_multiple_of(BLOCK)];
         let (columns, values) = row.reported;
-        let mut n_passed = 0;
+        columns.iter().zip(values).for_each(|(&column, &value)| reported[column as usize] = value);
+        // The gradients of the whole row come first, so that nothing else is read while weights and moments come from memory.
+        let by_map = by_map(simd, row.gradient, row.inputs, reported.len());
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);
-            let mut reported = [0.0; BLOCK];
-            while n_passed < columns.len() && (columns[n_passed] as usize) < start + size {
-                reported[columns[n_passed] as usize - start] = values[n_passed];
-                n_passed += 1;
-            }
-            let mut by_map = [0.0; BLOCK];
-            // Lanes without a gradient are left out: in the last layer all those of nodes whose logits nobody reads.
-            let lanes = row.gradient.iter().zip(row.inputs.chunks_exact(n)).filter(|&(&g, _)| g != 0.0);
-            for (&g, y) in lanes {
-                // Where the number of sums is known to the compiler, they stay in registers.
-                match y[start..].first_chunk::<BLOCK>() {
-                    Some(y) => by_map.iter_mut().zip(y).for_each(|(sum, y)| *sum += g * y),
-                    None => by_map.iter_mut().zip(&y[start..]).for_each(|(sum, y)| *sum += g * y),
-                }
-            }
-            let at = start..start + size;
-            let mut block = Block {
-                weights: &mut row.weights[at.clone()],
-                first: &mut row.first[at.clone()],
-                second: &mut row.second[at.clone()],
-                right: &row.right[at.clone()],
-                reported: &reported[..size],
-                by_map: &by_map[..size],
+            let given = Given {
+                right: &row.right[start..start + BLOCK],
+                reported: &reported[start..start + BLOCK],
+                by_map: &by_map[start..start + BLOCK],
                 left: row.left,
                 by_sum: row.by_sum,
             };
-            block.step(step);
-            // A node has no link to itself: the network reads the node's own features by a weight of their own.
-            if at.contains(&row.node) {
-                row.weights[row.node] = 0.0;
+            let entries = [&mut *row.weights, &mut *row.first, &mut *row.second];
+            let entries = entries.map(|values| &mut values[start..start + size]);
+            if size == BLOCK {
+                step_block(simd, entries, &given, step);
+            } else {
+                let mut padded = [[0.0; BLOCK]; 3];
+                padded.iter_mut().zip(&entries).for_each(|(padded, values)| padded[..size].copy_from_slice(values));
+                step_block(simd, padded.each_mut().map(|values| &mut values[..]), &given, step);
+                entries.into_iter().zip(&padded).for_each(|(values, padded)| values.copy_from_slice(&padded[..size]));
             }
-            totals.add(&row.weights[at], &reported[..size]);
         }
-        SteppedRow { sum: totals.sums.iter().sum(), squared_distance: totals.squares.iter().sum() }
+        // A node has no link to itself: the network reads the node's own features by a weight of their own.
+        row.weights[row.node] = 0.0;
+        stepped(row.weights, &reported)
     }
+}
+
+/// Returns the gradient of the loss by a row of the scaled matrix, `[size]`: `[n]` with zeros at its end.
+#[inline(always)]
+fn by_map<S: Simd>(simd: S, gradient: &[f32], inputs: &[f32], size: usize) -> Vec<f32> {
+    // Lanes without a gradient are left out: in the last layer all those of nodes whose logits nobody reads.
+    let lanes = gradient.iter().zip(inputs.chunks_exact(size)).filter(|&(&gradient, _)| gradient != 0.0);
+    let lanes: Vec<(f32, &[f32])> = lanes.map(|(&gradient, inputs)| (gradient, inputs)).collect();
+    let mut by_map = vec![0.0; size];
+    for (group, sums) in by_map.chunks_exact_mut(VECTORS * S::F32_LANES).enumerate() {
+        let mut own = [simd.splat_f32s(0.0); VECTORS];
+        for &(gradient, inputs) in &lanes {
+            let (inputs, _) = S::as_simd_f32s(&inputs[group * VECTORS * S::F32_LANES..][..VECTORS * S::F32_LANES]);
+            let gradient = simd.splat_f32s(gradient);
+            for (sum, &input) in own.iter_mut().zip(inputs) {
+                *sum = simd.mul_add_f32s(gradient, input, *sum);
+            }
+        }
+        S::as_mut_simd_f32s(sums).0.copy_from_slice(&own);
+    }
+    by_map
 }
 
 /// So many sums of a row are formed side by side; which weight goes into which does not depend on the processor.
 const LANES: usize = 16;
 
-/// Sums over the weights of a row.
-struct RowTotals {
-    sums: [f32; LANES],
-    squares: [f64; LANES],
-}
-
-impl RowTotals {
-    #[inline(always)]
-    fn add(&mut self, weights: &[f32], reported: &[f32]) {
-        for (weights, reported) in weights.chunks(LANES).zip(reported.chunks(LANES)) {
-            let sums = self.sums.iter_mut().zip(&mut self.squares);
-            for ((sum, square), (weight, reported)) in sums.zip(weights.iter().zip(reported)) {
-                *sum += weight;
-                let difference = f64::from(weight - reported);
-                *square += difference * difference;
+/// Returns the sums over a row of weights.
+#[inline(always)]
+fn stepped(weights: &[f32], reported: &[f32]) -> SteppedRow {
+    let mut sums = [0.0; LANES];
+    let mut squares = [0.0; LANES];
+    for (weights, reported) in weights.chunks(BLOCK).zip(reported.chunks_exact(BLOCK)) {
+        let mut padded = [0.0; BLOCK];
+        padded[..weights.len()].copy_from_slice(weights);
+        // Four squares are added in single precision, and the sums of all blocks in double precision.
+        let mut of_block = [0.0_f32; LANES];
+        for (weights, reported) in padded.chunks_exact(LANES).zip(reported.chunks_exact(LANES)) {
+            for lane in 0..LANES {
+                sums[lane] += weights[lane];
+                let difference = weights[lane] - reported[lane];
+                of_block[lane] += difference * difference;
             }
         }
+        for lane in 0..LANES {
+            squares[lane] += f64::from(of_block[lane]);
+        }
     }
+    SteppedRow { sum: sums.iter().sum(), squared_distance: squares.iter().sum() }
 }
 
-/// Some weights of a row, with what their gradients are made of; all are as many.
-struct Block<'a> {
-    weights: &'a mut [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
+/// What the gradients of a block are made of; lists are `[BLOCK]`.
+struct Given<'a> {
     right: &'a [f32],
     reported: &'a [f32],
     by_map: &'a [f32],
@@ -146,20 +166,32 @@ struct Block<'a> {
     by_sum: f32,
 }
 
-impl Block<'_> {
-    #[inline(always)]
-    fn step(&mut self, step: Step) {
-        let moments = self.first.iter_mut().zip(&mut *self.second);
-        let given = self.right.iter().zip(self.reported).zip(self.by_map);
-        for ((weight, (first, second)), ((right, reported), by_map)) in self.weights.iter_mut().zip(moments).zip(given)
-        {
-            let sign = if *weight == 0.0 { 0.0 } else { weight.signum() };
-            let gradient =
-                self.left * right * by_map + self.by_sum + step.deviation * (*weight - reported) + step.sparsity * sign;
-            *first = BETAS[0] * *first + (1.0 - BETAS[0]) * gradient;
-            *second = BETAS[1] * *second + (1.0 - BETAS[1]) * gradient * gradient;
-            *weight -= step.learning_rate * *first / (second.sqrt() * step.to_second + ADAM_EPSILON);
-        }
+/// Steps a block of weights, with their first and second moments.
+///
+/// # Shapes
+/// `entries`: weights, first and second moments, `[BLOCK]` each.
+#[inline(always)]
+fn step_block<S: Simd>(simd: S, entries: [&mut [f32]; 3], given: &Given, step: Step) {
+    let [(weights, _), (first, _), (second, _)] = entries.map(S::as_mut_simd_f32s);
+    let [right, reported, by_map] = [given.right, given.reported, given.by_map].map(|values| S::as_simd_f32s(values).0);
+    let splat = |value: f32| simd.splat_f32s(value);
+    let (zero, left, by_sum) = (splat(0.0), splat(given.left), splat(given.by_sum));
+    let (deviation, sparsity) = (splat(step.deviation), splat(step.sparsity));
+    let (of_first, of_second) = (splat(BETAS[0]), splat(BETAS[1]));
+    let (of_gradient, of_square) = (splat(1.0 - BETAS[0]), splat(1.0 - BETAS[1]));
+    let (learning_rate, to_second, least) = (splat(step.learning_rate), splat(step.to_second), splat(ADAM_EPSILON));
+    let moments = first.iter_mut().zip(second);
+    let given = right.iter().zip(reported).zip(by_map);
+    for ((weight, (first, second)), ((&right, &reported), &by_map)) in weights.iter_mut().zip(moments).zip(given) {
+        let below = simd.select_f32s(simd.less_than_f32s(*weight, zero), simd.neg_f32s(sparsity), zero);
+        let by_size = simd.select_f32s(simd.less_than_f32s(zero, *weight), sparsity, below);
+        let difference = simd.sub_f32s(*weight, reported);
+        let penalties = simd.mul_add_f32s(deviation, difference, simd.add_f32s(by_sum, by_size));
+        let gradient = simd.mul_add_f32s(simd.mul_f32s(left, right), by_map, penalties);
+        *first = simd.mul_add_f32s(of_first, *first, simd.mul_f32s(of_gradient, gradient));
+        *second = simd.mul_add_f32s(of_second, *second, simd.mul_f32s(of_square, simd.mul_f32s(gradient, gradient)));
+        let divisor = simd.mul_add_f32s(simd.sqrt_f32s(*second), to_second, least);
+        *weight = simd.sub_f32s(*weight, simd.div_f32s(simd.mul_f32s(learning_rate, *first), divisor));
     }
 }
 
@@ -173,3 +205,6 @@ impl Block<'_> {
 pub(super) fn step_row(row: LinkRow, step: Step) -> SteppedRow {
     Arch::new().dispatch(StepRow(row, step))
 }
+
+#[cfg(test)]
+mod tests;

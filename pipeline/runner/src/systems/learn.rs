@@ -211,11 +211,9 @@ fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell
             params.search = Search::Full;
         }
         if params.search == Search::Halving && has_no_search {
-            return Err(
-                "search = \"halving\" keeps the better half of the settings for the next trial of a search; give \
+            return Err("search = \"halving\" keeps the better settings for the next trial of a search; give \
                         search_trials, two or more of them, or remove `search`"
-                    .to_owned(),
-            );
+                .to_owned());
         }
         params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
         if is_learned && params.model == Architecture::Gat {

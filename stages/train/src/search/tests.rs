@@ -54,7 +54,7 @@ fn halve(curves: &[Curves]) -> Result<ChosenSettings, Error> {
 
 /// What goes on is trained as in a full search, bit for bit, and counts under its own number.
 #[test]
-fn halving_keeps_the_better_half_and_chooses_what_the_full_search_chooses() {
+fn halving_keeps_the_best_and_chooses_what_the_full_search_chooses() {
     let params = grid(Search::Full);
     let full: Vec<Curves> = (0..3).map(|trial| searched(Search::Full, trial)).collect();
     let mut halving: Vec<Curves> = vec![full[0].clone()];
@@ -81,6 +81,20 @@ fn halving_keeps_the_better_half_and_chooses_what_the_full_search_chooses() {
         halving.push(curves);
     }
     assert_eq!(choose(halving).expect("a choice"), choose(full).expect("a choice"));
+}
+
+#[test]
+fn a_quarter_goes_on_after_the_first_trial_and_a_half_after_the_others() {
+    let kept = |n_settings: usize, n_trials: usize| {
+        (1..n_trials).scan(n_settings, |n_left, n_done| {
+            *n_left = HalveSettings::n_kept(*n_left, n_done);
+            Some(*n_left)
+        })
+    };
+    assert_eq!(kept(48, 5).collect::<Vec<_>>(), [12, 6, 3, 2]);
+    assert_eq!(kept(12, 4).collect::<Vec<_>>(), [4, 2, 1], "four, which are more than a quarter");
+    assert_eq!(kept(5, 3).collect::<Vec<_>>(), [3, 2], "a half, which is less than four");
+    assert_eq!(kept(1, 3).collect::<Vec<_>>(), [1, 1], "the last one stays");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use indicatif::HumanDuration;
 use serde_json::{Value, json};
 use veilgraph_contract::Release;
 use veilgraph_privacy::composition::totals;
+use veilgraph_train::HalveSettings;
 
 use crate::commands::costs::in_words;
 use crate::measured::{Measured, Measurements};
@@ -146,9 +147,10 @@ fn models(task: &Task, tasks: &[Task]) -> usize {
     };
     match wires(task, "chosen_setting").as_slice() {
         [] => of_grid,
-        // Each trial before this one halved what was left.
+        // After each trial before this one, some of the settings were given up.
         [Wire::Output { task: chooser, .. }] if tasks[*chooser].function == "halve-settings" => {
-            wires(&tasks[*chooser], "curve").iter().fold(of_grid, |left: usize, _| left.div_ceil(2))
+            let n_trials = wires(&tasks[*chooser], "curve").len();
+            (1..=n_trials).fold(of_grid, HalveSettings::n_kept)
         }
         _ => 1,
     }

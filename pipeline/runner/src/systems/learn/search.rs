@@ -43,7 +43,7 @@ pub(super) fn search(plan: &mut Plan, trials: &[Branch], params: &Params) -> Res
         if halves && n_left <= 2 {
             break;
         }
-        n_left = n_left.div_ceil(2);
+        n_left = HalveSettings::n_kept(n_left, searched.len());
         if halves && number + 1 < trials.len() {
             let all: Vec<&Branch> = searched.iter().collect();
             let step = format!("kept-{}", number + 1);
