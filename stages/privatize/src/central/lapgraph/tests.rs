@@ -23,17 +23,20 @@ fn pairs_above_a_threshold_follow_the_law_of_all_pairs() {
     let links = ring(40);
     let pairs = Pairs::new(&links, 2.0).expect("representable");
     let threshold = pairs.threshold(45).expect("few pairs are kept");
+    let histogram = |threshold: Option<i64>| {
+        let linked = (0..DRAWS).into_par_iter().map(|seed| {
+            let rng = StageRng::new(seed, "privatize", u32::from(threshold.is_some()));
+            let kept = pairs.largest(45, threshold, &rng);
+            kept.iter().filter(|&&(i, j)| links.contains(i as usize, j)).count()
+        });
+        let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+        linked.collect::<Vec<_>>().into_iter().for_each(|linked| *counts.entry(linked).or_default() += 1.0);
+        counts
+    };
+    let of_all = histogram(None);
     // The second threshold is so high that pairs below it are needed nearly always.
     for threshold in [threshold, 8 * threshold] {
-        let mut counts: [BTreeMap<usize, f64>; 2] = Default::default();
-        for (counts, threshold) in counts.iter_mut().zip([None, Some(threshold)]) {
-            for seed in 0..DRAWS {
-                let rng = StageRng::new(seed, "privatize", u32::from(threshold.is_some()));
-                let kept = pairs.largest(45, threshold, &rng);
-                let linked = kept.iter().filter(|&&(i, j)| links.contains(i as usize, j)).count();
-                *counts.entry(linked).or_default() += 1.0;
-            }
-        }
+        let counts = [of_all.clone(), histogram(Some(threshold))];
         let all: std::collections::BTreeSet<usize> = counts.iter().flat_map(BTreeMap::keys).copied().collect();
         let of = |side: usize, k: usize| counts[side].get(&k).copied().unwrap_or(0.0);
         let usual = all.iter().filter(|&&k| of(0, k) + of(1, k) >= 20.0);
