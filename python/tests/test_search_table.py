@@ -76,6 +76,18 @@ def test_halving_keeps_a_third_by_the_lowest_loss_so_far(script: ModuleType) -> 
     assert script.successive_halving([trial, failed]) == 0
 
 
+def test_each_rule_keeps_its_share_of_the_settings(script: ModuleType) -> None:
+    first = {setting: [1 + setting / 100] for setting in range(48)}
+    # Over two trials the mean of setting 20 is the lowest, then that of setting 14, then that of setting 10.
+    second = {**first, 20: [0.0], 14: [0.2], 10: [0.4]}
+    trials = [first, second]
+    chosen = {name: script.halving_with(trials, kept) for name, kept in script.OTHER_RULES.items()}
+    assert chosen == {"a half each time": 20, "a third each time": 14, "a quarter each time": 10}
+    # A trial of two settings is the last one: the third trial, in which setting 1 would win, is not asked.
+    third = {**first, 1: [0.0]}
+    assert script.halving_with([first, first, third], [2, 1]) == 0
+
+
 def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
     script: ModuleType, one_cell: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,7 +101,8 @@ def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
         lines[2] == "| hybrid | gcn | 1 | 1 | 0, none, 0 | 0.5000, none, 0.5000 | 50 %, 50 % | 2.0, 2.0, 2.0 | 0.5000 |"
     )
     chosen = "in 0 by race, in 1 by halving, in 1 by halving over epochs"
-    assert lines[4] == f"Of 1 cells, the setting of the full search was chosen {chosen}."
+    rules = "in 1 by a half each time, in 1 by a third each time, in 1 by a quarter each time"
+    assert lines[4] == f"Of 1 cells, the setting of the full search was chosen {chosen}, {rules}."
     said(one_cell, "racing", {0: [0.9, 0.5], 1: [0.8, 0.8, 0.7, 0.7]}, 1)
     script.main()
     assert "| 0, 1, 0 | 0.5000, 0.7000, 0.5000 | 75 %, 50 % |" in capsys.readouterr().out

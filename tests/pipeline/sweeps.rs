@@ -221,35 +221,29 @@ fn the_list_of_sweeps_has_every_field_of_every_table() {
         assert!(is_table || is_known, "{field} is swept by no test");
     }
     for Sweep { field, .. } in SWEEPS {
-        assert!(
-            TABLES.iter().flat_map(|tables| *tables).any(|table| field.starts_with(table)),
-            "{field} is in no table"
-        );
+        let is_tried = TABLES.iter().flat_map(|tables| *tables).any(|table| field.starts_with(table));
+        assert!(is_tried, "{field} is tried by no test");
     }
 }
 
-/// The tables whose fields are tried side by side, each list by one test.
-const TABLES: [&[&str]; 4] =
-    [&["ingest."], &["privatize."], &["similarity.", "estimate.", "construct."], &["train.", "audit."]];
-
-#[test]
-fn every_swept_field_of_ingest_is_found_in_the_rows() {
-    swept_fields_are_found_in_the_rows(TABLES[0]);
+/// Makes a test of each list of tables, so that the lists are tried side by side.
+macro_rules! sweep_tests {
+    ($($name:ident: $tables:expr,)*) => {
+        const TABLES: &[&[&str]] = &[$($tables),*];
+        $(
+            #[test]
+            fn $name() {
+                swept_fields_are_found_in_the_rows($tables);
+            }
+        )*
+    };
 }
 
-#[test]
-fn every_swept_field_of_privatize_is_found_in_the_rows() {
-    swept_fields_are_found_in_the_rows(TABLES[1]);
-}
-
-#[test]
-fn every_swept_field_up_to_construct_is_found_in_the_rows() {
-    swept_fields_are_found_in_the_rows(TABLES[2]);
-}
-
-#[test]
-fn every_swept_field_of_train_and_audit_is_found_in_the_rows() {
-    swept_fields_are_found_in_the_rows(TABLES[3]);
+sweep_tests! {
+    every_swept_field_of_ingest_is_found_in_the_rows: &["ingest."],
+    every_swept_field_of_privatize_is_found_in_the_rows: &["privatize."],
+    every_swept_field_up_to_construct_is_found_in_the_rows: &["similarity.", "estimate.", "construct."],
+    every_swept_field_of_train_and_audit_is_found_in_the_rows: &["train.", "audit."],
 }
 
 /// Every field of these tables, one by one: both values have rows of their own with as many trials as the config, in

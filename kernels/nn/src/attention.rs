@@ -1,12 +1,11 @@
 //! Attention over the links of a graph, with its gradient.
 
-#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+mod passes;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use veilgraph_graph::SparseMatrix;
 
-use crate::exponential::exp;
-use veilgraph_graph::lanes::for_lanes;
+use passes::{Attend, Gradient};
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use veilgraph_operator::rows::entries;
 use veilgraph_operator::rows::{matrix, with_loop};
@@ -30,45 +29,6 @@ pub(crate) struct Attended {
 
 /// Slope of LeakyReLU below zero (Veličković et al. 2018, section 2.1).
 pub(crate) const NEGATIVE_SLOPE: f32 = 0.2;
-
-/// A call of [`AttentionGraph::attend`].
-struct Attend<'a> {
-    graph: &'a AttentionGraph,
-    x: &'a [f32],
-    /// Of sources, and of targets.
-    scores: [&'a [f32]; 2],
-    width: usize,
-}
-
-impl WithSimd for Attend<'_> {
-    type Output = Attended;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Attended {
-        let Self { graph, x, scores: [sources, targets], width } = self;
-        for_lanes!(width, LANES => graph.attend_lanes::<LANES>(x, sources, targets, width))
-    }
-}
-
-/// A call of [`AttentionGraph::gradient`].
-struct Gradient<'a> {
-    graph: &'a AttentionGraph,
-    /// Features, scores of sources, scores of targets.
-    inputs: [&'a [f32]; 3],
-    attention: &'a [f32],
-    g: &'a [f32],
-    width: usize,
-}
-
-impl WithSimd for Gradient<'_> {
-    type Output = [Vec<f32>; 3];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> [Vec<f32>; 3] {
-        let Self { graph, inputs, attention, g, width } = self;
-        for_lanes!(width, LANES => graph.gradient_lanes::<LANES>(inputs, attention, g, width))
-    }
-}
 
 impl AttentionGraph {
     /// Attention over the links of `weights`, which has no loops, and over a loop of weight 1 at every node. A row
@@ -102,93 +62,6 @@ impl AttentionGraph {
     /// inputs.
     pub(crate) fn gradient(&self, inputs: [&[f32]; 3], attention: &[f32], g: &[f32], width: usize) -> [Vec<f32>; 3] {
         Arch::new().dispatch(Gradient { graph: self, inputs, attention, g, width })
-    }
-
-    /// [`Self::attend`], with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
-    #[inline(always)]
-    fn attend_lanes<const LANES: usize>(
-        &self,
-        x: &[f32],
-        source_scores: &[f32],
-        target_scores: &[f32],
-        width: usize,
-    ) -> Attended {
-        let width = if LANES == 0 { width } else { LANES };
-        let mut attended = Attended { output: vec![0.0; x.len()], attention: vec![0.0; self.links.n_entries()] };
-        let mut rest = attended.attention.as_mut_slice();
-        for (node, out) in attended.output.chunks_exact_mut(width).enumerate() {
-            let (neighbours, weights) = self.links.row(node);
-            let (shares, after) = rest.split_at_mut(neighbours.len());
-            rest = after;
-            for (share, &j) in shares.iter_mut().zip(neighbours) {
-                *share = leaky(source_scores[j as usize] + target_scores[node]);
-            }
-            // The largest score is subtracted, so that no exponential overflows.
-            let most = shares.iter().fold(f32::NEG_INFINITY, |most, &score| most.max(score));
-            shares.iter_mut().zip(weights).for_each(|(share, &weight)| *share = weight * exp(*share - most));
-            let total: f32 = shares.iter().sum();
-            let mut add = |sums: &mut [f32]| {
-                for ((share, &j), &weight) in shares.iter_mut().zip(neighbours).zip(weights) {
-                    *share /= total;
-                    let coefficient = *share * self.factor(weight);
-                    for (sum, &value) in sums.iter_mut().zip(&x[j as usize * width..(j as usize + 1) * width]) {
-                        *sum += coefficient * value;
-                    }
-                }
-            };
-            if LANES == 0 {
-                add(out);
-            } else {
-                // The compiler knows that this array does not overlap the features, so it keeps it in registers.
-                let mut sums = [0.0; LANES];
-                add(&mut sums);
-                out.copy_from_slice(&sums);
-            }
-        }
-        attended
-    }
-
-    /// [`Self::gradient`], with the width as a constant if it is `LANES`, and at any width if `LANES` is 0.
-    #[inline(always)]
-    fn gradient_lanes<const LANES: usize>(
-        &self,
-        [x, source_scores, target_scores]: [&[f32]; 3],
-        attention: &[f32],
-        g: &[f32],
-        width: usize,
-    ) -> [Vec<f32>; 3] {
-        let width = if LANES == 0 { width } else { LANES };
-        let n_nodes = self.links.n_rows();
-        let [mut on_features, mut on_sources, mut on_targets] = [x.len(), n_nodes, n_nodes].map(|size| vec![0.0; size]);
-        let mut start = 0;
-        let mut pulls = Vec::new();
-        for node in 0..n_nodes {
-            let (neighbours, weights) = self.links.row(node);
-            let shares = &attention[start..start + neighbours.len()];
-            start += neighbours.len();
-            let own = &g[node * width..(node + 1) * width];
-            pulls.clear();
-            for ((&j, &weight), &share) in neighbours.iter().zip(weights).zip(shares) {
-                let range = j as usize * width..(j as usize + 1) * width;
-                let factor = self.factor(weight);
-                for (sum, &g) in on_features[range.clone()].iter_mut().zip(own) {
-                    *sum += share * factor * g;
-                }
-                let pull: f32 = x[range].iter().zip(own).map(|(value, g)| value * g).sum();
-                pulls.push(factor * pull);
-            }
-            let mean: f32 = pulls.iter().zip(shares).map(|(pull, share)| pull * share).sum();
-            let mut on_target = 0.0;
-            for ((&j, &share), &pull) in neighbours.iter().zip(shares).zip(&pulls) {
-                let raw = source_scores[j as usize] + target_scores[node];
-                let slope = if raw > 0.0 { 1.0 } else { NEGATIVE_SLOPE };
-                let change = share * (pull - mean) * slope;
-                on_sources[j as usize] += change;
-                on_target += change;
-            }
-            on_targets[node] = on_target;
-        }
-        [on_features, on_sources, on_targets]
     }
 
     /// The same attention over links in both directions, for devices that gather gradients along reverse links.
@@ -246,10 +119,4 @@ impl AttentionGraph {
     fn factor(&self, weight: f32) -> f32 {
         if self.double_weight { weight } else { 1.0 }
     }
-}
-
-/// LeakyReLU.
-#[inline(always)]
-fn leaky(score: f32) -> f32 {
-    if score > 0.0 { score } else { NEGATIVE_SLOPE * score }
 }

@@ -28,11 +28,11 @@ pub struct SearchGrid;
 pub struct ChooseSetting;
 
 /// Keeps the settings with the lowest mean validation losses over the trials so far, for the next one
-/// ([`HalveSettings::n_kept`] of them).
+/// ([`HalveSettings::n_kept`] of them). The method has its name from the half that goes on; after the first trial it is a quarter.
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
-/// of epochs: a setting that goes on is always trained to the end.
+/// of epochs: a setting that goes on is always trained to the end. To keep a quarter after the first trial is our choice.
 pub struct HalveSettings;
 
 /// Settings by their positions in the grid: the one that is trained for scores, or those that the next trial of a search trains.
@@ -67,7 +67,7 @@ impl Stage for SearchGrid {
 
 impl HalveSettings {
     /// Says how many of `n_left` settings go on to the next trial of a search after `n_trials` of them: a quarter after the first
-    /// one, but four or a half where these are more, and a half after every later one; rounded up.
+    /// one, but at least four (of fewer than eight settings a half), and a half after every later one; all rounded up.
     ///
     /// The first trial, which trains all settings, tells which learning rates are hopeless. Later ones choose among settings that
     /// differ by little more than noise.
@@ -110,7 +110,8 @@ impl Stage for HalveSettings {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
-        ranked.truncate(Self::n_kept(ranked.len(), curves.len()));
+        // As many as the plan says, also where some settings failed: then fewer good ones are given up.
+        ranked.truncate((1..=curves.len()).fold(params.settings().len(), Self::n_kept));
         ranked.sort_unstable();
         if !ranked.is_empty() {
             return Ok((ChosenSettings { models: ranked },));

@@ -59,11 +59,11 @@ pub(super) struct LinkRow<'a> {
     pub reported: (&'a [u32], &'a [f32]),
     /// Gradients of the loss by what the node received, `[lanes of all layers]`.
     pub gradient: &'a [f32],
-    /// What every node sent, `[lanes of all layers, n]`, as [`in_blocks`] returns it.
+    /// What every node sent, `[lanes of all layers, n up to whole blocks]`, as [`in_blocks`] returns it.
     pub inputs: &'a [f32],
     /// What the row is multiplied by.
     pub left: f32,
-    /// What every column is multiplied by, `[n]`, as [`in_blocks`] returns it.
+    /// What every column is multiplied by, `[n up to whole blocks]`, as [`in_blocks`] returns it.
     pub right: &'a [f32],
     /// Gradient of the loss by the sum of the row.
     pub by_sum: f32,
@@ -81,7 +81,8 @@ impl WithSimd for StepRow<'_> {
         let mut reported = vec![0.0; n.next_multiple_of(BLOCK)];
         let (columns, values) = row.reported;
         columns.iter().zip(values).for_each(|(&column, &value)| reported[column as usize] = value);
-        // The gradients of the whole row come first, so that nothing else is read while weights and moments come from memory.
+        // The gradients of the whole row come first, so that weights and moments are read from memory without what all nodes sent
+        // between them.
         let by_map = by_map(simd, row.gradient, row.inputs, reported.len());
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);
@@ -105,13 +106,14 @@ impl WithSimd for StepRow<'_> {
         }
         // A node has no link to itself: the network reads the node's own features by a weight of their own.
         row.weights[row.node] = 0.0;
-        stepped(row.weights, &reported)
+        totals_of_row(row.weights, &reported)
     }
 }
 
 /// Returns the gradient of the loss by a row of the scaled matrix, `[size]`: `[n]` with zeros at its end.
 #[inline(always)]
 fn by_map<S: Simd>(simd: S, gradient: &[f32], inputs: &[f32], size: usize) -> Vec<f32> {
+    const { assert!(BLOCK.is_multiple_of(VECTORS * S::F32_LANES), "a block has whole groups of vectors") };
     // Lanes without a gradient are left out: in the last layer all those of nodes whose logits nobody reads.
     let lanes = gradient.iter().zip(inputs.chunks_exact(size)).filter(|&(&gradient, _)| gradient != 0.0);
     let lanes: Vec<(f32, &[f32])> = lanes.map(|(&gradient, inputs)| (gradient, inputs)).collect();
@@ -135,7 +137,7 @@ const LANES: usize = 16;
 
 /// Returns the sums over a row of weights.
 #[inline(always)]
-fn stepped(weights: &[f32], reported: &[f32]) -> SteppedRow {
+fn totals_of_row(weights: &[f32], reported: &[f32]) -> SteppedRow {
     let mut sums = [0.0; LANES];
     let mut squares = [0.0; LANES];
     for (weights, reported) in weights.chunks(BLOCK).zip(reported.chunks_exact(BLOCK)) {

@@ -1,0 +1,97 @@
+use veilgraph_operator::rows::matrix;
+
+use super::*;
+
+const N: usize = 23;
+/// Narrower than a block, one block, parts of blocks, two blocks, and more than two.
+const WIDTHS: [usize; 6] = [3, 8, 11, 16, 20, 40];
+/// A node whose logits nobody reads.
+const UNREAD: usize = 4;
+
+fn values(size: usize, seed: usize) -> Vec<f32> {
+    (0..size).map(|k| ((k * 37 + seed * 11) % 23) as f32 / 10.0 - 1.1).collect()
+}
+
+fn graph(double_weight: bool) -> AttentionGraph {
+    // Some nodes have more links than a block has lanes, and one has none.
+    let rows = (0..N).map(|i| {
+        let others = (0..N).filter(move |&j| j != i && i != 7 && (5 * i + 3 * j * j) % 7 < 1 + i % 5);
+        others.map(|j| (j as u32, 0.2 + ((i + j) % 4) as f32 / 4.0)).collect()
+    });
+    AttentionGraph::new(&matrix(N, rows), double_weight)
+}
+
+/// Features, scores of sources and targets, and the gradient by the output.
+fn given(width: usize) -> [Vec<f32>; 4] {
+    let mut g = values(N * width, 4);
+    g[UNREAD * width..(UNREAD + 1) * width].fill(0.0);
+    // No sum of two scores is zero, where LeakyReLU has a kink.
+    let targets = values(N, 3).into_iter().map(|score| score + 0.05).collect();
+    [values(N * width, 1), values(N, 2), targets, g]
+}
+
+/// The inner product of the output and `g`, in double precision.
+fn objective(graph: &AttentionGraph, [x, sources, targets]: [&[f64]; 3], g: &[f32], width: usize) -> f64 {
+    let mut total = 0.0;
+    for node in 0..N {
+        let (neighbours, weights) = graph.links.row(node);
+        let score = |j: u32| sources[j as usize] + targets[node];
+        let leaky = |score: f64| if score > 0.0 { score } else { f64::from(NEGATIVE_SLOPE) * score };
+        let links = neighbours.iter().zip(weights);
+        let shares: Vec<f64> = links.map(|(&j, &weight)| f64::from(weight) * leaky(score(j)).exp()).collect();
+        let sum: f64 = shares.iter().sum();
+        for ((&j, &weight), share) in neighbours.iter().zip(weights).zip(shares) {
+            let coefficient = share / sum * f64::from(graph.factor(weight));
+            for k in 0..width {
+                total += coefficient * x[j as usize * width + k] * f64::from(g[node * width + k]);
+            }
+        }
+    }
+    total
+}
+
+#[test]
+fn both_passes_are_those_of_the_formulas() {
+    for (double_weight, width) in [false, true].into_iter().flat_map(|double| WIDTHS.map(|width| (double, width))) {
+        let graph = graph(double_weight);
+        let [x, sources, targets, g] = given(width);
+        let attended = graph.attend(&x, &sources, &targets, width);
+        let exact =
+            [&x, &sources, &targets].map(|values| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>());
+        let wanted = objective(&graph, exact.each_ref().map(Vec::as_slice), &g, width);
+        let found: f64 = attended.output.iter().zip(&g).map(|(out, g)| f64::from(*out) * f64::from(*g)).sum();
+        assert!((found - wanted).abs() < 1e-4 * wanted.abs().max(1.0), "width {width}: {found} for {wanted}");
+        let gradients = graph.gradient([&x, &sources, &targets], &attended.attention, &g, width);
+        for (part, gradient) in gradients.iter().enumerate() {
+            for at in (0..gradient.len()).step_by(5) {
+                let shifted = |by: f64| {
+                    let mut inputs = exact.clone();
+                    inputs[part][at] += by;
+                    objective(&graph, inputs.each_ref().map(Vec::as_slice), &g, width)
+                };
+                let slope = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
+                let off = (f64::from(gradient[at]) - slope).abs();
+                assert!(off < 1e-4 * slope.abs().max(1.0), "width {width}, {part}, {at}: {} for {slope}", gradient[at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_of_vectors_gives_the_same_bits() {
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
+    for width in WIDTHS {
+        let graph = graph(true);
+        let [x, sources, targets, g] = given(width);
+        let wide = graph.attend(&x, &sources, &targets, width);
+        let call = Attend { graph: &graph, x: &x, scores: [&sources, &targets], width };
+        let narrow = pulp::Scalar::new().vectorize(call);
+        assert_eq!(bits(&wide.output), bits(&narrow.output), "width {width}");
+        assert_eq!(bits(&wide.attention), bits(&narrow.attention), "width {width}");
+        let inputs: [&[f32]; 3] = [&x, &sources, &targets];
+        let of_wide = graph.gradient(inputs, &wide.attention, &g, width);
+        let call = Gradient { graph: &graph, inputs, attention: &wide.attention, g: &g, width };
+        let of_narrow = pulp::Scalar::new().vectorize(call);
+        assert_eq!(of_wide.map(|values| bits(&values)), of_narrow.map(|values| bits(&values)), "width {width}");
+    }
+}
