@@ -14,8 +14,9 @@ race, and by halving, in one store, one task at a time. A line of the table has
                  least four, go on after a ninth and after a third of the epochs, by the mean over trials of the lowest loss so far.
                  It is worked out from the curves of the full search, of which its own curves would be the first parts.
 
-"none" stands for the setting of a search whose trials trained no setting in common to the end. It ends with an error where
-the curves of a race or of halving are not the first parts of those of the full search, bit for bit. To choose another setting
+"none" stands for the setting of a search whose trials trained no setting in common to the end. The program ends with an error where
+the curves of a race or of halving are not the first parts of those of the full search, bit for bit, or where halving chose another
+setting than its rule says. To choose another setting
 than the full search is no error: the table says so, and so does its last line. All cells take about twelve minutes on two
 cores of an Intel Xeon, and five and a half on two of an AMD EPYC of family 26; `--quick` leaves out soft graphs and GAT. The last
 line also says how often halving would have chosen the setting of the full search if the same share of the settings went on after
@@ -126,7 +127,10 @@ def successive_halving(curves):
 
 
 def halving_with(curves, kept):
-    """The setting that halving would choose if so many settings went on after the first trial, the second one and so on."""
+    """The setting that halving would choose if so many settings went on after the first trial, the second one and so on.
+
+    It is None where that setting failed in a trial.
+    """
     settings = list(range(SETTINGS))
     for trial in range(1, len(curves) + 1):
         settings = sorted(settings, key=lambda setting: mean_loss(curves[:trial], setting))
@@ -134,7 +138,7 @@ def halving_with(curves, kept):
             break
         if trial < len(curves):
             settings = settings[:kept[trial - 1]]
-    return settings[0]
+    return settings[0] if mean_loss(curves[:trial], settings[0]) < float("inf") else None
 
 
 def epochs_of(curves):

@@ -86,6 +86,23 @@ def test_each_rule_keeps_its_share_of_the_settings(script: ModuleType) -> None:
     # A trial of two settings is the last one: the third trial, in which setting 1 would win, is not asked.
     third = {**first, 1: [0.0]}
     assert script.halving_with([first, first, third], [2, 1]) == 0
+    assert script.halving_with([{}, {}], script.PROGRAM_RULE) is None
+
+
+def test_the_rule_of_the_program_keeps_12_6_3_and_2(script: ModuleType) -> None:
+    flat = {setting: [1 + setting / 100] for setting in range(48)}
+    # The last setting that goes on after a trial, and the first one that does not, win the next trial.
+    for trial, kept in enumerate([12, 6, 3, 2], start=1):
+        next_trial = {**flat, kept - 1: [-50.0], kept: [-99.0]}
+        assert script.halving_with([flat] * trial + [next_trial], script.PROGRAM_RULE) == kept - 1
+
+
+def test_another_choice_than_the_rule_says_is_an_error(script: ModuleType, one_cell: Path) -> None:
+    for search in ("full", "racing"):
+        said(one_cell, search, {0: [0.9, 0.5], 1: [0.8, 0.7]}, 0)
+    said(one_cell, "halving", {0: [0.9, 0.5], 1: [0.8, 0.7]}, 1)
+    with pytest.raises(SystemExit, match="not what its rule says"):
+        script.main()
 
 
 def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(

@@ -206,6 +206,22 @@ fn a_race_is_no_part_of_what_does_not_race() {
     assert!(misspelt.status != 0 && misspelt.err.contains("racing"), "{}", misspelt.err);
 }
 
+#[test]
+fn a_quarter_of_the_settings_goes_on_after_the_first_trial() {
+    let lab = Lab::tiny();
+    let twenty =
+        ["--set", "train.learning_rate=[0.1, 0.03, 0.01, 0.003]", "--set", "train.dropout=[0.0, 0.1, 0.2, 0.3, 0.4]"];
+    let sets = [&twenty[..], &["--set", "search_trials=4", "--set", "train.search=halving", "--set", "train.epochs=3"]]
+        .concat();
+    let planned = lab.call(&[&["plan", "config.toml", "--json"], &sets[..]].concat());
+    let planned: Value = serde_json::from_str(&planned.out).expect("JSON");
+    let document = lab.json(&sets);
+    let curves = searched_curves(&lab, &document).into_iter();
+    let models: Vec<usize> = curves.map(|curves| curves.model.iter().collect::<BTreeSet<_>>().len()).collect();
+    assert_eq!(models, [20, 5, 3, 2]);
+    assert_eq!(planned["totals"]["models"], 32, "with two for scores");
+}
+
 /// After each trial of a search, the better settings go on: here half of eight, and half of four. Each of these seeds fixes one
 /// case in which the full search chooses no other setting, and nothing is claimed about other seeds.
 #[test]
@@ -232,19 +248,6 @@ fn halving_chooses_the_setting_of_the_full_search() {
         // setting these have is not known before the search, so the plan cannot tell that they were trained already.
         assert_eq!((halving.2, halving.3), (vec![8, 4, 2], 8.into()), "{seed}");
     }
-    // After the first of several trials a quarter goes on.
-    let lab = Lab::tiny();
-    let twenty =
-        ["--set", "train.learning_rate=[0.1, 0.03, 0.01, 0.003]", "--set", "train.dropout=[0.0, 0.1, 0.2, 0.3, 0.4]"];
-    let sets = [&twenty[..], &["--set", "search_trials=4", "--set", "train.search=halving", "--set", "train.epochs=3"]]
-        .concat();
-    let planned = lab.call(&[&["plan", "config.toml", "--json"], &sets[..]].concat());
-    let planned: Value = serde_json::from_str(&planned.out).expect("JSON");
-    let document = lab.json(&sets);
-    let curves = searched_curves(&lab, &document).into_iter();
-    let models: Vec<usize> = curves.map(|curves| curves.model.iter().collect::<BTreeSet<_>>().len()).collect();
-    assert_eq!(models, [20, 5, 3, 2]);
-    assert_eq!(planned["totals"]["models"], 32, "with two for scores");
     let lab = Lab::tiny();
     assert_eq!(lab.call(&["plan", "config.toml", "--set", "train.search=halving"]).status, 0, "one setting");
     for search_trials in ["search_trials=0", "search_trials=1"] {

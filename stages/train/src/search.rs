@@ -28,7 +28,8 @@ pub struct SearchGrid;
 pub struct ChooseSetting;
 
 /// Keeps the settings with the lowest mean validation losses over the trials so far, for the next one
-/// ([`HalveSettings::n_kept`] of them). The method has its name from the half that goes on; after the first trial it is a quarter.
+/// ([`HalveSettings::n_kept`] of them). It is called halving although only a quarter goes on after the first trial. Settings that
+/// could not be trained count among those that are given up.
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
@@ -55,7 +56,11 @@ impl Stage for SearchGrid {
     fn run(inputs: Self::Inputs, params: &Params, rng: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
         let (.., chosen) = &inputs;
         let chosen = chosen.clone();
-        let (_, mut curves, _) = Train::run(inputs, params, rng, progress)?;
+        let (_, mut curves, _) = Train::run(inputs, params, rng, progress).map_err(|error| match error {
+            // Settings that were kept can all fail, where others of the grid would not.
+            Error::AllFailed(_) if chosen.is_some() => Error::NoneLeft,
+            other => other,
+        })?;
         // A network counts under the position of its setting in the grid, although not all of the grid was trained.
         if let Some(ChosenSettings { models }) = chosen {
             let position = |model: &mut u32| *model = models[*model as usize];
@@ -110,7 +115,7 @@ impl Stage for HalveSettings {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
-        // As many as the plan says, also where some settings failed: then fewer good ones are given up.
+        // As many as the plan says, also where some settings failed: then fewer of those that can be trained are given up.
         ranked.truncate((1..=curves.len()).fold(params.settings().len(), Self::n_kept));
         ranked.sort_unstable();
         if !ranked.is_empty() {

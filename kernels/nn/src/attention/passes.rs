@@ -1,15 +1,17 @@
 //! The passes of attention over rows of features, a few columns at a time.
 //!
-//! Every sum has its own order, whatever the width of the processor's vectors.
+//! The order of every sum is fixed, whatever the width of the processor's vectors.
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use std::borrow::Cow;
 
 use pulp::{Simd, WithSimd};
 
 use super::{Attended, AttentionGraph, NEGATIVE_SLOPE};
 use crate::exponential::exp;
 
-/// So many columns of a row are multiplied side by side, and so many terms are summed: no addition waits for the one before it.
+/// So many columns of a row are multiplied side by side, and so many terms of a sum are added at a time.
 const LANES: usize = 8;
 
 /// A call of [`AttentionGraph::attend`].
@@ -27,7 +29,7 @@ impl WithSimd for Attend<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Attended {
         let Self { graph, x, scores, width } = self;
-        let x = in_lanes(x, width);
+        let x = in_blocks(x, width);
         match width.div_ceil(LANES) {
             1 => graph.attend_blocks::<S, 1>(simd, &x, scores, width),
             2 => graph.attend_blocks::<S, 2>(simd, &x, scores, width),
@@ -52,7 +54,7 @@ impl WithSimd for Gradient<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> [Vec<f32>; 3] {
         let Self { graph, inputs: [x, sources, targets], attention, g, width } = self;
-        let rows = [in_lanes(x, width), in_lanes(g, width)];
+        let rows = [in_blocks(x, width), in_blocks(g, width)];
         match width.div_ceil(LANES) {
             1 => graph.gradient_blocks::<S, 1>(simd, &rows, [sources, targets], attention, width),
             2 => graph.gradient_blocks::<S, 2>(simd, &rows, [sources, targets], attention, width),
@@ -101,7 +103,7 @@ impl AttentionGraph {
                 out.copy_from_slice(&sums);
             }
         }
-        Attended { output: out_of_lanes(&output, width), attention }
+        Attended { output: out_of_blocks(output, width), attention }
     }
 
     /// Adds what a node receives, in as many blocks as there are sums.
@@ -130,7 +132,7 @@ impl AttentionGraph {
     fn gradient_blocks<S: Simd, const BLOCKS: usize>(
         &self,
         simd: S,
-        [x, g]: &[Vec<[f32; LANES]>; 2],
+        [x, g]: &[Cow<[[f32; LANES]]>; 2],
         [source_scores, target_scores]: [&[f32]; 2],
         attention: &[f32],
         width: usize,
@@ -139,15 +141,16 @@ impl AttentionGraph {
         let n_nodes = self.links.n_rows();
         let mut on_features = vec![[0.0; LANES]; x.len()];
         let [mut on_sources, mut on_targets] = [vec![0.0; n_nodes], vec![0.0; n_nodes]];
+        // `p_ij` of [`Self::gradient`] for every link of a node.
         let mut pulls = Vec::new();
         let mut start = 0;
         for node in 0..n_nodes {
             let (neighbours, weights) = self.links.row(node);
             let shares = &attention[start..start + neighbours.len()];
             start += neighbours.len();
-            let own = &g[node * n_blocks..][..n_blocks];
+            let gradient = &g[node * n_blocks..][..n_blocks];
             // In the last layer these are the nodes whose logits nobody reads.
-            if own.as_flattened().iter().all(|&g| g == 0.0) {
+            if gradient.as_flattened().iter().all(|&g| g == 0.0) {
                 continue;
             }
             pulls.resize(neighbours.len(), 0.0);
@@ -157,24 +160,23 @@ impl AttentionGraph {
                 let coefficient = simd.splat_f32s(share * factor);
                 let mut products = [0.0; LANES];
                 let rows = on_features[at..][..n_blocks].iter_mut().zip(&x[at..][..n_blocks]);
-                for ((sums, values), own) in rows.zip(own) {
-                    add_products(simd, sums, coefficient, own);
+                for ((sums, values), gradient) in rows.zip(gradient) {
+                    add_products(simd, sums, coefficient, gradient);
                     let (products, _) = S::as_mut_simd_f32s(&mut products);
-                    for ((product, &value), &own) in
-                        products.iter_mut().zip(vectors::<S>(values)).zip(vectors::<S>(own))
-                    {
-                        *product = simd.mul_add_f32s(value, own, *product);
+                    let factors = vectors::<S>(values).iter().zip(vectors::<S>(gradient));
+                    for (product, (&value, &gradient)) in products.iter_mut().zip(factors) {
+                        *product = simd.mul_add_f32s(value, gradient, *product);
                     }
                 }
                 *pull = factor * sum_of_lanes(products);
             }
-            let mut products = [0.0; LANES];
+            let mut weighted_pulls = [0.0; LANES];
             for (pulls, shares) in pulls.chunks(LANES).zip(shares.chunks(LANES)) {
-                for ((product, pull), share) in products.iter_mut().zip(pulls).zip(shares) {
-                    *product += pull * share;
+                for ((weighted, pull), share) in weighted_pulls.iter_mut().zip(pulls).zip(shares) {
+                    *weighted += pull * share;
                 }
             }
-            let mean = sum_of_lanes(products);
+            let mean = sum_of_lanes(weighted_pulls);
             let mut on_target = 0.0;
             for ((&j, &share), &pull) in neighbours.iter().zip(shares).zip(&pulls) {
                 let raw = source_scores[j as usize] + target_scores[node];
@@ -185,22 +187,34 @@ impl AttentionGraph {
             }
             on_targets[node] = on_target;
         }
-        [out_of_lanes(&on_features, width), on_sources, on_targets]
+        [out_of_blocks(on_features, width), on_sources, on_targets]
     }
 }
 
 /// Returns rows of `width` columns, each filled up with zeros to whole blocks of [`LANES`].
-fn in_lanes(x: &[f32], width: usize) -> Vec<[f32; LANES]> {
-    let mut blocks = vec![[0.0; LANES]; x.len() / width * width.div_ceil(LANES)];
-    for (blocks, row) in blocks.chunks_exact_mut(width.div_ceil(LANES)).zip(x.chunks_exact(width)) {
+fn in_blocks(x: &[f32], width: usize) -> Cow<'_, [[f32; LANES]]> {
+    if width.is_multiple_of(LANES) {
+        return x.as_chunks().0.into();
+    }
+    let n_blocks = width.div_ceil(LANES);
+    let mut blocks = vec![[0.0; LANES]; x.len() / width * n_blocks];
+    for (blocks, row) in blocks.chunks_exact_mut(n_blocks).zip(x.chunks_exact(width)) {
         blocks.as_flattened_mut()[..width].copy_from_slice(row);
     }
-    blocks
+    blocks.into()
 }
 
-/// Returns rows without what [`in_lanes`] filled them up with.
-fn out_of_lanes(blocks: &[[f32; LANES]], width: usize) -> Vec<f32> {
-    blocks.chunks_exact(width.div_ceil(LANES)).flat_map(|row| &row.as_flattened()[..width]).copied().collect()
+/// Returns rows without what [`in_blocks`] filled them up with.
+fn out_of_blocks(blocks: Vec<[f32; LANES]>, width: usize) -> Vec<f32> {
+    if width.is_multiple_of(LANES) {
+        return blocks.into_flattened();
+    }
+    let n_blocks = width.div_ceil(LANES);
+    let mut rows = Vec::with_capacity(blocks.len() / n_blocks * width);
+    for row in blocks.chunks_exact(n_blocks) {
+        rows.extend_from_slice(&row.as_flattened()[..width]);
+    }
+    rows
 }
 
 #[inline(always)]
@@ -239,7 +253,7 @@ fn sum(values: &[f32]) -> f32 {
     sum_of_lanes(sums)
 }
 
-/// The largest number; numbers that are not finite do not hide it.
+/// The largest value; NaN is passed over.
 #[inline(always)]
 fn largest(values: &[f32]) -> f32 {
     let (blocks, rest) = values.as_chunks::<LANES>();

@@ -81,8 +81,7 @@ impl WithSimd for StepRow<'_> {
         let mut reported = vec![0.0; n.next_multiple_of(BLOCK)];
         let (columns, values) = row.reported;
         columns.iter().zip(values).for_each(|(&column, &value)| reported[column as usize] = value);
-        // The gradients of the whole row come first, so that weights and moments are read from memory without what all nodes sent
-        // between them.
+        // Gradients of the whole row are worked out first, so that the loop below reads nothing large but weights and moments.
         let by_map = by_map(simd, row.gradient, row.inputs, reported.len());
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);

@@ -98,6 +98,20 @@ fn a_quarter_goes_on_after_the_first_trial_and_a_half_after_the_others() {
 }
 
 #[test]
+fn where_all_kept_settings_fail_the_error_names_the_full_search() {
+    let params = Params { learning_rate: OneOrMany::Many(vec![f64::MAX, 0.01]), epochs: 5, ..Params::default() };
+    let error = |params: &Params, chosen: Option<ChosenSettings>| {
+        let mut inputs = given(Construction::Hard);
+        inputs.8 = chosen;
+        SearchGrid::run(inputs, params, &StageRng::new(1, "train", 0), &Progress::none()).expect_err("diverges")
+    };
+    let kept = ChosenSettings { models: vec![0] };
+    assert!(error(&params, Some(kept)).to_string().contains("search = \"full\""));
+    let all_fail = Params { learning_rate: OneOrMany::One(f64::MAX), ..params };
+    assert!(!error(&all_fail, None).to_string().contains("full"), "a full search would not help");
+}
+
+#[test]
 fn settings_that_failed_do_not_go_on() {
     let only = |models: &[u32]| Curves {
         model: models.to_vec(),

@@ -63,7 +63,8 @@ fn both_passes_are_those_of_the_formulas() {
         assert!((found - wanted).abs() < 1e-4 * wanted.abs().max(1.0), "width {width}: {found} for {wanted}");
         let gradients = graph.gradient([&x, &sources, &targets], &attended.attention, &g, width);
         for (part, gradient) in gradients.iter().enumerate() {
-            for at in (0..gradient.len()).step_by(5) {
+            // All scores, and some of the features.
+            for at in (0..gradient.len()).step_by(if part == 0 { 5 } else { 1 }) {
                 let shifted = |by: f64| {
                     let mut inputs = exact.clone();
                     inputs[part][at] += by;
@@ -94,4 +95,44 @@ fn every_width_of_vectors_gives_the_same_bits() {
         let of_narrow = pulp::Scalar::new().vectorize(call);
         assert_eq!(of_wide.map(|values| bits(&values)), of_narrow.map(|values| bits(&values)), "width {width}");
     }
+}
+
+/// Scores of hundreds overflow every exponential unless the largest is subtracted, wherever it stands in the row.
+#[test]
+fn large_scores_do_not_overflow() {
+    let width = 3;
+    for largest in 0..N {
+        // Node 0 attends to all; so many links are two whole blocks and a part of one.
+        let rows = (0..N).map(|i| (1..N).filter(|_| i == 0).map(|j| (j as u32, 1.0)).collect());
+        let graph = AttentionGraph::new(&matrix(N, rows), false);
+        let mut sources = vec![300.0; N];
+        sources[largest] = 400.0;
+        let attended = graph.attend(&values(N * width, 1), &sources, &[0.0; N], width);
+        let shares = &attended.attention[..N];
+        let (column, _) = graph.links.row(0);
+        let place = column.iter().position(|&j| j as usize == largest).expect("linked");
+        assert!(
+            shares.iter().enumerate().all(|(at, &share)| share == if at == place { 1.0 } else { 0.0 }),
+            "{shares:?}"
+        );
+        sources[largest] = f32::NAN;
+        let attended = graph.attend(&values(N * width, 1), &sources, &[0.0; N], width);
+        assert!(attended.output[..width].iter().all(|value| value.is_nan()), "a row with a NaN");
+        let others = (1..N).filter(|&node| node != largest);
+        assert!(others.flat_map(|node| &attended.output[node * width..][..width]).all(|value| value.is_finite()));
+    }
+}
+
+/// The features of a node that only unread nodes attend to matter to nobody.
+#[test]
+fn nodes_without_a_gradient_are_not_read() {
+    let width = 11;
+    let rows = (0..N).map(|i| if i == UNREAD { vec![(9, 1.0)] } else { Vec::new() });
+    let graph = AttentionGraph::new(&matrix(N, rows), true);
+    let [mut x, sources, targets, mut g] = given(width);
+    let attended = graph.attend(&x, &sources, &targets, width);
+    x[9 * width..10 * width].fill(f32::INFINITY);
+    g[9 * width..10 * width].fill(0.0);
+    let gradients = graph.gradient([&x, &sources, &targets], &attended.attention, &g, width);
+    assert!(gradients.iter().flatten().all(|gradient| gradient.is_finite()));
 }

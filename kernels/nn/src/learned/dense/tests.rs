@@ -25,7 +25,7 @@ fn values(size: usize, seed: usize) -> Vec<f32> {
 impl Case {
     fn new(n: usize, node: usize) -> Self {
         let mut inputs = values(n * GRADIENT.len(), 5);
-        // If it were read, sums would not be numbers.
+        // If the lane without a gradient were read, sums would not be numbers.
         inputs.iter_mut().skip(LANE_LEFT_OUT).step_by(GRADIENT.len()).for_each(|input| *input = f32::INFINITY);
         Self {
             node,
