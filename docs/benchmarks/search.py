@@ -14,10 +14,10 @@ race, and by halving, in one store, one task at a time. A line of the table has
                  least four, go on after a ninth and after a third of the epochs, by the mean over trials of the lowest loss so far.
                  It is worked out from the curves of the full search, of which its own curves would be the first parts.
 
-"none" stands for the setting of a search whose trials trained no setting in common to the end. The program ends with an error where
-the curves of a race or of halving are not the first parts of those of the full search, bit for bit, or where halving chose another
-setting than its rule says. To choose another setting
-than the full search is no error: the table says so, and so does its last line. All cells take about twelve minutes on two
+"none" stands for the setting of a search whose trials trained no setting in common to the end. The program ends with an error
+where the curves of a race or of halving are not the first parts of those of the full search, bit for bit, or where halving chose
+another setting than its rule says. To choose another setting than the full search is no error: the table says so, and so does
+its last line. All cells take about twelve minutes on two
 cores of an Intel Xeon, and five and a half on two of an AMD EPYC of family 26; `--quick` leaves out soft graphs and GAT. The last
 line also says how often halving would have chosen the setting of the full search if the same share of the settings went on after
 each trial, worked out from the curves of the full search. The program lets a quarter go on after the first trial, and then halves.
