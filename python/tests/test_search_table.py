@@ -82,7 +82,12 @@ def test_each_rule_keeps_its_share_of_the_settings(script: ModuleType) -> None:
     second = {**first, 20: [0.0], 14: [0.2], 10: [0.4]}
     trials = [first, second]
     chosen = {name: script.halving_with(trials, kept) for name, kept in script.OTHER_RULES.items()}
-    assert chosen == {"a half each time": 20, "a third each time": 14, "a quarter each time": 10}
+    assert chosen == {
+        "the same without a race": 10,
+        "a half each time": 20,
+        "a third each time": 14,
+        "a quarter each time": 10,
+    }
     # A trial of two settings is the last one: the third trial, in which setting 1 would win, is not asked.
     third = {**first, 1: [0.0]}
     assert script.halving_with([first, first, third], [2, 1]) == 0
@@ -95,6 +100,21 @@ def test_the_rule_of_the_program_keeps_12_6_3_and_2(script: ModuleType) -> None:
     for trial, kept in enumerate([12, 6, 3, 2], start=1):
         next_trial = {**flat, kept - 1: [-50.0], kept: [-99.0]}
         assert script.halving_with([flat] * trial + [next_trial], script.PROGRAM_RULE) == kept - 1
+
+
+def test_a_race_drops_what_is_far_from_the_lowest_loss_and_no_longer_falls(script: ModuleType) -> None:
+    assert list(script.heats())[0] == [0, 32, 16, 8]
+    assert [len(heat) for heat in script.heats()] == [4, 8, 16, 20]
+    flat = {setting: [1.0] * 300 for setting in range(48)}
+    # Settings 40 and 32 are equal, but the first heat is trained to the end. The loss of setting 7 falls fast enough, that of setting
+    # 9 falls after epoch 25 alone.
+    slow = [2.0 - 0.005 * epoch for epoch in range(300)]
+    trial = {**flat, 32: [2.0] * 300, 40: [2.0] * 300, 7: slow, 9: [2.0] * 25 + [0.1] * 275}
+    assert set(range(48)) - script.to_the_end(trial).keys() == {9, 40}
+    # So halving chooses setting 7 where it races first, and else setting 9.
+    assert script.halving_with([trial], [12], first_races=True) == 7
+    assert script.halving_with([trial], [12]) == 9
+    assert script.to_the_end({}) == {}
 
 
 def test_another_choice_than_the_rule_says_is_an_error(script: ModuleType, one_cell: Path) -> None:
@@ -118,7 +138,7 @@ def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(
         lines[2] == "| hybrid | gcn | 1 | 1 | 0, none, 0 | 0.5000, none, 0.5000 | 50 %, 50 % | 2.0, 2.0, 2.0 | 0.5000 |"
     )
     chosen = "in 0 by race, in 1 by halving, in 1 by halving over epochs"
-    rules = "in 1 by a half each time, in 1 by a third each time, in 1 by a quarter each time"
+    rules = "in 1 by the same without a race, in 1 by a half each time, in 1 by a third each time, in 1 by a quarter each time"
     assert lines[4] == f"Of 1 cells, the setting of the full search was chosen {chosen}, {rules}."
     said(one_cell, "racing", {0: [0.9, 0.5], 1: [0.8, 0.8, 0.7, 0.7]}, 1)
     script.main()

@@ -3,7 +3,7 @@
 mod passes;
 
 use pulp::Arch;
-use veilgraph_graph::SparseMatrix;
+use veilgraph_graph::{ProductRows, SparseMatrix};
 
 use passes::{Attend, Gradient};
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
@@ -40,15 +40,15 @@ impl AttentionGraph {
     }
 
     /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and
-    /// `c_ij = w_ij α_ij` (double weight) or `α_ij`.
+    /// `c_ij = w_ij α_ij` (double weight) or `α_ij`. Nodes whose rows nobody reads have zeros.
     ///
     /// # Shapes
-    /// `x`: row-major `[n, width]`; `source_scores` (`s`), `target_scores` (`t`): `[n]`.
+    /// The inputs are `x`, row-major `[n, width]`, and the scores of sources (`s`) and of targets (`t`), `[n]` each.
     ///
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
-    pub(crate) fn attend(&self, x: &[f32], source_scores: &[f32], target_scores: &[f32], width: usize) -> Attended {
-        Arch::new().dispatch(Attend { graph: self, x, scores: [source_scores, target_scores], width })
+    pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, rows: ProductRows) -> Attended {
+        Arch::new().dispatch(Attend { graph: self, x, scores: [sources, targets], width, rows })
     }
 
     /// Gradients of the loss by features, scores of sources and scores of targets, given the gradient `g` by the

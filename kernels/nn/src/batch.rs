@@ -142,6 +142,11 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         self.epoch >= epochs || self.models.iter().all(|model| model.has_stopped)
     }
 
+    /// The curve of each model so far.
+    pub(crate) fn curves(&self) -> Vec<&[EpochRecord]> {
+        self.models.iter().map(|model| &model.curve[..]).collect()
+    }
+
     /// One step of every model, then its evaluation.
     ///
     /// Where links are learned, steps of the parameters and of the links alternate, and begin with the parameters. The

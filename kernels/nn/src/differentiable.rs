@@ -50,7 +50,7 @@ pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) 
     differentiable([&x], y, move |gradient| [B::activate_gradient(output.clone(), gradient, &activation)])
 }
 
-/// Attention of every node over its links, with the gradients of features and scores.
+/// Attention of every node that is read over its links, with the gradients of features and scores.
 ///
 /// # Shapes
 /// `inputs`: features `[models, n, width]`, then the scores of sources and of targets, `[models, n, 1]` each. Returns
@@ -58,12 +58,14 @@ pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) 
 ///
 /// # Source
 /// [`AttentionGraph::attend`](crate::attention::AttentionGraph::attend).
-pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3]) -> Tracked<B> {
+pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3], read: &ReadRows) -> Tracked<B> {
     let inputs = primitives(inputs);
     let plain: AttentionInputs<B> = inputs.each_ref().map(|input| input.primitive.clone());
-    let (output, attention) = B::attend(graph, &plain);
+    let rows = read.as_deref().map_or(ProductRows::All, ProductRows::Read);
+    let (output, attention) = B::attend(graph, &plain, rows);
     let graph = graph.clone();
     let [x, sources, targets] = &inputs;
+    // What nobody read has no gradient, and such nodes are passed over.
     differentiable([x, sources, targets], output, move |gradient| {
         B::attend_gradient(&graph, &plain, attention.clone(), gradient)
     })

@@ -136,9 +136,9 @@ impl<B: DeviceOps> Network<B> {
             (Placed::Attend(graph), Beside::Attention { source, target }) => {
                 let transformed = self.times(input, weight);
                 match source.dims()[2] {
-                    1 => head(graph, transformed, [source.clone(), target.clone()]),
+                    1 => head(graph, transformed, [source.clone(), target.clone()], read),
                     heads => Tensor::cat(
-                        (0..heads).map(|at| head_of(graph, &transformed, [source, target], at)).collect(),
+                        (0..heads).map(|at| head_of(graph, &transformed, [source, target], at, read)).collect(),
                         2,
                     ),
                 }
@@ -163,13 +163,18 @@ impl<B: DeviceOps> Network<B> {
     }
 }
 
-/// One head of attention over transformed features, with the two halves of its vector.
+/// One head of attention over transformed features, with the two halves of its vector, in the rows that are read.
 ///
 /// # Shapes
 /// `transformed`: `[models, n, outputs]`; the halves: `[models, outputs, 1]`. Returns `[models, n, outputs]`.
-fn head<B: DeviceOps>(graph: &B::Links, transformed: Tracked<B>, halves: [Tracked<B>; 2]) -> Tracked<B> {
+fn head<B: DeviceOps>(
+    graph: &B::Links,
+    transformed: Tracked<B>,
+    halves: [Tracked<B>; 2],
+    read: &ReadRows,
+) -> Tracked<B> {
     let [sources, targets] = halves.map(|vector| transformed.clone().matmul(vector));
-    attend(graph, [transformed, sources, targets])
+    attend(graph, [transformed, sources, targets], read)
 }
 
 /// Head number `at` of several, each of which has its own columns of the transformed features.
@@ -182,10 +187,11 @@ fn head_of<B: DeviceOps>(
     transformed: &Tracked<B>,
     halves: [&Tracked<B>; 2],
     at: usize,
+    read: &ReadRows,
 ) -> Tracked<B> {
     let width = halves[0].dims()[1];
     let own = transformed.clone().narrow(2, at * width, width);
-    head(graph, own, halves.map(|half| half.clone().narrow(2, at, 1)))
+    head(graph, own, halves.map(|half| half.clone().narrow(2, at, 1)), read)
 }
 
 #[cfg(test)]

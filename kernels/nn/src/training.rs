@@ -32,20 +32,12 @@ pub fn train(
     progress: &Progress,
 ) -> Vec<Result<Trained, Failure>> {
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
-    if dataset.learns_links() {
-        // Each model has a network of its own, because the network holds the links that the model learns. Models train
-        // one after the other: a single one keeps all threads busy with its links.
-        let train = |model: usize| {
-            let network = Network::<Flex>::new(&dataset.input, &Default::default());
-            grid.batch(&network, model, &settings[model..=model], &Default::default()).remove(0)
-        };
-        return (0..settings.len()).map(|model| on_threads(1, |_| train(model)).remove(0)).collect();
-    }
-    match device {
+    // Learned links stay on the CPU, whatever the device.
+    match if dataset.learns_links() { Device::Cpu } else { device } {
         Device::Cpu => {
-            let network = Network::<Flex>::new(&dataset.input, &Default::default());
-            on_threads(settings.len(), |model| {
-                grid.batch(&network, model, &settings[model..=model], &Default::default()).remove(0)
+            let all: Vec<usize> = (0..settings.len()).collect();
+            grid.on_cpu(&all, |network, model| {
+                grid.batch(network, model, &settings[model..=model], &Default::default()).remove(0)
             })
         }
         #[cfg(feature = "cuda")]
@@ -115,6 +107,23 @@ impl Grid<'_> {
 }
 
 impl<'a> Grid<'a> {
+    /// Returns `train` of each of these models of the grid, side by side on the CPU.
+    ///
+    /// Where links are learned, each model has a network of its own, because the network holds the links that the model learns.
+    /// Such models train one after the other: a single one keeps all threads busy with its links.
+    pub(crate) fn on_cpu<T: Send>(
+        &self,
+        models: &[usize],
+        train: impl Fn(&Network<Flex>, usize) -> T + Sync,
+    ) -> Vec<T> {
+        let network = || Network::<Flex>::new(&self.dataset.input, &Default::default());
+        if self.dataset.learns_links() {
+            return models.iter().map(|&model| on_threads(1, |_| train(&network(), model)).remove(0)).collect();
+        }
+        let network = network();
+        on_threads(models.len(), |at| train(&network, models[at]))
+    }
+
     /// Trains the models from number `first` on as one batch, or goes on where a checkpoint left it.
     fn batch<B: DeviceOps>(
         &self,

@@ -17,7 +17,7 @@ pub enum Search {
     Full,
     /// Those that are no longer expected to win are dropped ([`veilgraph_nn::race`]), and are never chosen.
     Racing,
-    /// All of them to the end in the first trial of a search, and in every later one those that [`HalveSettings`] keeps.
+    /// A race in the first trial of a search, and in every later one those that [`HalveSettings`] keeps, to the end.
     Halving,
 }
 
@@ -28,12 +28,12 @@ pub struct SearchGrid;
 pub struct ChooseSetting;
 
 /// Keeps the settings with the lowest mean validation losses over the trials so far, for the next one
-/// ([`HalveSettings::n_kept`] of them). It is called halving although only a quarter goes on after the first trial. Settings that
+/// ([`HalveSettings::n_left`] of them). It is called halving although only a quarter goes on after the first trial. Settings that
 /// could not be trained count among those that are given up.
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
-/// of epochs: a setting that goes on is always trained to the end. To keep a quarter after the first trial is our choice.
+/// of epochs: a setting that goes on was trained to the end. To keep a quarter after the first trial is our choice.
 pub struct HalveSettings;
 
 /// Settings by their positions in the grid: the one that is trained for scores, or those that the next trial of a search trains.
@@ -76,10 +76,15 @@ impl HalveSettings {
     ///
     /// The first trial, which trains all settings, tells which learning rates are hopeless. Later ones choose among settings that
     /// differ by little more than noise.
-    #[must_use]
-    pub fn n_kept(n_left: usize, n_trials: usize) -> usize {
+    fn n_kept(n_left: usize, n_trials: usize) -> usize {
         let half = n_left.div_ceil(2);
         if n_trials == 1 { n_left.div_ceil(4).max(half.min(4)) } else { half }
+    }
+
+    /// Says how many of `n_settings` settings are left for the next trial of a search after `n_trials` of them.
+    #[must_use]
+    pub fn n_left(n_settings: usize, n_trials: usize) -> usize {
+        (1..=n_trials).fold(n_settings, Self::n_kept)
     }
 }
 
@@ -116,7 +121,7 @@ impl Stage for HalveSettings {
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
         // As many as the plan says, also where some settings failed: then fewer of those that can be trained are given up.
-        ranked.truncate((1..=curves.len()).fold(params.settings().len(), Self::n_kept));
+        ranked.truncate(Self::n_left(params.settings().len(), curves.len()));
         ranked.sort_unstable();
         if !ranked.is_empty() {
             return Ok((ChosenSettings { models: ranked },));

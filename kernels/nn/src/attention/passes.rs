@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use pulp::{Simd, WithSimd};
+use veilgraph_graph::ProductRows;
 
 use super::{Attended, AttentionGraph, NEGATIVE_SLOPE};
 use crate::exponential::exp;
@@ -21,6 +22,8 @@ pub(super) struct Attend<'a> {
     /// Of sources, and of targets.
     pub scores: [&'a [f32]; 2],
     pub width: usize,
+    /// The nodes whose output is read.
+    pub rows: ProductRows<'a>,
 }
 
 impl WithSimd for Attend<'_> {
@@ -28,12 +31,11 @@ impl WithSimd for Attend<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Attended {
-        let Self { graph, x, scores, width } = self;
-        let x = in_blocks(x, width);
-        match width.div_ceil(LANES) {
-            1 => graph.attend_blocks::<S, 1>(simd, &x, scores, width),
-            2 => graph.attend_blocks::<S, 2>(simd, &x, scores, width),
-            _ => graph.attend_blocks::<S, 0>(simd, &x, scores, width),
+        let x = in_blocks(self.x, self.width);
+        match self.width.div_ceil(LANES) {
+            1 => self.attend_blocks::<S, 1>(simd, &x),
+            2 => self.attend_blocks::<S, 2>(simd, &x),
+            _ => self.attend_blocks::<S, 0>(simd, &x),
         }
     }
 }
@@ -63,25 +65,27 @@ impl WithSimd for Gradient<'_> {
     }
 }
 
-impl AttentionGraph {
-    /// [`Self::attend`] of rows of `BLOCKS` times [`LANES`] columns, so that a row stays in registers; of rows of any width
-    /// where `BLOCKS` is 0.
+impl Attend<'_> {
+    /// The output for rows of `BLOCKS` times [`LANES`] columns, so that a row stays in registers; for rows of any width where
+    /// `BLOCKS` is 0.
     #[inline(always)]
-    fn attend_blocks<S: Simd, const BLOCKS: usize>(
-        &self,
-        simd: S,
-        x: &[[f32; LANES]],
-        [source_scores, target_scores]: [&[f32]; 2],
-        width: usize,
-    ) -> Attended {
+    fn attend_blocks<S: Simd, const BLOCKS: usize>(&self, simd: S, x: &[[f32; LANES]]) -> Attended {
+        let Self { graph, scores: [source_scores, target_scores], width, rows, .. } = *self;
         let n_blocks = if BLOCKS == 0 { width.div_ceil(LANES) } else { BLOCKS };
         let mut output = vec![[0.0; LANES]; x.len()];
-        let mut attention = vec![0.0; self.links.n_entries()];
+        let mut attention = vec![0.0; graph.links.n_entries()];
         let mut rest = attention.as_mut_slice();
+        let mut read = match rows {
+            ProductRows::Read(nodes) => Some(nodes.iter().peekable()),
+            ProductRows::All | ProductRows::Nonzero(_) => None,
+        };
         for (node, out) in output.chunks_exact_mut(n_blocks).enumerate() {
-            let (neighbours, weights) = self.links.row(node);
+            let (neighbours, weights) = graph.links.row(node);
             let (shares, after) = rest.split_at_mut(neighbours.len());
             rest = after;
+            if read.as_mut().is_some_and(|read| read.next_if(|&&next| next as usize == node).is_none()) {
+                continue;
+            }
             for (share, &j) in shares.iter_mut().zip(neighbours) {
                 *share = leaky(source_scores[j as usize] + target_scores[node]);
             }
@@ -95,17 +99,19 @@ impl AttentionGraph {
                 *share /= total;
             }
             if BLOCKS == 0 {
-                self.add_messages(simd, out, node, shares, x);
+                graph.add_messages(simd, out, node, shares, x);
             } else {
                 // The compiler knows that this array does not overlap the features, so it keeps it in registers.
                 let mut sums = [[0.0; LANES]; BLOCKS];
-                self.add_messages(simd, &mut sums, node, shares, x);
+                graph.add_messages(simd, &mut sums, node, shares, x);
                 out.copy_from_slice(&sums);
             }
         }
         Attended { output: out_of_blocks(output, width), attention }
     }
+}
 
+impl AttentionGraph {
     /// Adds what a node receives, in as many blocks as there are sums.
     #[inline(always)]
     fn add_messages<S: Simd>(

@@ -74,12 +74,6 @@ impl History {
         is_better
     }
 
-    /// Whether it had stopped when so many epochs were done.
-    pub(crate) fn had_stopped_by(&self, epochs: usize) -> bool {
-        let done = self.diverged.map_or(self.curve.len(), |epoch| epoch + 1);
-        self.has_stopped && done <= epochs
-    }
-
     /// The best epoch.
     ///
     /// # Errors

@@ -99,7 +99,11 @@ where
         out
     }
 
-    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn attend(
+        graph: &Self::Links,
+        inputs: &AttentionInputs<Self>,
+        _: ProductRows,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [models, n_nodes, _] = shape::<Self>(&inputs[0]);
         let [x, sources, targets] = inputs.clone().map(into_contiguous);
         let shares = empty(&x, [models, graph.n_links, 1]);

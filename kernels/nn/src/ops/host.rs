@@ -53,13 +53,13 @@ impl DeviceOps for Flex {
         each(&[&x], |[x]| matrix.multiply_rows(x, width, rows), [n_rows * width], [matrix.n_rows(), width])
     }
 
-    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>) -> (HostTensor, HostTensor) {
+    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>, read: ProductRows) -> (HostTensor, HostTensor) {
         let [models, rows, width] = shape::<Self>(&inputs[0]);
         let values = inputs.each_ref().map(slice);
         let (mut outputs, mut attentions) = (Vec::new(), Vec::new());
         for model in 0..models {
-            let [x, sources, targets] = part(&values, model, [rows * width, rows, rows]);
-            let attended = graph.attend(x, sources, targets, width);
+            let inputs = part(&values, model, [rows * width, rows, rows]);
+            let attended = graph.attend(inputs, width, read);
             outputs.extend(attended.output);
             attentions.extend(attended.attention);
         }

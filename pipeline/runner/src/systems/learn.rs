@@ -200,11 +200,10 @@ fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell
                         remove `search`"
                 .to_owned());
         }
-        // One setting is no race, a GPU trains all models at once, and learned links cannot be put aside between laps. Halving
-        // gives settings up between the trials of a search.
+        // One setting is no race, and a GPU trains all models at once. Halving gives settings up between the trials of a search.
         let can_give_up = match params.search {
             Search::Full => false,
-            Search::Racing => params.device == Device::Cpu && !is_learned,
+            Search::Racing => params.device == Device::Cpu,
             Search::Halving => is_searched,
         };
         if params.settings().len() == 1 || !can_give_up {

@@ -150,7 +150,7 @@ fn models(task: &Task, tasks: &[Task]) -> usize {
         // After each trial before this one, some of the settings were given up; where settings fail, fewer are left.
         [Wire::Output { task: chooser, .. }] if tasks[*chooser].function == "halve-settings" => {
             let n_trials = wires(&tasks[*chooser], "curve").len();
-            (1..=n_trials).fold(of_grid, HalveSettings::n_kept)
+            HalveSettings::n_left(of_grid, n_trials)
         }
         _ => 1,
     }

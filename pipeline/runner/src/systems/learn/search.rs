@@ -2,7 +2,7 @@
 
 use veilgraph_contract::{Artifact, Private, Zone};
 use veilgraph_graph::Labels;
-use veilgraph_train::{ChooseSetting, HalveSettings, Params, Search, SearchGrid};
+use veilgraph_train::{ChooseSetting, Device, HalveSettings, Params, Search, SearchGrid};
 
 use super::{CLASSIFY, GRID, TABLE};
 use crate::config::{ConfigError, MetricGroup};
@@ -27,23 +27,26 @@ pub(in crate::systems) fn search_trials(plan: &mut Plan, data: &Branch) -> Resul
 pub(super) fn search(plan: &mut Plan, trials: &[Branch], params: &Params) -> Result<Branch, ConfigError> {
     let run = Run { table: TABLE, ..Run::default() };
     let over_trials = Run { is_over_trials: true, ..run };
-    // Each trial trains what it is given, to the end, so that the first one is that of a full search.
     let halves = params.search == Search::Halving;
+    // The first trial of halving is a race, but for a GPU, which trains all models at once. Every later one trains what it is given
+    // to the end.
     let params = &Params { search: if halves { Search::Full } else { params.search }, ..params.clone() };
+    let races_first = halves && params.device == Device::Cpu;
+    let first = &Params { search: if races_first { Search::Racing } else { params.search }, ..params.clone() };
     let mut searched: Vec<Branch> = Vec::new();
     let mut kept: Option<Branch> = None;
-    let mut n_left = params.settings().len();
+    let n_settings = params.settings().len();
     for (number, branch) in trials.iter().enumerate() {
         let mut branch = branch.clone();
         if let Some(kept) = &kept {
             branch.take("chosen_setting", kept);
         }
+        let params = if number == 0 { first } else { params };
         searched.push(plan.run::<SearchGrid>(&[&branch], params, run)?.without(&["chosen_setting"]));
         // Of two settings one is chosen, and not kept for another trial.
-        if halves && n_left <= 2 {
+        if halves && HalveSettings::n_left(n_settings, number) <= 2 {
             break;
         }
-        n_left = HalveSettings::n_kept(n_left, searched.len());
         if halves && number + 1 < trials.len() {
             let all: Vec<&Branch> = searched.iter().collect();
             let step = format!("kept-{}", number + 1);
