@@ -125,7 +125,7 @@ const SWEEPS: &[Sweep] = &[
     beside("train.blend", ["false", "true"], BEST),
     beside("train.beliefs", ["false", "true"], BEST),
     beside("train.task", ["classify", "beliefs"], BEST),
-    beside("train.search", ["full", "racing"], &["train.learning_rate=[0.1, 0.01]"]),
+    beside("train.search", ["full", "racing"], &["train.learning_rate=[0.1, 0.08, 0.05, 0.02, 0.01]"]),
     beside("train.inductive", ["false", "true"], &["construct.variant=hard"]),
     beside("audit.targets", ["20", "30"], ATTACKED),
     beside("audit.described_by", ["answers", "answers-and-features"], SHADOWED),

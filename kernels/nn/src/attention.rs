@@ -3,7 +3,7 @@
 mod passes;
 
 use pulp::Arch;
-use veilgraph_graph::{ProductRows, SparseMatrix};
+use veilgraph_graph::SparseMatrix;
 
 use passes::{Attend, Gradient};
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
@@ -23,7 +23,7 @@ pub struct AttentionGraph {
 pub(crate) struct Attended {
     /// Row-major `[n, width]`.
     pub output: Vec<f32>,
-    /// Attention `α` of each link, `[links]`, row by row; it sums to 1 over the links of a node.
+    /// Attention `α` of each link, `[links]`, row by row; it sums to 1 over the links of a node that is read.
     pub attention: Vec<f32>,
 }
 
@@ -40,15 +40,16 @@ impl AttentionGraph {
     }
 
     /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and
-    /// `c_ij = w_ij α_ij` (double weight) or `α_ij`. Nodes whose rows nobody reads have zeros.
+    /// `c_ij = w_ij α_ij` (double weight) or `α_ij`. `read` are the nodes whose output is read, in strictly ascending order, or all
+    /// nodes; the others have zeros.
     ///
     /// # Shapes
     /// The inputs are `x`, row-major `[n, width]`, and the scores of sources (`s`) and of targets (`t`), `[n]` each.
     ///
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
-    pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, rows: ProductRows) -> Attended {
-        Arch::new().dispatch(Attend { graph: self, x, scores: [sources, targets], width, rows })
+    pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, read: Option<&[u32]>) -> Attended {
+        Arch::new().dispatch(Attend { graph: self, x, scores: [sources, targets], width, read })
     }
 
     /// Gradients of the loss by features, scores of sources and scores of targets, given the gradient `g` by the

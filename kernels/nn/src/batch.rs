@@ -30,9 +30,7 @@ use crate::score::softmax;
 use best::Best;
 use forward::Forward;
 use history::History;
-use snapshot::SavedParameter;
-
-pub(crate) use snapshot::Snapshot;
+use snapshot::{SavedParameter, Snapshot};
 
 /// Models in training.
 pub(crate) struct Batch<'a, B: DeviceOps> {
@@ -142,9 +140,9 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         self.epoch >= epochs || self.models.iter().all(|model| model.has_stopped)
     }
 
-    /// The curve of each model so far.
-    pub(crate) fn curves(&self) -> Vec<&[EpochRecord]> {
-        self.models.iter().map(|model| &model.curve[..]).collect()
+    /// The curve of one model so far.
+    pub(crate) fn curve(&self, model: usize) -> &[EpochRecord] {
+        &self.models[model].curve
     }
 
     /// One step of every model, then its evaluation.

@@ -61,8 +61,7 @@ pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) 
 pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3], read: &ReadRows) -> Tracked<B> {
     let inputs = primitives(inputs);
     let plain: AttentionInputs<B> = inputs.each_ref().map(|input| input.primitive.clone());
-    let rows = read.as_deref().map_or(ProductRows::All, ProductRows::Read);
-    let (output, attention) = B::attend(graph, &plain, rows);
+    let (output, attention) = B::attend(graph, &plain, read.as_deref());
     let graph = graph.clone();
     let [x, sources, targets] = &inputs;
     // What nobody read has no gradient, and such nodes are passed over.

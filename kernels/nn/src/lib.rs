@@ -53,7 +53,7 @@ pub use learned::{LinkLearning, ReportedLinks};
 pub use link_prediction::{LinkRecord, LinkTraining, TrainedLinks, train_links};
 pub use model_weights::ModelWeights;
 pub use predict::{PredictError, predict};
-pub use racing::{Raced, race};
+pub use racing::{FIRST_HEAT, Raced, race};
 pub use saved_model::{GridDescription, SavedModel};
 pub use training::{on_threads, train};
 pub use training_graph::TrainingGraph;

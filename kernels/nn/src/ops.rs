@@ -70,15 +70,15 @@ pub(crate) trait DeviceOps: Backend {
     /// # Shapes
     /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`; the adjoint swaps both.
     fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, rows: ProductRows) -> FloatTensor<Self>;
-    /// [`AttentionGraph::attend`] of every model: the output, and the attention of every link. Nodes that nobody reads may be left
-    /// out.
+    /// [`AttentionGraph::attend`] of every model: the output, and the attention of every link. Rows of nodes
+    /// that nobody reads have no meaning.
     ///
     /// # Shapes
     /// Returns `[models, n, width]` and `[models, links, 1]`.
     fn attend(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
-        rows: ProductRows,
+        read: Option<&[u32]>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
     /// Gradients of the inputs of [`Self::attend`], given its attention and the gradient of its output.
     ///

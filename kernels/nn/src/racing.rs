@@ -1,7 +1,5 @@
 //! A race among the models of a grid: a model that is no longer expected to win stops before its last epoch.
 
-use std::sync::atomic::Ordering;
-
 use burn::backend::Flex;
 use veilgraph_contract::{Progress, StageRng};
 
@@ -12,11 +10,14 @@ use crate::grid::{EpochRecord, Grid, Schedule, Setting, Trained};
 use crate::network::Network;
 use crate::training::{checkpoint_name, train};
 
-/// Models of the first heat. Every later heat has twice as many as the one before it.
-const FIRST_HEAT: usize = 4;
+/// Models of the first heat, which train to the end. So in a grid of no more than these nothing is ever dropped.
+pub const FIRST_HEAT: usize = 4;
 
 /// A model is judged after each twelfth of the epochs but the last.
 const LAPS: usize = 12;
+
+/// A pace is measured over so many epochs at least: a single one may rise by chance.
+const LEAST_WINDOW: usize = 4;
 
 /// How far above the lowest loss a model may be expected to end, as a share of that loss, and still go on: settings are
 /// chosen by their mean over trials, and the best of one trial need not be the best of all.
@@ -37,14 +38,16 @@ pub struct Raced {
 
 /// Trains the models of a grid as [`train`] does, and drops those that are no longer expected to win.
 ///
-/// Models run in heats: the first one has four models from all over the grid, which train to the end, and every later one
-/// has twice as many as the one before it. After each twelfth of the epochs, the lowest validation loss of a model so far is
-/// extended to the last epoch at the pace of the last third of the epochs that are done. As a rule, a loss falls more slowly
-/// the longer a model trains, so this is a low guess at what the model can still reach. Where even this is more than 5 %, and
-/// 0.01 nats, above the lowest loss of the heats before, the model is dropped. Models of one heat do not know of each other, so the number
-/// of threads changes nothing.
+/// Models run in heats: the first one has [`FIRST_HEAT`] models from all over the grid, which train to the end, and every later
+/// one has twice as many as the one before it; the last one has what is left. After each twelfth of the epochs, the lowest
+/// validation loss of a model so far is extended to the last epoch at the pace of the last third of the epochs that are done,
+/// which has to be four epochs at least. As a rule, a loss falls more slowly the longer a model trains, so this is a low guess
+/// at what the model can still reach. Where even this is above the lowest loss of earlier heats by more than 5 % of that loss
+/// and by more than 0.01 nats, the model is dropped. Models are never judged by others of their own heat, so the number of
+/// threads changes nothing. Where all models of the first heats diverge, those of the next one train to the end.
 ///
-/// On a GPU nothing is dropped, because a GPU trains all models at once.
+/// On a GPU nothing is dropped, because a GPU trains all models at once. Nor is it where links are learned: their losses may stay
+/// where they are for most of the epochs and fall then, so that the pace at one time says little about later.
 ///
 /// # Source
 /// Maron, Moore (1994), Hoeffding races, for dropping what cannot win; Domhan, Springenberg, Hutter (2015), Speeding up
@@ -59,7 +62,7 @@ pub fn race(
     rng: &StageRng,
     progress: &Progress,
 ) -> Raced {
-    if device != Device::Cpu {
+    if device != Device::Cpu || dataset.learns_links() {
         return Raced { models: train(dataset, settings, schedule, device, rng, progress), dropped: Vec::new() };
     }
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
@@ -100,8 +103,8 @@ impl Grid<'_> {
                 break;
             }
             // A checkpoint may be some epochs further, but not beyond the lap after which the model is dropped.
-            if reachable_loss(&batch.curves()[0][..epochs], all) > lowest + (MARGIN * lowest).max(LEAST_MARGIN) {
-                self.done.fetch_add((all - epochs) as u64, Ordering::Relaxed);
+            if reachable_loss(&batch.curve(0)[..epochs], all) > lowest + (MARGIN * lowest).max(LEAST_MARGIN) {
+                self.report_epochs((all - epochs) as u64);
                 is_dropped = true;
                 break;
             }
@@ -129,14 +132,13 @@ fn lowest_loss(curve: &[EpochRecord]) -> f64 {
 }
 
 /// Returns the lowest loss after `all` epochs, if it went on falling as in the last third of this curve: minus infinity where
-/// the curve is too short to have a pace.
+/// this third is too short to have a pace.
 fn reachable_loss(curve: &[EpochRecord], all: usize) -> f64 {
     let window = curve.len().div_ceil(3);
-    // Before the first epoch the loss is infinite, and so is the pace.
-    let (before, loss) = (lowest_loss(&curve[..curve.len() - window]), lowest_loss(curve));
-    if before.is_infinite() {
+    if window < LEAST_WINDOW {
         return f64::NEG_INFINITY;
     }
+    let (before, loss) = (lowest_loss(&curve[..curve.len() - window]), lowest_loss(curve));
     loss - (before - loss) / window as f64 * (all - curve.len()) as f64
 }
 

@@ -33,7 +33,8 @@ pub fn train(
 ) -> Vec<Result<Trained, Failure>> {
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
     // Learned links stay on the CPU, whatever the device.
-    match if dataset.learns_links() { Device::Cpu } else { device } {
+    let device = if dataset.learns_links() { Device::Cpu } else { device };
+    match device {
         Device::Cpu => {
             let all: Vec<usize> = (0..settings.len()).collect();
             grid.on_cpu(&all, |network, model| {
@@ -165,9 +166,14 @@ impl<'a> Grid<'a> {
             {
                 self.progress.save_checkpoint(name, &bytes);
             }
-            let steps = self.done.fetch_add(n_models, Ordering::Relaxed) + n_models;
-            self.progress.report(steps, (self.settings.len() * self.schedule.epochs) as u64);
+            self.report_epochs(n_models);
         }
+    }
+
+    /// Reports so many more epochs that are trained, or need not be.
+    pub(crate) fn report_epochs(&self, epochs: u64) {
+        let done = self.done.fetch_add(epochs, Ordering::Relaxed) + epochs;
+        self.progress.report(done, (self.settings.len() * self.schedule.epochs) as u64);
     }
 }
 

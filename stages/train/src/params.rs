@@ -1,7 +1,9 @@
 //! The `[train]` table.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_nn::{Architecture, Correction, Device, LinkLearning, NetworkOptions, SageNorm, Schedule, Setting, Unit};
+use veilgraph_nn::{
+    Architecture, Correction, Device, FIRST_HEAT, LinkLearning, NetworkOptions, SageNorm, Schedule, Setting, Unit,
+};
 
 use crate::Search;
 
@@ -206,6 +208,13 @@ impl Params {
             }
         }
         settings
+    }
+
+    /// Whether a race can drop settings of this grid. A GPU trains all models at once, learned links do not race, and the first heat
+    /// is never dropped.
+    #[must_use]
+    pub fn can_race(&self) -> bool {
+        self.device == Device::Cpu && self.links.is_none() && self.settings().len() > FIRST_HEAT
     }
 
     /// Choices inside the layers.

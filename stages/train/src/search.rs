@@ -17,7 +17,8 @@ pub enum Search {
     Full,
     /// Those that are no longer expected to win are dropped ([`veilgraph_nn::race`]), and are never chosen.
     Racing,
-    /// A race in the first trial of a search, and in every later one those that [`HalveSettings`] keeps, to the end.
+    /// All of them, if they can with a race, in the first trial of a search, and in every later one those that [`HalveSettings`]
+    /// keeps, to the end.
     Halving,
 }
 
@@ -29,7 +30,7 @@ pub struct ChooseSetting;
 
 /// Keeps the settings with the lowest mean validation losses over the trials so far, for the next one
 /// ([`HalveSettings::n_left`] of them). It is called halving although only a quarter goes on after the first trial. Settings that
-/// could not be trained count among those that are given up.
+/// were dropped or could not be trained count among those that are given up.
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
@@ -120,13 +121,13 @@ impl Stage for HalveSettings {
 
     fn run((curves,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let mut ranked = Curves::ranked(&curves, params.settings().len() as u32);
-        // As many as the plan says, also where some settings failed: then fewer of those that can be trained are given up.
+        // As many as the plan says, also where some settings were dropped or failed: then fewer of the others are given up.
         ranked.truncate(Self::n_left(params.settings().len(), curves.len()));
         ranked.sort_unstable();
         if !ranked.is_empty() {
             return Ok((ChosenSettings { models: ranked },));
         }
-        // In the first trial of a search nothing was given up yet.
+        // In the first trial of a search something is given up only where something else was trained to the end.
         Err(if curves.len() > 1 { Error::NoneLeft } else { Error::NoCommonSetting })
     }
 }

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 
 use pulp::{Simd, WithSimd};
-use veilgraph_graph::ProductRows;
 
 use super::{Attended, AttentionGraph, NEGATIVE_SLOPE};
 use crate::exponential::exp;
@@ -22,8 +21,8 @@ pub(super) struct Attend<'a> {
     /// Of sources, and of targets.
     pub scores: [&'a [f32]; 2],
     pub width: usize,
-    /// The nodes whose output is read.
-    pub rows: ProductRows<'a>,
+    /// The nodes whose output is read, in strictly ascending order, or all of them.
+    pub read: Option<&'a [u32]>,
 }
 
 impl WithSimd for Attend<'_> {
@@ -70,15 +69,16 @@ impl Attend<'_> {
     /// `BLOCKS` is 0.
     #[inline(always)]
     fn attend_blocks<S: Simd, const BLOCKS: usize>(&self, simd: S, x: &[[f32; LANES]]) -> Attended {
-        let Self { graph, scores: [source_scores, target_scores], width, rows, .. } = *self;
+        let Self { graph, scores: [source_scores, target_scores], width, read, .. } = *self;
         let n_blocks = if BLOCKS == 0 { width.div_ceil(LANES) } else { BLOCKS };
         let mut output = vec![[0.0; LANES]; x.len()];
         let mut attention = vec![0.0; graph.links.n_entries()];
         let mut rest = attention.as_mut_slice();
-        let mut read = match rows {
-            ProductRows::Read(nodes) => Some(nodes.iter().peekable()),
-            ProductRows::All | ProductRows::Nonzero(_) => None,
-        };
+        debug_assert!(
+            read.is_none_or(|read| read.is_sorted_by(|a, b| a < b)),
+            "nodes are listed in strictly ascending order"
+        );
+        let mut read = read.map(|read| read.iter().peekable());
         for (node, out) in output.chunks_exact_mut(n_blocks).enumerate() {
             let (neighbours, weights) = graph.links.row(node);
             let (shares, after) = rest.split_at_mut(neighbours.len());

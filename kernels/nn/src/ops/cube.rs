@@ -102,7 +102,7 @@ where
     fn attend(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
-        _: ProductRows,
+        _: Option<&[u32]>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [models, n_nodes, _] = shape::<Self>(&inputs[0]);
         let [x, sources, targets] = inputs.clone().map(into_contiguous);

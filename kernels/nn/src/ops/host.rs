@@ -53,7 +53,7 @@ impl DeviceOps for Flex {
         each(&[&x], |[x]| matrix.multiply_rows(x, width, rows), [n_rows * width], [matrix.n_rows(), width])
     }
 
-    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>, read: ProductRows) -> (HostTensor, HostTensor) {
+    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>, read: Option<&[u32]>) -> (HostTensor, HostTensor) {
         let [models, rows, width] = shape::<Self>(&inputs[0]);
         let values = inputs.each_ref().map(slice);
         let (mut outputs, mut attentions) = (Vec::new(), Vec::new());

@@ -82,7 +82,7 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
     let [sources, targets] = scores;
     let inputs = [shaped(&x), sources, targets];
-    let (output, shares) = B::attend(&links, &inputs, ProductRows::All);
+    let (output, shares) = B::attend(&links, &inputs, None);
     found.push(("attend", to_host::<B>(output)));
     found.push(("shares", to_host::<B>(shares.clone())));
     let upstream = noise(models * NODES * width, 5);

@@ -1,3 +1,5 @@
+use std::sync::Mutex;
+
 use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
@@ -23,9 +25,10 @@ fn a_loss_is_extended_at_its_present_pace() {
     // What fell early and then hardly does any more is judged by what it does now.
     let flat = curve((0..40).map(|epoch| if epoch < 20 { 5.0 } else { 1.0 }));
     assert_eq!(reachable_loss(&flat, 100), 1.0);
-    for too_short in [0, 1] {
+    for too_short in [0, 1, 9] {
         assert_eq!(reachable_loss(&falling[..too_short], 100), f64::NEG_INFINITY, "no pace yet");
     }
+    assert!(reachable_loss(&falling[..10], 100).is_finite());
 }
 
 #[test]
@@ -83,14 +86,11 @@ fn a_race_has_the_winner_of_the_full_search_and_trains_fewer_epochs() {
     for seed in 0..5 {
         let rng = StageRng::new(seed, "train", 0);
         let full = train(&dataset, &settings(), SCHEDULE, Device::Cpu, &rng, &Progress::none());
-        let Raced { models, dropped } = raced(&dataset, &rng, &Progress::none());
-        // The first heat, which trains to the end, is 0, 4, 2 and 6. Of the others 5 and 7 hardly move.
-        assert!([5, 7].iter().all(|model| dropped.contains(model)), "seed {seed}: {dropped:?}");
-        assert!(dropped.iter().all(|model| model % 2 == 1), "seed {seed}: {dropped:?}");
-        let lowest = |model: &Result<Trained, Failure>| {
-            let trained = model.as_ref().expect("trains");
-            trained.curve[trained.best_epoch].validation_loss
-        };
+        let keeper = Keeper::default();
+        let Raced { models, dropped } = raced(&dataset, &rng, &Progress::new(&keeper));
+        // The first heat, which trains to the end, is 0, 4, 2 and 6.
+        assert!(dropped.ends_with(&[5, 7]), "seed {seed}: {dropped:?}");
+        let lowest = |model: &Result<Trained, Failure>| lowest_loss(&model.as_ref().expect("trains").curve);
         let winner =
             |of: &[Result<Trained, Failure>]| (0..of.len()).min_by(|&a, &b| lowest(&of[a]).total_cmp(&lowest(&of[b])));
         assert_eq!(winner(&models), winner(&full), "seed {seed}");
@@ -105,15 +105,88 @@ fn a_race_has_the_winner_of_the_full_search_and_trains_fewer_epochs() {
     }
 }
 
-/// The first four models have trained for 35 epochs, the others not at all.
+/// Models of the second heat are judged by the first one alone, so that it does not matter which of them ends first.
+#[test]
+fn a_race_does_not_depend_on_the_number_of_threads() {
+    let (dataset, rng) = (dataset(), StageRng::new(2, "train", 0));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let Raced { models, dropped } = pool.install(|| raced(&dataset, &rng, &Progress::none()));
+        (models, dropped)
+    };
+    let one = on(1);
+    assert_eq!(on(3), one);
+    assert_eq!(on(8), one);
+}
+
+/// Models 0 and 2 of the first heat have trained for 35 epochs, and 5 and 7, which are dropped later, for three.
 #[test]
 fn a_race_goes_on_from_its_checkpoints_bit_for_bit() {
     let (dataset, rng, keeper) = (dataset(), StageRng::new(1, "train", 0), Keeper::default());
     let progress = Progress::new(&keeper);
-    let schedule = Schedule { epochs: 35, ..SCHEDULE };
-    let paused = train(&dataset, &settings()[..4], schedule, Device::Cpu, &rng, &progress);
-    assert!(paused.iter().all(Result::is_ok));
-    let (resumed, whole) = (raced(&dataset, &rng, &progress), raced(&dataset, &rng, &Progress::none()));
+    let all = settings();
+    let grid = Grid::new(&dataset, &all, SCHEDULE, &rng, &progress);
+    for (model, epochs) in [(0, 35), (2, 35), (5, 3), (7, 3)] {
+        let name = checkpoint_name(model, 1);
+        grid.on_cpu(&[model], |network, model| {
+            let mut batch = grid.begin::<Flex>(&name, &all[model..=model], &Default::default());
+            grid.advance(&mut batch, &name, network, epochs);
+        });
+        assert!(keeper.0.lock().expect("no panic").contains_key(&name));
+    }
+    // The epochs so far are those of this test.
+    let unwatched = Keeper(Mutex::new(keeper.0.lock().expect("no panic").clone()));
+    let (resumed, whole) =
+        (raced(&dataset, &rng, &Progress::new(&unwatched)), raced(&dataset, &rng, &Progress::none()));
     assert_eq!(resumed.dropped, whole.dropped);
     assert_eq!(resumed.models, whole.models);
+}
+
+/// The first heat is 0, 8, 4 and 2; the second one is all of 10, 6, 1, 9, 5, 3, 11 and 7, and the third one what is left.
+#[test]
+fn models_are_judged_by_every_heat_before_theirs() {
+    let (dataset, rng) = (dataset(), StageRng::new(3, "train", 0));
+    let with = |fast: &[usize], diverging: &[usize]| {
+        let setting = |model: usize| Setting {
+            learning_rate: match model {
+                model if diverging.contains(&model) => f64::MAX,
+                model if fast.contains(&model) => 0.05,
+                _ => 1e-5,
+            },
+            weight_decay: 1e-4,
+            dropout: 0.0,
+            initial_seed: model as u64,
+        };
+        let settings: Vec<Setting> = (0..16).map(setting).collect();
+        let Raced { models, dropped } = race(&dataset, &settings, SCHEDULE, Device::Cpu, &rng, &Progress::none());
+        assert!((0..16).all(|model| models[model].is_err() == diverging.contains(&model)));
+        dropped
+    };
+    let heats = heats(16);
+    assert_eq!(heats.iter().map(Vec::len).collect::<Vec<_>>(), [4, 8, 4]);
+    // One fast model in the second heat: the third one is judged by it, and the others of its own heat are not.
+    let mut third = heats[2].clone();
+    third.sort_unstable();
+    let dropped = with(&heats[1][..1], &[]);
+    assert!(third.iter().all(|model| dropped.contains(model)), "{dropped:?}");
+    assert!(heats[1].iter().filter(|model| dropped.contains(model)).count() < 4, "{dropped:?}");
+    // Where all of the first heat diverge, nothing is known when the second one runs.
+    assert_eq!(with(&heats[1][..1], &heats[0]), third);
+}
+
+/// A model that stops by its patience is not dropped, and too few epochs have no pace.
+#[test]
+fn what_stops_by_itself_or_trains_shortly_is_not_dropped() {
+    let (dataset, rng) = (dataset(), StageRng::new(1, "train", 0));
+    let with = |schedule| race(&dataset, &settings(), schedule, Device::Cpu, &rng, &Progress::none());
+    let patience = Schedule { patience: Some(1), min_epochs: 4, ..SCHEDULE };
+    let Raced { models, dropped } = with(patience);
+    let full = train(&dataset, &settings(), patience, Device::Cpu, &rng, &Progress::none());
+    let kept = || (0..8).filter(|model| !dropped.contains(model));
+    assert!(kept().all(|model| models[model] == full[model]), "bit for bit");
+    assert!(kept().any(|model| full[model].as_ref().expect("trains").curve.len() < 60), "one model at least stops");
+    for epochs in [1, 9, 10] {
+        let short = with(Schedule { epochs, ..SCHEDULE });
+        assert!(short.dropped.is_empty() && short.models.iter().all(Result::is_ok), "{epochs} epochs");
+    }
 }

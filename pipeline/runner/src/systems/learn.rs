@@ -200,10 +200,11 @@ fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell
                         remove `search`"
                 .to_owned());
         }
-        // One setting is no race, and a GPU trains all models at once. Halving gives settings up between the trials of a search.
+        params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
+        // Halving gives settings up between the trials of a search.
         let can_give_up = match params.search {
             Search::Full => false,
-            Search::Racing => params.device == Device::Cpu,
+            Search::Racing => params.can_race(),
             Search::Halving => is_searched,
         };
         if params.settings().len() == 1 || !can_give_up {
@@ -214,7 +215,6 @@ fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell
                         search_trials, two or more of them, or remove `search`"
                 .to_owned());
         }
-        params.links = if is_learned { Some(params.links.unwrap_or_default()) } else { None };
         if is_learned && params.model == Architecture::Gat {
             return Err("solitude learns links for gcn and graphsage (its published figures with gat are numerical \
                         failures); leave gat to a config without solitude"

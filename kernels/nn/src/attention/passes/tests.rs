@@ -55,7 +55,7 @@ fn both_passes_are_those_of_the_formulas() {
     for (double_weight, width) in [false, true].into_iter().flat_map(|double| WIDTHS.map(|width| (double, width))) {
         let graph = graph(double_weight);
         let [x, sources, targets, g] = given(width);
-        let attended = graph.attend([&x, &sources, &targets], width, ProductRows::All);
+        let attended = graph.attend([&x, &sources, &targets], width, None);
         let exact =
             [&x, &sources, &targets].map(|values| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>());
         let wanted = objective(&graph, exact.each_ref().map(Vec::as_slice), &g, width);
@@ -84,8 +84,8 @@ fn every_width_of_vectors_gives_the_same_bits() {
     for width in WIDTHS {
         let graph = graph(true);
         let [x, sources, targets, g] = given(width);
-        let wide = graph.attend([&x, &sources, &targets], width, ProductRows::All);
-        let call = Attend { graph: &graph, x: &x, scores: [&sources, &targets], width, rows: ProductRows::All };
+        let wide = graph.attend([&x, &sources, &targets], width, None);
+        let call = Attend { graph: &graph, x: &x, scores: [&sources, &targets], width, read: None };
         let narrow = pulp::Scalar::new().vectorize(call);
         assert_eq!(bits(&wide.output), bits(&narrow.output), "width {width}");
         assert_eq!(bits(&wide.attention), bits(&narrow.attention), "width {width}");
@@ -107,7 +107,7 @@ fn large_scores_do_not_overflow() {
         let graph = AttentionGraph::new(&matrix(N, rows), false);
         let mut sources = vec![300.0; N];
         sources[largest] = 400.0;
-        let attended = graph.attend([&values(N * width, 1), &sources, &[0.0; N]], width, ProductRows::All);
+        let attended = graph.attend([&values(N * width, 1), &sources, &[0.0; N]], width, None);
         let shares = &attended.attention[..N];
         let (column, _) = graph.links.row(0);
         let place = column.iter().position(|&j| j as usize == largest).expect("linked");
@@ -116,7 +116,7 @@ fn large_scores_do_not_overflow() {
             "{shares:?}"
         );
         sources[largest] = f32::NAN;
-        let attended = graph.attend([&values(N * width, 1), &sources, &[0.0; N]], width, ProductRows::All);
+        let attended = graph.attend([&values(N * width, 1), &sources, &[0.0; N]], width, None);
         assert!(attended.output[..width].iter().all(|value| value.is_nan()), "a row with a NaN");
         let others = (1..N).filter(|&node| node != largest);
         assert!(others.flat_map(|node| &attended.output[node * width..][..width]).all(|value| value.is_finite()));
@@ -130,7 +130,7 @@ fn nodes_without_a_gradient_are_not_read() {
     let rows = (0..N).map(|i| if i == UNREAD { vec![(9, 1.0)] } else { Vec::new() });
     let graph = AttentionGraph::new(&matrix(N, rows), true);
     let [mut x, sources, targets, mut g] = given(width);
-    let attended = graph.attend([&x, &sources, &targets], width, ProductRows::All);
+    let attended = graph.attend([&x, &sources, &targets], width, None);
     x[9 * width..10 * width].fill(f32::INFINITY);
     g[9 * width..10 * width].fill(0.0);
     let gradients = graph.gradient([&x, &sources, &targets], &attended.attention, &g, width);
@@ -142,9 +142,9 @@ fn nodes_that_are_read_do_not_depend_on_the_others() {
     for width in WIDTHS {
         let graph = graph(true);
         let [x, sources, targets, _] = given(width);
-        let all = graph.attend([&x, &sources, &targets], width, ProductRows::All);
+        let all = graph.attend([&x, &sources, &targets], width, None);
         let read: Vec<u32> = (0..N as u32).filter(|node| node % 3 == 1).collect();
-        let some = graph.attend([&x, &sources, &targets], width, ProductRows::Read(&read));
+        let some = graph.attend([&x, &sources, &targets], width, Some(&read));
         let mut start = 0;
         for node in 0..N {
             let (row, links) = (node * width..(node + 1) * width, start..start + graph.links.row(node).0.len());

@@ -147,7 +147,7 @@ fn models(task: &Task, tasks: &[Task]) -> usize {
     };
     match wires(task, "chosen_setting").as_slice() {
         [] => of_grid,
-        // After each trial before this one, some of the settings were given up; where settings fail, fewer are left.
+        // After each trial before this one, some of the settings were given up; where many were dropped or fail, fewer are left.
         [Wire::Output { task: chooser, .. }] if tasks[*chooser].function == "halve-settings" => {
             let n_trials = wires(&tasks[*chooser], "curve").len();
             HalveSettings::n_left(of_grid, n_trials)

@@ -2,7 +2,7 @@
 
 use veilgraph_contract::{Artifact, Private, Zone};
 use veilgraph_graph::Labels;
-use veilgraph_train::{ChooseSetting, Device, HalveSettings, Params, Search, SearchGrid};
+use veilgraph_train::{ChooseSetting, HalveSettings, Params, Search, SearchGrid};
 
 use super::{CLASSIFY, GRID, TABLE};
 use crate::config::{ConfigError, MetricGroup};
@@ -28,10 +28,9 @@ pub(super) fn search(plan: &mut Plan, trials: &[Branch], params: &Params) -> Res
     let run = Run { table: TABLE, ..Run::default() };
     let over_trials = Run { is_over_trials: true, ..run };
     let halves = params.search == Search::Halving;
-    // The first trial of halving is a race, but for a GPU, which trains all models at once. Every later one trains what it is given
-    // to the end.
+    // The first trial of halving is a race where there can be one. Every later one trains what it is given to the end.
     let params = &Params { search: if halves { Search::Full } else { params.search }, ..params.clone() };
-    let races_first = halves && params.device == Device::Cpu;
+    let races_first = halves && params.can_race();
     let first = &Params { search: if races_first { Search::Racing } else { params.search }, ..params.clone() };
     let mut searched: Vec<Branch> = Vec::new();
     let mut kept: Option<Branch> = None;
