@@ -4,10 +4,10 @@ mod rows_of_task;
 
 use std::borrow::Cow;
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::product_rows::ProductRows;
+use crate::vectors::{dispatch, dispatch_long};
 use rows_of_task::RowsOfTask;
 
 /// Says how the terms of a product are summed.
@@ -167,7 +167,8 @@ fn multiply_padded(factor: Factor, blocks: &[TermBlock], x: &[f32], width: usize
         ROWS_PER_TASK
     };
     product.par_chunks_mut(n_rows * width).enumerate().for_each(|(task, out)| {
-        Arch::new().dispatch(RowsOfTask { factor, blocks, x, width, sums, first_row: task * n_rows, out });
+        let rows_of_task = RowsOfTask { factor, blocks, x, width, sums, first_row: task * n_rows, out };
+        if width.is_multiple_of(2 * LANES) { dispatch_long(rows_of_task) } else { dispatch(rows_of_task) }
     });
     product
 }

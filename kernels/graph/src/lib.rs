@@ -22,6 +22,7 @@ mod predictions;
 mod product_rows;
 mod ranking;
 mod sparse;
+pub mod vectors;
 mod weighted;
 
 pub use adjacency::AdjacencyList;

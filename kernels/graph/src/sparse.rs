@@ -4,11 +4,12 @@
 
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 
 use crate::product_rows::ProductRows;
+use crate::vectors::dispatch;
 
 /// This sparse matrix is stored in compressed rows; the columns of each row ascend.
 ///
@@ -189,11 +190,11 @@ impl SparseMatrix {
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
         if self.n_rows() <= ROWS_PER_TASK {
-            Arch::new().dispatch(Multiply { matrix: self, x, width, rows, first: 0, product: &mut product });
+            dispatch(Multiply { matrix: self, x, width, rows, first: 0, product: &mut product });
         } else {
             let parts = product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate();
             parts.for_each(|(task, product)| {
-                Arch::new().dispatch(Multiply { matrix: self, x, width, rows, first: task * ROWS_PER_TASK, product });
+                dispatch(Multiply { matrix: self, x, width, rows, first: task * ROWS_PER_TASK, product });
             });
         }
         product

@@ -2,8 +2,8 @@
 
 mod passes;
 
-use pulp::Arch;
 use veilgraph_graph::SparseMatrix;
+use veilgraph_graph::vectors::dispatch;
 
 use passes::{Attend, Gradient};
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
@@ -49,7 +49,7 @@ impl AttentionGraph {
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
     pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, read: Option<&[u32]>) -> Attended {
-        Arch::new().dispatch(Attend { graph: self, x, scores: [sources, targets], width, read })
+        dispatch(Attend { graph: self, x, scores: [sources, targets], width, read })
     }
 
     /// Gradients of the loss by features, scores of sources and scores of targets, given the gradient `g` by the
@@ -62,7 +62,7 @@ impl AttentionGraph {
     /// `inputs`: as in [`Self::attend`]; `attention`: `[links]`; `g`: row-major `[n, width]`. Returns the shapes of the
     /// inputs.
     pub(crate) fn gradient(&self, inputs: [&[f32]; 3], attention: &[f32], g: &[f32], width: usize) -> [Vec<f32>; 3] {
-        Arch::new().dispatch(Gradient { graph: self, inputs, attention, g, width })
+        dispatch(Gradient { graph: self, inputs, attention, g, width })
     }
 
     /// The same attention over links in both directions, for devices that gather gradients along reverse links.

@@ -32,6 +32,8 @@ pub struct Dataset {
     pub(crate) validation: Vec<(u32, u16)>,
     pub(crate) objective: Objective,
     pub(crate) selection: Selection,
+    /// Whether the probabilities of trained models are read.
+    pub(crate) keeps_answers: bool,
 }
 
 impl Dataset {
@@ -75,7 +77,8 @@ impl Dataset {
             Some(noise) => Objective::new(noise, n_classes, graph.as_ref(), &training, &validation)?,
             None => (Objective::CrossEntropy, Selection::LowestLoss),
         };
-        Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection })
+        let keeps_answers = true;
+        Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection, keeps_answers })
     }
 
     /// This dataset without some of its training nodes; all else is shared.
@@ -96,6 +99,12 @@ impl Dataset {
             objective: Objective::CrossEntropy,
             ..*self
         })
+    }
+
+    /// This dataset for a search, which compares curves: the models that it trains have no probabilities.
+    #[must_use]
+    pub fn without_answers(self) -> Self {
+        Self { keeps_answers: false, ..self }
     }
 
     /// Whether models learn weights of links beside their parameters.

@@ -5,9 +5,10 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use crate::activation::{Unit, selu};
+use veilgraph_graph::vectors::dispatch;
 
 /// Constants of Philox 4x32: multipliers, what a key grows by in each round, and the number of rounds.
 ///
@@ -56,7 +57,7 @@ impl Dropout {
     /// # Shapes
     /// `x`, `y`: of one length.
     pub(crate) fn activate(self, unit: Unit, x: &[f32], y: &mut [f32], step: u32, layer: u32) {
-        Arch::new().dispatch(Activate { dropout: self, unit, x, y, step, layer });
+        dispatch(Activate { dropout: self, unit, x, y, step, layer });
     }
 }
 

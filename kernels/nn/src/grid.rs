@@ -95,7 +95,8 @@ pub struct Trained {
     pub curve: Vec<EpochRecord>,
     /// Epoch that was kept: where labels have no noise, the one with the lowest validation loss (the first, if several).
     pub best_epoch: usize,
-    /// Class probabilities at that epoch, row-major `[n_nodes, n_classes]`.
+    /// Class probabilities at that epoch, row-major `[n_nodes, n_classes]`; empty where the dataset is
+    /// [without answers](crate::Dataset::without_answers).
     pub probabilities: Vec<f32>,
     /// Parameters at that epoch.
     pub parameters: Vec<Parameter>,

@@ -2,9 +2,10 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use crate::exponential::exp;
+use veilgraph_graph::vectors::dispatch;
 
 /// How well a model classifies the labelled nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +51,7 @@ impl Softmax {
             row.iter_mut().zip(logits).for_each(|(term, &logit)| *term = logit - most);
             largest.push(most);
         }
-        Arch::new().dispatch(Exponentials(&mut terms));
+        dispatch(Exponentials(&mut terms));
         let totals = terms.chunks_exact(n_classes).map(|row| row.iter().sum()).collect();
         Self { terms, totals, largest }
     }

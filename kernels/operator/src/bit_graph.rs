@@ -2,8 +2,9 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use veilgraph_graph::BitMatrix;
+use veilgraph_graph::vectors::dispatch;
 
 use veilgraph_graph::lanes::for_lanes;
 
@@ -64,7 +65,7 @@ impl BitGraph {
     #[must_use]
     pub fn apply(&self, x: &[f32], width: usize, adjoint: bool) -> Vec<f32> {
         let bits = if adjoint { self.outgoing.as_ref().unwrap_or(&self.incoming) } else { &self.incoming };
-        Arch::new().dispatch(Sums { bits, x, width })
+        dispatch(Sums { bits, x, width })
     }
 
     /// Time per column of `x` that [`Self::apply`] takes, in units of one entry of a sparse matrix.

@@ -7,11 +7,12 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::chebyshev::{Chebyshev, LANES, SeriesValues, WORTH_THREADS};
 use crate::logistic_kernel::LogisticKernel;
+use veilgraph_graph::vectors::dispatch;
 
 /// Holds the distinct values among the parameters of the nodes, and which nodes share each: its group.
 ///
@@ -89,9 +90,8 @@ impl DistinctParameters {
             return vec![0.0; self.values.len()];
         }
         let exp_minus_b: Vec<f64> = self.values.iter().map(|&b| libm::exp(-b)).collect();
-        let arch = Arch::new();
         let scaled_sum =
-            |x: f64| arch.dispatch(ScaledSum { kernel, exp_x: libm::exp(x), exp_minus_b: &exp_minus_b, weights });
+            |x: f64| dispatch(ScaledSum { kernel, exp_x: libm::exp(x), exp_minus_b: &exp_minus_b, weights });
         let (low, high) = least_and_largest(&self.values);
         let series = if self.values.len() <= MOST_SUMMED_DIRECTLY {
             None
@@ -105,7 +105,7 @@ impl DistinctParameters {
             let mut points = [low + shift; LANES];
             points.iter_mut().zip(values).for_each(|(point, &b)| *point = b + shift);
             let scaled = match &series {
-                Some(series) => arch.dispatch(SeriesValues { series, points }),
+                Some(series) => dispatch(SeriesValues { series, points }),
                 None => points.map(scaled_sum),
             };
             let unscaled = points.iter().zip(scaled).map(|(&point, value)| libm::exp(point) * value);

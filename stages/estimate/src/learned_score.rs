@@ -14,7 +14,6 @@ mod chosen;
 mod coordinates;
 mod form;
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::blocks::MOST_LIKELY;
@@ -23,6 +22,7 @@ use chosen::{Chosen, ChosenPair, Stripe};
 pub(crate) use coordinates::Coordinates;
 use coordinates::RANK;
 use form::{Form, Sums};
+use veilgraph_graph::vectors::dispatch;
 
 /// Describes a listed pair of the row's node and a later one.
 #[derive(Clone, Copy)]
@@ -153,7 +153,7 @@ impl Fit<'_> {
                 slopes.push(slope);
                 chosen.weight * slope
             };
-            let sums = Arch::new().dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh });
+            let sums = dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh });
             (logarithm, slopes, sums)
         };
         let parts: Vec<(f64, Vec<f32>, Vec<f64>)> = self.stripes.par_iter().map(of_stripe).collect();
@@ -209,7 +209,7 @@ impl Fit<'_> {
             let weigh = |number: usize, chosen: &ChosenPair, score: f32| -> f32 {
                 chosen.weight * slopes[number] * slopes[number] * score
             };
-            Arch::new().dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh })
+            dispatch(Sums { stripe, coordinates: self.coordinates, form: &form, weigh })
         };
         let mut sums = symmetric(&sum_in_order(self.stripes.par_iter().zip(slopes).map(of_stripe).collect()));
         for (index, (sum, direction)) in sums.iter_mut().zip(direction).enumerate() {

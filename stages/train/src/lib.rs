@@ -87,12 +87,20 @@ impl Stage for Train {
     type Outputs = (Predictions, Curves, ModelWeights);
     type Error = Error;
 
-    fn run(
-        (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): Self::Inputs,
+    fn run(inputs: Self::Inputs, params: &Params, rng: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
+        Self::run_with(inputs, params, rng, progress, true)
+    }
+}
+
+impl Train {
+    /// As [`Self::run`]; predictions have no probabilities unless their answers are read.
+    fn run_with(
+        (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): <Self as Stage>::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
-    ) -> Result<Self::Outputs, Error> {
+        reads_answers: bool,
+    ) -> Result<<Self as Stage>::Outputs, Error> {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
         let mut settings = params.settings();
@@ -119,6 +127,7 @@ impl Stage for Train {
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
+        let dataset = if reads_answers { dataset } else { dataset.without_answers() };
         let (schedule, device) = (params.schedule(), params.device);
         let raced = match params.search {
             Search::Full | Search::Halving => {
@@ -128,7 +137,7 @@ impl Stage for Train {
             Search::Racing => race(&dataset, &settings, schedule, device, rng, progress),
         };
         let mut outputs = collect(raced, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
-        if seen.is_some() {
+        if seen.is_some() && reads_answers {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
             for answers in &mut outputs.0.models {
                 answers.probabilities = outputs.2.model(answers.model)?.probabilities(features, &whole)?;

@@ -57,11 +57,12 @@ impl Stage for SearchGrid {
     fn run(inputs: Self::Inputs, params: &Params, rng: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
         let (.., chosen) = &inputs;
         let chosen = chosen.clone();
-        let (_, mut curves, _) = Train::run(inputs, params, rng, progress).map_err(|error| match error {
-            // Settings that were kept can all fail, where others of the grid would not.
-            Error::AllFailed(_) if chosen.is_some() => Error::NoneLeft,
-            other => other,
-        })?;
+        let (_, mut curves, _) =
+            Train::run_with(inputs, params, rng, progress, false).map_err(|error| match error {
+                // Settings that were kept can all fail, where others of the grid would not.
+                Error::AllFailed(_) if chosen.is_some() => Error::NoneLeft,
+                other => other,
+            })?;
         // A network counts under the position of its setting in the grid, although not all of the grid was trained.
         if let Some(ChosenSettings { models }) = chosen {
             let position = |model: &mut u32| *model = models[*model as usize];

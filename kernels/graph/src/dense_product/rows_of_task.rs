@@ -4,7 +4,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Factor, LANES, MOST_SUMS, Sums, TermBlock, WORD};
+use super::{Factor, MOST_SUMS, Sums, TermBlock, WORD};
 
 /// Computes the rows of a product from `first_row` on with the processor's widest vector instructions.
 ///
@@ -26,7 +26,7 @@ impl WithSimd for RowsOfTask<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        const { assert!(LANES.is_multiple_of(S::F32_LANES), "columns are filled up to whole vectors") };
+        assert!(self.width.is_multiple_of(S::F32_LANES), "columns are filled up to whole vectors");
         let (x, _) = S::as_simd_f32s(self.x);
         let vectors = self.width / S::F32_LANES;
         let mut first_vector = 0;

@@ -5,12 +5,13 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+use veilgraph_graph::vectors::dispatch_long;
 
 use crate::adam::{ADAM_EPSILON, BETAS};
 
 /// Entries of a row that are stepped at once.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
 /// The gradients of so many vectors of entries are summed side by side, in registers.
 const VECTORS: usize = 8;
 
@@ -133,16 +134,17 @@ fn by_map<S: Simd>(simd: S, gradient: &[f32], inputs: &[f32], size: usize) -> Ve
 
 /// So many sums of a row are formed side by side; which weight goes into which does not depend on the processor.
 const LANES: usize = 16;
+/// So many squares are added in each lane in single precision, before they are added in double precision.
+const SQUARES: usize = 4;
 
 /// Returns the sums over a row of weights.
 #[inline(always)]
 fn totals_of_row(weights: &[f32], reported: &[f32]) -> SteppedRow {
     let mut sums = [0.0; LANES];
     let mut squares = [0.0; LANES];
-    for (weights, reported) in weights.chunks(BLOCK).zip(reported.chunks_exact(BLOCK)) {
-        let mut padded = [0.0; BLOCK];
+    for (weights, reported) in weights.chunks(SQUARES * LANES).zip(reported.chunks_exact(SQUARES * LANES)) {
+        let mut padded = [0.0; SQUARES * LANES];
         padded[..weights.len()].copy_from_slice(weights);
-        // Four squares are added in single precision, and the sums of all blocks in double precision.
         let mut of_block = [0.0_f32; LANES];
         for (weights, reported) in padded.chunks_exact(LANES).zip(reported.chunks_exact(LANES)) {
             for lane in 0..LANES {
@@ -204,7 +206,7 @@ fn step_block<S: Simd>(simd: S, entries: [&mut [f32]; 3], given: &Given, step: S
 /// # Source
 /// Kingma, Ba (2015), algorithm 1; the penalties are those of Lin, Li, Wang (2022), Solitude.
 pub(super) fn step_row(row: LinkRow, step: Step) -> SteppedRow {
-    Arch::new().dispatch(StepRow(row, step))
+    dispatch_long(StepRow(row, step))
 }
 
 #[cfg(test)]

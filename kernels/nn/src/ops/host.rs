@@ -8,8 +8,9 @@ use std::sync::Arc;
 use burn::backend::Flex;
 use burn::tensor::TensorMetadata;
 use burn::tensor::ops::FloatTensor;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use veilgraph_graph::ProductRows;
+use veilgraph_graph::vectors::dispatch;
 
 use super::{Activation, AttentionInputs, DeviceOps, from_host, shape};
 use crate::activation::{Unit, selu, selu_slope};
@@ -96,7 +97,7 @@ impl DeviceOps for Flex {
         for (model, (x, y)) in values.chunks(rows * width).zip(y.chunks_mut(rows * width)).enumerate() {
             match &activation.dropouts {
                 Some(dropouts) => dropouts[model].activate(activation.unit, x, y, activation.step, activation.layer),
-                None => Arch::new().dispatch(Units { unit: activation.unit, x, y }),
+                None => dispatch(Units { unit: activation.unit, x, y }),
             }
         }
         tensor(y, [models, rows, width])
@@ -109,7 +110,7 @@ impl DeviceOps for Flex {
         let batches = values.chunks(rows * width).zip(upstream.chunks(rows * width));
         for (model, ((y, upstream), found)) in batches.zip(found.chunks_mut(rows * width)).enumerate() {
             let scale = activation.dropouts.as_ref().map_or(1.0, |dropouts| dropouts[model].scale());
-            Arch::new().dispatch(UnitsGradient { unit: activation.unit, y, upstream, scale, found });
+            dispatch(UnitsGradient { unit: activation.unit, y, upstream, scale, found });
         }
         tensor(found, [models, rows, width])
     }
@@ -145,7 +146,7 @@ impl DeviceOps for Flex {
             let [p, m, v] = [&mut *parameters, &mut *first, &mut *second].map(|values| &mut values[range.clone()]);
             let learning_rate = learning_rate * to_rate;
             let gradient = &gradient[range];
-            Arch::new().dispatch(AdamStep { p, m, v, gradient, learning_rate, weight_decay, to_second });
+            dispatch(AdamStep { p, m, v, gradient, learning_rate, weight_decay, to_second });
         }
         parameter
     }

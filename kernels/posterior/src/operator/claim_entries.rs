@@ -2,11 +2,12 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::real::{Real, WORD};
 use crate::claims::ClaimPlanes;
+use veilgraph_graph::vectors::dispatch;
 
 /// Represents the matrix `P_ij = 1 / (1 + e^{-β_i} e^{-β_j} e^{-l})` with a diagonal of 0, where `l` are the log odds
 /// that the claims of the pair add. Its entries are formed when they are needed, or once for all ([`Self::all`]).
@@ -58,9 +59,8 @@ impl<T: Real> ClaimEntries<T> {
     pub(super) fn all(&self) -> Vec<T> {
         let n_nodes = self.n_nodes();
         let mut entries = vec![T::default(); n_nodes * n_nodes];
-        let arch = Arch::new();
         let rows = entries.par_chunks_exact_mut(n_nodes.max(1)).enumerate();
-        rows.for_each(|(node, out)| arch.dispatch(WriteRow { claims: self, node, out }));
+        rows.for_each(|(node, out)| dispatch(WriteRow { claims: self, node, out }));
         entries
     }
 }

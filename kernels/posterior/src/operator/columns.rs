@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
+use veilgraph_graph::vectors::dispatch;
 
 use super::real::Real;
 
@@ -71,10 +72,10 @@ fn block<T: Real, const LANES: usize>(
         packed = x.par_chunks_exact(width).map(of_row).collect();
         &packed
     };
-    let (prepared, arch) = (&operator.prepared(x), Arch::new());
+    let prepared = &operator.prepared(x);
     product.par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, out)| {
         let held = start..start + n_held;
-        arch.dispatch(Rows { prepared, read: rows, first_row: task * ROWS_PER_TASK, width, held, out });
+        dispatch(Rows { prepared, read: rows, first_row: task * ROWS_PER_TASK, width, held, out });
     });
     LANES
 }

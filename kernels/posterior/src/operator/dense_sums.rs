@@ -1,6 +1,6 @@
 //! This module sums over all partners of every node where many pairs are claimed.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::claim_entries::ClaimEntries;
@@ -9,6 +9,7 @@ use crate::claims::ClaimPlanes;
 use crate::evidence::LinkEvidence;
 use crate::logistic_kernel::LogisticKernel;
 use crate::model::evidence_logits;
+use veilgraph_graph::vectors::dispatch;
 
 /// Returns `Σ_{j≠i} k(β_i + β_j + l_ij) v_j` for every node `i`, where `l_ij` are the log odds that the claims alone
 /// add. It returns `None` where claims are listed, because sums over the listed pairs are then cheaper.
@@ -50,8 +51,7 @@ fn all_rows<T: Real>(planes: &ClaimPlanes, epsilon_links: f64, is_slope: bool, b
     let claims = ClaimEntries::<T>::new(beta, logits, planes.clone());
     let mut v: Vec<T> = v.iter().copied().map(T::from_f64).collect();
     v.resize(v.len().next_multiple_of(WORD), T::default());
-    let arch = Arch::new();
-    let sum = |node: usize| arch.dispatch(RowSum { claims: &claims, node, v: &v, is_slope });
+    let sum = |node: usize| dispatch(RowSum { claims: &claims, node, v: &v, is_slope });
     (0..beta.len()).into_par_iter().map(sum).collect()
 }
 

@@ -3,9 +3,10 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
+use veilgraph_graph::vectors::dispatch;
 
 use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
 use super::corrections::Corrections;
@@ -78,10 +79,9 @@ impl<T: Real> LowRank<T> {
         /// changes no bit.
         const NODES: usize = 256;
         let n_chebyshev = self.smooth.core.len().isqrt();
-        let (arch, smooth) = (Arch::new(), &self.smooth);
-        let of_nodes = |(task, x): (usize, &[[T; LANES]])| {
-            arch.dispatch(Gather { smooth, n_chebyshev, x, first_row: task * NODES })
-        };
+        let smooth = &self.smooth;
+        let of_nodes =
+            |(task, x): (usize, &[[T; LANES]])| dispatch(Gather { smooth, n_chebyshev, x, first_row: task * NODES });
         let parts: Vec<Vec<[f64; LANES]>> = x.par_chunks(NODES).enumerate().map(of_nodes).collect();
         let mut gathered = vec![[0.0_f64; LANES]; n_chebyshev];
         for part in parts {

@@ -3,9 +3,10 @@
 
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
+use veilgraph_graph::vectors::dispatch;
 
 use super::claim_entries::ClaimEntries;
 use super::corrections::Corrections;
@@ -85,10 +86,9 @@ impl<T: Real> OnTheFly<T> {
         let mut product = vec![T::default(); x.len()];
         // The widest vector instructions of the processor are used; the columns are independent, so every width of
         // vectors gives the same bits.
-        let arch = Arch::new();
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             for node in rows.computed_of(node..node + 1) {
-                arch.dispatch(MultiplyRow { claims: &self.claims, node, x, out });
+                dispatch(MultiplyRow { claims: &self.claims, node, x, out });
             }
         });
         self.similar.add_product(x, width, rows, &mut product);

@@ -3,8 +3,8 @@
 mod told;
 mod update;
 
-use pulp::Arch;
 use rayon::prelude::*;
+use veilgraph_graph::vectors::dispatch;
 
 use super::double_claims::DoubleClaimPairs;
 use super::learned::Learned;
@@ -153,11 +153,10 @@ impl<'a> Messages<'a> {
         }
         let rows = outgoing.into_par_iter().zip(spare.beliefs.par_chunks_mut(n_classes));
         let changes = rows.zip(spare.field.par_chunks_mut(n_classes)).enumerate();
-        let arch = Arch::new();
         let change = changes
             .map_init(room, |room, (node, ((outgoing, belief), field))| {
                 let mut next = Update { outgoing, belief, field };
-                arch.dispatch(UpdateNode { messages: self, node, known, room, next: &mut next })
+                dispatch(UpdateNode { messages: self, node, known, room, next: &mut next })
             })
             .reduce(|| 0.0, f32::max);
         std::mem::swap(&mut self.beliefs, &mut spare.beliefs);

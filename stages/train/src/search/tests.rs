@@ -186,6 +186,21 @@ fn where_links_are_learned_no_setting_is_dropped() {
     assert_eq!((curves.dropped.len(), curves.epoch.len()), (0, 8 * 24));
 }
 
+/// A search reads no probabilities, so its networks are not asked for any; their curves are those of scored networks.
+#[test]
+fn a_search_has_the_curves_of_scored_networks() {
+    for construction in [Construction::Hard, Construction::Learned] {
+        let params = Params { epochs: 12, ..grid(Search::Full) };
+        let (rng, progress) = (StageRng::new(1, "train", 0), Progress::none());
+        let (curves,) = SearchGrid::run(given(construction), &params, &rng, &progress).expect("trains");
+        let (predictions, of_scored, _) = Train::run(given(construction), &params, &rng, &progress).expect("trains");
+        assert_eq!(curves, of_scored);
+        assert!(predictions.models.iter().all(|model| !model.probabilities.is_empty()));
+        let (unread, ..) = Train::run_with(given(construction), &params, &rng, &progress, false).expect("trains");
+        assert!(unread.models.iter().all(|model| model.probabilities.is_empty()));
+    }
+}
+
 /// What cannot race is not written as a race, so that it keeps its key.
 #[test]
 fn a_race_needs_more_settings_than_its_first_heat() {
