@@ -19,8 +19,9 @@ where the curves of a race or of halving are not the first parts of those of the
 another setting than their rules say. To choose another setting than the full search is no error: the table says so, and so
 does its last line. All cells take about five minutes on two cores of an AMD EPYC of family 26; `--quick` leaves out soft graphs
 and GAT. The program begins halving with a race, lets a quarter of the settings go on after it, and a half after each later trial.
-The last line also says how often halving would have chosen the setting of the full search if it began with a trial in full, and
-let the same share of the settings go on after each trial, or the program's; this is worked out from the curves of the full search.
+The last line also says how often halving would have chosen the setting of the full search if its first trial ran in full, and as
+many settings went on as in the program, or a half, a third or a quarter of them after every trial. This is worked out from the
+curves of the full search.
 """
 
 import argparse
@@ -228,7 +229,9 @@ def main():
             of_halving = halving_with(full, PROGRAM_RULE, first_races=True)
             for name, chosen, by_rule in [("the race", raced, of_race), ("halving", halved, of_halving)]:
                 if chosen != by_rule:
-                    sys.exit(f"{variant} {model} ε = {epsilon}: {name} chose {chosen}, and by its rule it is {by_rule}")
+                    shown_settings = [shown(setting, full)[0] for setting in (chosen, by_rule)]
+                    sys.exit("{} {} ε = {}: {} chose {}, and by its rule it is {}".format(
+                        variant, model, epsilon, name, *shown_settings))
             over_epochs = successive_halving(full)
             by_rules = [halving_with(full, kept) for kept in OTHER_RULES.values()]
             for name, chosen in zip(same, [raced, halved, over_epochs, *by_rules], strict=True):

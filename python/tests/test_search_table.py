@@ -120,12 +120,28 @@ def test_a_race_drops_what_is_far_from_the_lowest_loss_and_no_longer_falls(scrip
     assert script.to_the_end({}) == {}
 
 
-def test_another_choice_than_the_rule_says_is_an_error(script: ModuleType, one_cell: Path) -> None:
-    for search in ("full", "racing"):
-        said(one_cell, search, {0: [0.9, 0.5], 1: [0.8, 0.7]}, 0)
-    said(one_cell, "halving", {0: [0.9, 0.5], 1: [0.8, 0.7]}, 1)
-    with pytest.raises(SystemExit, match="halving chose 1, and by its rule it is 0"):
+@pytest.mark.parametrize(("search", "name"), [("racing", "the race"), ("halving", "halving")])
+def test_another_choice_than_the_rule_says_is_an_error(
+    script: ModuleType, one_cell: Path, search: str, name: str
+) -> None:
+    for other in ("full", "racing", "halving"):
+        said(one_cell, other, {0: [0.9, 0.5], 1: [0.8, 0.7]}, int(other == search))
+    with pytest.raises(SystemExit, match=f"{name} chose 1, and by its rule it is 0"):
         script.main()
+
+
+def test_the_lowest_mean_is_chosen_of_what_every_trial_trained_to_the_end(script: ModuleType) -> None:
+    trials = [{0: [0.5], 1: [0.2], 2: [0.4], 3: [0.4]}, {0: [0.5], 2: [0.4, 0.6], 3: [0.4]}]
+    assert script.chosen_from(trials) == 2
+    assert script.chosen_from([{0: [0.5]}, {1: [0.5]}]) is None
+
+
+def test_a_pace_needs_four_epochs(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "EPOCHS", 24)
+    # After 2, 4, 6 and 8 epochs the last third is shorter than that; after 10 the loss has fallen by enough.
+    rising = [2.0] * 8 + [1.5, 1.0] + [0.9] * 14
+    assert not script.is_dropped(rising, 0.9)
+    assert script.is_dropped([2.0] * 24, 0.9)
 
 
 def test_a_race_may_leave_no_setting_and_drop_one_that_diverges_later(

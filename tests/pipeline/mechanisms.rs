@@ -202,6 +202,20 @@ fn a_race_is_no_part_of_what_does_not_race() {
     for search in ["train.search=full", "train.search=racing"] {
         assert_eq!(lab.ran(&["--set", search]), [""; 0], "{search}: one setting");
     }
+    // Four settings are the first heat, which is never dropped, and losses of learned links may fall late.
+    let sets = ["search_trials=2", "train.epochs=3"].into_iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>();
+    let four = "train.learning_rate=[0.1, 0.08, 0.05, 0.02]";
+    let five = "train.learning_rate=[0.1, 0.08, 0.05, 0.02, 0.01]";
+    let solitude = ["--set", "privatize.links.mechanism=solitude", "--set", five];
+    for kind in [&["--set", four][..], &solitude] {
+        let of = |search| [&sets[..], kind, &["--set", search]].concat();
+        lab.json(&of("train.search=full"));
+        assert_eq!(lab.ran(&of("train.search=racing")), [""; 0], "{kind:?}");
+        let document = lab.json(&of("train.search=halving"));
+        let grids = rows(&document["stages"]).filter(|row| row["function"] == "search-grid");
+        let ran: Vec<bool> = grids.map(|row| row["status"] == "ran").collect();
+        assert_eq!(ran, [false, true], "the first trial is that of the full search: {kind:?}");
+    }
     let misspelt = lab.call(&["run", "config.toml", "--set", "train.search=halves"]);
     assert!(misspelt.status != 0 && misspelt.err.contains("racing"), "{}", misspelt.err);
 }

@@ -30,7 +30,7 @@ const ROWS_PER_TASK: usize = 64;
 /// columns, that long parts of few rows are read, one after the other, and stay in cache.
 const ADJOINT_TERMS: usize = 32;
 /// One thread takes at least and at most so many columns of a transposed matrix at a time. Long parts of rows are read faster, and
-/// the sums of all columns of a part, at most 256 KiB, should stay in the cache of one core.
+/// the sums of all columns of a part, at most 256 KiB for sixteen columns of the other factor, should stay in the cache of one core.
 const COLUMNS_PER_TASK: [usize; 2] = [256, 4096];
 /// The columns of a product are filled up with zeros to a multiple of this.
 const LANES: usize = 8;
@@ -168,6 +168,7 @@ fn multiply_padded(factor: Factor, blocks: &[TermBlock], x: &[f32], width: usize
     };
     product.par_chunks_mut(n_rows * width).enumerate().for_each(|(task, out)| {
         let rows_of_task = RowsOfTask { factor, blocks, x, width, sums, first_row: task * n_rows, out };
+        // A network has eight columns or fewer in its last layer. Long vectors would be half empty there.
         if width.is_multiple_of(2 * LANES) { dispatch_long(rows_of_task) } else { dispatch(rows_of_task) }
     });
     product

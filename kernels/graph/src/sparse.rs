@@ -201,7 +201,7 @@ impl SparseMatrix {
     }
 }
 
-/// Computes a product with the processor's widest vector instructions.
+/// Computes a product with the processor's vector instructions.
 ///
 /// Lanes are independent and every sum runs along a row of the matrix, so every width of vectors gives the same bits.
 struct Multiply<'a> {

@@ -1,21 +1,22 @@
 //! This module says with which vectors of the processor a loop runs.
 
-use pulp::{Arch, WithSimd};
-#[cfg(target_arch = "x86_64")]
+use pulp::WithSimd;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use pulp::{Scalar, Simd, x86::V3};
 
 /// Runs a loop with vectors of at most eight numbers in single precision.
 ///
-/// Most loops take rows of eight columns at a time. Longer vectors would be filled up with zeros, and would not be faster.
+/// Loops over rows of features take eight columns at a time, because classes are often seven or eight; in sixteen they would
+/// compute zeros. Other loops gain nothing by longer vectors that was measured, and are compiled once less.
 #[inline]
 pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     return match V3::try_new() {
         Some(simd) => Simd::vectorize(simd, op),
         None => Scalar::new().vectorize(op),
     };
-    #[cfg(not(target_arch = "x86_64"))]
-    Arch::new().dispatch(op)
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    pulp::Arch::new().dispatch(op)
 }
 
 /// Runs a loop with the longest vectors that the processor has: sixteen numbers in single precision with AVX-512.
@@ -23,5 +24,26 @@ pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
 /// This is for loops that compute more than they read from memory.
 #[inline]
 pub fn dispatch_long<Op: WithSimd>(op: Op) -> Op::Output {
-    Arch::new().dispatch(op)
+    pulp::Arch::new().dispatch(op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Lanes;
+
+    impl WithSimd for Lanes {
+        type Output = usize;
+
+        fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
+            S::F32_LANES
+        }
+    }
+
+    #[test]
+    fn long_vectors_are_taken_where_they_are_asked_for() {
+        assert!(dispatch(Lanes) <= 8);
+        assert!(dispatch_long(Lanes) >= dispatch(Lanes));
+    }
 }

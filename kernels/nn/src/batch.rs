@@ -179,7 +179,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         let logits = forward.evaluate(network, &self.read_in_evaluation);
         let is_better = self.record(logits, &train_losses);
         // The logits of all nodes follow from the parameters later on, unless the links go on changing.
-        let keeps_logits = self.dataset.learns_links() && self.dataset.keeps_answers && is_better.contains(&true);
+        let keeps_logits = self.dataset.learns_links() && self.dataset.keeps_probabilities && is_better.contains(&true);
         let best_logits = keeps_logits.then(|| forward.evaluate(network, &None));
         match &mut self.best {
             Some(best) => best.update(is_better, best_logits, &self.layers, &self.device),
@@ -260,14 +260,15 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
         // A device may have no room for these beside one more pass.
         drop((forward, layers, moments));
         let Some(best) = best else { return vec![Err(Failure::Diverged(0)); models.len()] };
-        let logits = match best.logits {
-            _ if !dataset.keeps_answers => Vec::new(),
-            Some(logits) => to_host::<B>(logits),
-            None if dataset.learns_links() => {
-                // A model that has no best epoch has no logits.
-                return models.iter().map(|model| Err(model.best().err().unwrap_or(Failure::Diverged(0)))).collect();
-            }
-            None => to_host::<B>(Forward::new(network, &best.layers).evaluate(network, &None)),
+        let logits = if !dataset.keeps_probabilities {
+            Vec::new()
+        } else if let Some(logits) = best.logits {
+            to_host::<B>(logits)
+        } else if dataset.learns_links() {
+            // A model that has no best epoch has no logits.
+            return models.iter().map(|model| Err(model.best().err().unwrap_or(Failure::Diverged(0)))).collect();
+        } else {
+            to_host::<B>(Forward::new(network, &best.layers).evaluate(network, &None))
         };
         let values: Vec<Layer<Vec<f32>>> = best.layers.into_iter().map(|layer| layer.map(to_host::<B>)).collect();
         let shapes = dataset.layers();

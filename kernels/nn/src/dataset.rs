@@ -33,7 +33,7 @@ pub struct Dataset {
     pub(crate) objective: Objective,
     pub(crate) selection: Selection,
     /// Whether the probabilities of trained models are read.
-    pub(crate) keeps_answers: bool,
+    pub(crate) keeps_probabilities: bool,
 }
 
 impl Dataset {
@@ -77,8 +77,18 @@ impl Dataset {
             Some(noise) => Objective::new(noise, n_classes, graph.as_ref(), &training, &validation)?,
             None => (Objective::CrossEntropy, Selection::LowestLoss),
         };
-        let keeps_answers = true;
-        Ok(Self { input, architecture, options, n_classes, training, validation, objective, selection, keeps_answers })
+        let keeps_probabilities = true;
+        Ok(Self {
+            input,
+            architecture,
+            options,
+            n_classes,
+            training,
+            validation,
+            objective,
+            selection,
+            keeps_probabilities,
+        })
     }
 
     /// This dataset without some of its training nodes; all else is shared.
@@ -103,8 +113,8 @@ impl Dataset {
 
     /// This dataset for a search, which compares curves: the models that it trains have no probabilities.
     #[must_use]
-    pub fn without_answers(self) -> Self {
-        Self { keeps_answers: false, ..self }
+    pub fn without_probabilities(self) -> Self {
+        Self { keeps_probabilities: false, ..self }
     }
 
     /// Whether models learn weights of links beside their parameters.

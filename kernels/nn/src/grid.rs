@@ -96,7 +96,7 @@ pub struct Trained {
     /// Epoch that was kept: where labels have no noise, the one with the lowest validation loss (the first, if several).
     pub best_epoch: usize,
     /// Class probabilities at that epoch, row-major `[n_nodes, n_classes]`; empty where the dataset is
-    /// [without answers](crate::Dataset::without_answers).
+    /// [without probabilities](crate::Dataset::without_probabilities).
     pub probabilities: Vec<f32>,
     /// Parameters at that epoch.
     pub parameters: Vec<Parameter>,

@@ -93,13 +93,13 @@ impl Stage for Train {
 }
 
 impl Train {
-    /// As [`Self::run`]; predictions have no probabilities unless their answers are read.
+    /// As [`Self::run`]. Predictions have no probabilities unless these are read.
     fn run_with(
         (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): <Self as Stage>::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
-        reads_answers: bool,
+        reads_probabilities: bool,
     ) -> Result<<Self as Stage>::Outputs, Error> {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
@@ -127,7 +127,7 @@ impl Train {
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
-        let dataset = if reads_answers { dataset } else { dataset.without_answers() };
+        let dataset = if reads_probabilities { dataset } else { dataset.without_probabilities() };
         let (schedule, device) = (params.schedule(), params.device);
         let raced = match params.search {
             Search::Full | Search::Halving => {
@@ -137,7 +137,7 @@ impl Train {
             Search::Racing => race(&dataset, &settings, schedule, device, rng, progress),
         };
         let mut outputs = collect(raced, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
-        if seen.is_some() && reads_answers {
+        if seen.is_some() && reads_probabilities {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
             for answers in &mut outputs.0.models {
                 answers.probabilities = outputs.2.model(answers.model)?.probabilities(features, &whole)?;

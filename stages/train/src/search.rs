@@ -17,8 +17,8 @@ pub enum Search {
     Full,
     /// Those that are no longer expected to win are dropped ([`veilgraph_nn::race`]), and are never chosen.
     Racing,
-    /// All of them, if they can with a race, in the first trial of a search, and in every later one those that [`HalveSettings`]
-    /// keeps, to the end.
+    /// The first trial of a search is a race where there can be one, and else trains all of them. Every later one trains those that
+    /// [`HalveSettings`] keeps, to the end.
     Halving,
 }
 
@@ -76,7 +76,7 @@ impl HalveSettings {
     /// Says how many of `n_left` settings go on to the next trial of a search after `n_trials` of them: a quarter after the first
     /// one, but at least four (of fewer than eight settings a half), and a half after every later one; all rounded up.
     ///
-    /// The first trial, which trains all settings, tells which learning rates are hopeless. Later ones choose among settings that
+    /// The first trial, which begins with all settings, tells which learning rates are hopeless. Later ones choose among settings that
     /// differ by little more than noise.
     fn n_kept(n_left: usize, n_trials: usize) -> usize {
         let half = n_left.div_ceil(2);

@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{Factor, MOST_SUMS, Sums, TermBlock, WORD};
 
-/// Computes the rows of a product from `first_row` on with the processor's widest vector instructions.
+/// Computes the rows of a product from `first_row` on with the processor's vector instructions.
 ///
 /// Lanes are independent, every sum runs in the order of the rows of `x`, and a product is added without a rounding between, so
 /// every width of vectors gives the same bits.

@@ -1,10 +1,14 @@
+use pulp::Simd;
+
 use super::*;
 use ProductRows::All;
 
 /// Whole numbers this small are summed without rounding.
 #[test]
 fn products_are_those_of_the_matrix() {
-    for (n_rows, n_columns, width) in [(1, 1, 1), (9, 9, 4), (70, 130, 16), (301, 67, 7), (3, 200, 40), (130, 5, 23)] {
+    for (n_rows, n_columns, width) in
+        [(1, 1, 1), (9, 9, 4), (70, 130, 16), (301, 67, 7), (3, 200, 40), (130, 5, 23), (37, 90, 32), (66, 70, 48)]
+    {
         let matrix: Vec<f32> = (0..n_rows * n_columns).map(|k| ((k * 7) % 5) as f32 - 2.0).collect();
         let x: Vec<f32> = (0..n_columns * width).map(|k| ((k * 3) % 7) as f32 - 3.0).collect();
         let y: Vec<f32> = (0..n_rows * width).map(|k| ((k * 5) % 9) as f32 - 4.0).collect();
@@ -27,7 +31,7 @@ fn products_are_those_of_the_matrix() {
 #[test]
 fn products_are_added_without_a_rounding_between() {
     let fraction = |k: usize| ((k * 37) % 101) as f32 / 97.0 - 0.5;
-    for (n_rows, n_columns, width) in [(5, 70, 1), (130, 33, 7), (9, 300, 16)] {
+    for (n_rows, n_columns, width) in [(5, 70, 1), (130, 33, 7), (9, 300, 16), (70, 130, 32), (11, 65, 48)] {
         let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
         let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
         let product = dense_product(&matrix, &x, width, Sums::Single, All);
@@ -38,6 +42,30 @@ fn products_are_added_without_a_rounding_between() {
             }
             assert_eq!(product[row * width + lane].to_bits(), sum.to_bits(), "{n_rows} x {width}");
         }
+    }
+}
+
+/// Rows of sixteen columns and more take long vectors where the processor has them, and other processors must not differ.
+#[test]
+fn every_width_of_vectors_gives_the_same_bits() {
+    let fraction = |k: usize| ((k * 37) % 101) as f32 / 97.0 - 0.5;
+    let (n_rows, n_columns) = (70, 130);
+    let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
+    let terms: Vec<u32> = (0..n_columns as u32).collect();
+    for (width, sums) in
+        [16, 32, 48].into_iter().flat_map(|width| [Sums::Single, Sums::ByWord].map(|sums| (width, sums)))
+    {
+        let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
+        let factor = Factor { matrix: &matrix, n_columns, is_adjoint: false, listed_rows: None };
+        let blocks = factor.blocks(&terms);
+        let with = |run: &dyn Fn(RowsOfTask)| {
+            let mut out = vec![0.0; n_rows * width];
+            run(RowsOfTask { factor, blocks: &blocks, x: &x, width, sums, first_row: 0, out: &mut out });
+            bits(&out)
+        };
+        let scalar = with(&|rows| pulp::Scalar::new().vectorize(rows));
+        assert_eq!(with(&|rows| dispatch(rows)), scalar, "{width} columns");
+        assert_eq!(with(&|rows| dispatch_long(rows)), scalar, "{width} columns");
     }
 }
 
@@ -84,7 +112,7 @@ fn products_of_some_rows_are_rows_of_the_product() {
     let matrix: Vec<f32> = (0..n_rows * n_columns).map(fraction).collect();
     let lists: [Vec<u32>; 4] =
         [vec![], vec![309], (0..310).filter(|row| row % 3 == 0).collect(), (64..128).chain([200, 201]).collect()];
-    for (rows, width) in lists.iter().flat_map(|rows| [1, 7, 16, 21].map(|width| (rows, width))) {
+    for (rows, width) in lists.iter().flat_map(|rows| [1, 7, 16, 21, 32].map(|width| (rows, width))) {
         let is_listed = |row: usize| rows.contains(&(row as u32));
         let x: Vec<f32> = (0..n_columns * width).map(|k| fraction(5 * k + 3)).collect();
         let y: Vec<f32> =

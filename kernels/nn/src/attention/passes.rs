@@ -74,7 +74,7 @@ impl Attend<'_> {
         let mut output = vec![[0.0; LANES]; x.len()];
         let mut attention = vec![0.0; graph.links.n_entries()];
         let mut rest = attention.as_mut_slice();
-        debug_assert!(
+        assert!(
             read.is_none_or(|read| read.is_sorted_by(|a, b| a < b)),
             "nodes are listed in strictly ascending order"
         );

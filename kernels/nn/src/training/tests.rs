@@ -179,7 +179,7 @@ fn a_training_goes_on_from_its_checkpoint_bit_for_bit() {
     // Killed after 7 epochs; the checkpoints say no more than that.
     until(7);
     assert_eq!(until(15), run(&dataset, &settings(), 15));
-    keeper.0.lock().expect("no panic").values_mut().for_each(|state| state.truncate(20));
+    keeper.states.lock().expect("no panic").values_mut().for_each(|state| state.truncate(20));
     assert_eq!(until(15), run(&dataset, &settings(), 15), "what cannot be read is trained anew");
 }
 

@@ -84,7 +84,7 @@ impl<T: Real> OnTheFly<T> {
     /// They are those of [`Self::apply`].
     fn in_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         let mut product = vec![T::default(); x.len()];
-        // The widest vector instructions of the processor are used; the columns are independent, so every width of
+        // Vector instructions of the processor are used; the columns are independent, so every width of
         // vectors gives the same bits.
         product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
             for node in rows.computed_of(node..node + 1) {

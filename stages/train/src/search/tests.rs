@@ -201,15 +201,14 @@ fn a_search_has_the_curves_of_scored_networks() {
     }
 }
 
-/// What cannot race is not written as a race, so that it keeps its key.
 #[test]
 fn a_race_needs_more_settings_than_its_first_heat() {
     let params = grid(Search::Racing);
     assert!(params.can_race());
     assert!(!Params { device: Device::Cuda, ..params.clone() }.can_race(), "all at once");
     assert!(!Params { links: Some(LinkLearning::default()), ..params.clone() }.can_race(), "learned links");
-    let four = OneOrMany::Many(vec![0, 1]);
-    assert!(!Params { dropout: OneOrMany::One(0.0), initial_seed: four, ..params }.can_race(), "four settings");
+    let two_seeds = OneOrMany::Many(vec![0, 1]);
+    assert!(!Params { dropout: OneOrMany::One(0.0), initial_seed: two_seeds, ..params }.can_race(), "four settings");
 }
 
 /// Keys of networks that were trained before stay as they are.

@@ -1,3 +1,5 @@
+use veilgraph_graph::vectors::dispatch;
+
 use super::*;
 
 const STEP: Step = Step { learning_rate: 0.03, to_second: 1.7, deviation: 0.2, sparsity: 0.1 };
@@ -34,7 +36,10 @@ impl Case {
             second: values(n, 4).iter().map(|value| value * value).collect(),
             right: values(n, 3),
             inputs,
-            columns: [0, 3, 63, 64, 130, 148].into_iter().filter(|&column| (column as usize) < n).collect(),
+            columns: [0, 3, 63, 64, 127, 128, 130, 148, 255]
+                .into_iter()
+                .filter(|&column| (column as usize) < n)
+                .collect(),
         }
     }
 
@@ -60,7 +65,9 @@ impl Case {
 
 /// Rows shorter than a block, of whole blocks, and with a part of one at the end.
 fn cases() -> Vec<Case> {
-    [(5, 4), (64, 63), (128, 0), (149, 148), (149, 70)].map(|(n, node)| Case::new(n, node)).into()
+    [(5, 4), (64, 63), (128, 0), (149, 148), (149, 70), (256, 128), (300, 299)]
+        .map(|(n, node)| Case::new(n, node))
+        .into()
 }
 
 #[test]
@@ -101,8 +108,8 @@ fn every_width_of_vectors_gives_the_same_bits() {
             let entries = entries.map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>());
             (entries, totals.sum.to_bits(), totals.squared_distance.to_bits())
         };
-        let wide = bits(case.stepped(|row| step_row(row, STEP)));
-        let narrow = bits(case.stepped(|row| pulp::Scalar::new().vectorize(StepRow(row, STEP))));
-        assert_eq!(wide, narrow, "{} nodes", case.weights.len());
+        let scalar = bits(case.stepped(|row| pulp::Scalar::new().vectorize(StepRow(row, STEP))));
+        assert_eq!(bits(case.stepped(|row| dispatch(StepRow(row, STEP)))), scalar, "{} nodes", case.weights.len());
+        assert_eq!(bits(case.stepped(|row| step_row(row, STEP))), scalar, "{} nodes", case.weights.len());
     }
 }

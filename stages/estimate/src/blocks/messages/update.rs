@@ -50,7 +50,7 @@ impl Room {
     }
 }
 
-/// Updates one node with the processor's widest vector instructions; see [`Messages::update`].
+/// Updates one node with the processor's vector instructions; see [`Messages::update`].
 pub(super) struct UpdateNode<'a, 'b> {
     pub messages: &'a Messages<'a>,
     pub node: usize,
