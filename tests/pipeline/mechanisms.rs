@@ -174,7 +174,7 @@ fn searched_curves(lab: &Lab, document: &Value) -> Vec<Curves> {
 #[test]
 fn a_race_chooses_the_setting_of_the_full_search() {
     let grid = "train.learning_rate=[0.1, 0.03, 0.003, 0.0003]";
-    for seed in ["seed=1", "seed=3", "seed=6"] {
+    for seed in ["seed=1", "seed=2", "seed=3"] {
         let lab = Lab::tiny();
         let searched = |search: &str| {
             let search = format!("train.search={search}");
@@ -206,9 +206,9 @@ fn a_race_is_no_part_of_what_does_not_race() {
     let sets = ["search_trials=2", "train.epochs=3"].into_iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>();
     let four = "train.learning_rate=[0.1, 0.08, 0.05, 0.02]";
     let five = "train.learning_rate=[0.1, 0.08, 0.05, 0.02, 0.01]";
-    let solitude = ["--set", "privatize.links.mechanism=solitude", "--set", five];
-    for kind in [&["--set", four][..], &solitude] {
-        let of = |search| [&sets[..], kind, &["--set", search]].concat();
+    let solitude = TINY.replace(BLINK_TABLES, "").replace("epsilon = 6.0", "epsilon = 6.0\nmechanism = \"solitude\"");
+    for (lab, kind) in [(&lab, ["--set", four]), (&Lab::with("config.toml", solitude), ["--set", five])] {
+        let of = |search| [&sets[..], &kind, &["--set", search]].concat();
         lab.json(&of("train.search=full"));
         assert_eq!(lab.ran(&of("train.search=racing")), [""; 0], "{kind:?}");
         let document = lab.json(&of("train.search=halving"));
