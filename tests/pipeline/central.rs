@@ -74,8 +74,8 @@ fn a_killed_training_goes_on_and_is_charged_once() {
     const LONG: &str = "task = \"dp-mlp\"\nepsilon = 2\nepochs = 40000";
     let text = tiny(LONG).replace("epochs = 5\n", "").replace("trials = 2", "trials = 1");
     let (lab, other) = (Lab::with("config.toml", &text), Lab::with("config.toml", &text));
-    let run = ["run", "config.toml", "-v", "--checkpoint-seconds", "0"];
-    lab.kill_at_checkpoint(&run, "mlp");
+    let run = ["run", "config.toml", "-v"];
+    lab.kill_at_checkpoint(&[&run[..], &["--checkpoint-seconds", "0"]].concat(), "mlp");
     let answer = lab.call(&run);
     assert!(answer.status == 0 && answer.err.contains("goes on from its checkpoint"), "{}", answer.err);
     assert!(!lab.has_checkpoint("mlp"), "a finished task needs no checkpoint");

@@ -8,13 +8,13 @@ use veilgraph_store::read_table;
 use crate::support::{Lab, digests};
 
 /// A training that takes seconds: enough to be killed in.
-const LONG: [&str; 6] = ["--set", "train.epochs=6000", "--set", "trials=1", "--checkpoint-seconds", "0"];
+const LONG: [&str; 6] = ["run", "config.toml", "--set", "train.epochs=6000", "--set", "trials=1"];
 
 #[test]
 fn a_killed_training_goes_on_from_its_last_checkpoint() {
     let (lab, other) = (Lab::tiny(), Lab::tiny());
-    lab.kill_at_checkpoint(&[&["run", "config.toml", "-v"], &LONG[..]].concat(), "models-0-1");
-    let answer = lab.call(&[&["run", "config.toml", "-v"], &LONG[..]].concat());
+    lab.kill_at_checkpoint(&[&LONG[..], &["-v", "--checkpoint-seconds", "0"]].concat(), "models-0-1");
+    let answer = lab.call(&[&LONG[..], &["-v"]].concat());
     assert_eq!(answer.status, 0, "{}", answer.err);
     assert!(answer.err.contains("goes on from its checkpoint"), "{}", answer.err);
     assert!(!lab.has_checkpoint("models-0-1"), "a finished task needs no checkpoint");
