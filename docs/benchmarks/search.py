@@ -17,7 +17,7 @@ race, and by halving, in one store, one task at a time. A line of the table has
 "none" stands for the setting of a search whose trials trained no setting in common to the end. The program ends with an error
 where the curves of a race or of halving are not the first parts of those of the full search, bit for bit, or where they chose
 another setting than their rules say. To choose another setting than the full search is no error: the table says so, and so
-does its last line. All cells take about five minutes on two cores of an AMD EPYC of family 26; `--quick` leaves out soft graphs
+does its last line. All cells take five and a half minutes on two cores of an AMD EPYC of family 26; `--quick` leaves out soft graphs
 and GAT. The program begins halving with a race, lets a quarter of the settings go on after it, and a half after each later trial.
 The last line also says how often halving would have chosen the setting of the full search if its first trial ran in full, and as
 many settings went on as in the program, or a half, a third or a quarter of them after every trial. This is worked out from the

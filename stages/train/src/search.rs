@@ -34,7 +34,7 @@ pub struct ChooseSetting;
 ///
 /// # Source
 /// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
-/// of epochs: a setting that goes on was trained to the end. To keep a quarter after the first trial is our choice.
+/// of epochs: a setting that goes on was trained to the end, also where the first trial is a race. To keep a quarter after the first trial is our choice.
 pub struct HalveSettings;
 
 /// Settings by their positions in the grid: the one that is trained for scores, or those that the next trial of a search trains.
