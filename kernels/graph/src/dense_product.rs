@@ -29,8 +29,9 @@ const ROWS_PER_TASK: usize = 64;
 /// For a transposed matrix the terms are rows that are far apart in memory. So few of them are summed at a time, and so many
 /// columns, that long parts of few rows are read, one after the other, and stay in cache.
 const ADJOINT_TERMS: usize = 32;
-/// One thread takes at least and at most so many columns of a transposed matrix at a time. Long parts of rows are read faster, and
-/// the sums of all columns of a part, at most 256 KiB for sixteen columns of the other factor, should stay in the cache of one core.
+/// One thread takes at least and at most so many columns of a transposed matrix at a time. Long parts of rows are read faster,
+/// and the sums of all columns of a part, at most 256 KiB for sixteen columns of the other factor, should stay in the cache of
+/// one core.
 const COLUMNS_PER_TASK: [usize; 2] = [256, 4096];
 /// The columns of a product are filled up with zeros to a multiple of this.
 const LANES: usize = 8;

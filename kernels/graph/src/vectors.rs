@@ -6,8 +6,8 @@ use pulp::{Scalar, Simd, x86::V3};
 
 /// Runs a loop with vectors of at most eight numbers in single precision.
 ///
-/// Loops over rows of a layer's output take eight columns at a time, because classes are often seven or eight; in sixteen they would
-/// compute zeros. In other loops no gain by longer vectors was measured, and they are compiled once less.
+/// Loops over rows of a layer's output take eight columns at a time, because classes are often seven or eight; in sixteen they
+/// would compute zeros. In other loops no gain by longer vectors was measured, and they are compiled once less.
 #[inline]
 pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

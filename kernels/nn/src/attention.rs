@@ -39,9 +39,9 @@ impl AttentionGraph {
         Self { links, double_weight }
     }
 
-    /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and
-    /// `c_ij = w_ij α_ij` (double weight) or `α_ij`. `read` are the nodes whose output is read, in strictly ascending order, or all
-    /// nodes; the others have zeros.
+    /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and `c_ij = w_ij α_ij`
+    /// (double weight) or `α_ij`. `read` are the nodes whose output is read, in strictly ascending order, or all nodes; the
+    /// others have zeros.
     ///
     /// # Shapes
     /// The inputs are `x`, row-major `[n, width]`, and the scores of sources (`s`) and of targets (`t`), `[n]` each.

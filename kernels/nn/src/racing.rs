@@ -38,13 +38,14 @@ pub struct Raced {
 
 /// Trains the models of a grid as [`train`] does, and drops those that are no longer expected to win.
 ///
-/// Models run in heats: the first one has [`FIRST_HEAT`] models from all over the grid, which train to the end, and every later
-/// one has twice as many as the one before it; the last one has what is left. After each twelfth of the epochs, the lowest
-/// validation loss of a model so far is extended to the last epoch at the pace of the last third of the epochs that are done. A
-/// model is not judged before this third has four epochs. As a rule, a loss falls more slowly the longer a model trains, so this is a low guess
-/// at what the model can still reach. Where even this is above the lowest loss of earlier heats by more than 5 % of that loss
-/// and by more than 0.01 nats, the model is dropped. Models are never judged by others of their own heat, so the number of
-/// threads changes nothing. Where all models of the first heats diverge, those of the next one train to the end.
+/// Models run in heats: the first one has [`FIRST_HEAT`] models from all over the grid, which train to the end, and every
+/// later one has twice as many as the one before it; the last one has what is left. After each twelfth of the epochs, the
+/// lowest validation loss of a model so far is extended to the last epoch at the pace of the last third of the epochs that are
+/// done. A model is not judged before this third has four epochs. As a rule, a loss falls more slowly the longer a model
+/// trains, so this is a low guess at what the model can still reach. Where even this is above the lowest loss of earlier heats
+/// by more than 5 % of that loss and by more than 0.01 nats, the model is dropped. Models are never judged by others of their
+/// own heat, so the number of threads changes nothing. Where all models of the first heats diverge, those of the next one
+/// train to the end.
 ///
 /// On a GPU nothing is dropped, because a GPU trains all models at once. Nor is anything dropped where links are learned:
 /// their losses may stay level for most of the epochs and fall then, so that the pace at one time says little about later.

@@ -210,8 +210,8 @@ impl Params {
         settings
     }
 
-    /// Whether a race can drop settings of this grid. A GPU trains all models at once, learned links do not race, and the first heat
-    /// is never dropped.
+    /// Whether a race can drop settings of this grid. A GPU trains all models at once, learned links do not race, and the
+    /// first heat is never dropped.
     #[must_use]
     pub fn can_race(&self) -> bool {
         self.device == Device::Cpu && self.links.is_none() && self.settings().len() > FIRST_HEAT

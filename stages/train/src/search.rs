@@ -33,8 +33,9 @@ pub struct ChooseSetting;
 /// were dropped or could not be trained count among those that are given up.
 ///
 /// # Source
-/// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the place
-/// of epochs: a setting that goes on was trained to the end, also where the first trial is a race. To keep a quarter after the first trial is our choice.
+/// Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, with trials in the
+/// place of epochs: a setting that goes on was trained to the end, also where the first trial is a race. To keep a quarter
+/// after the first trial is our choice.
 pub struct HalveSettings;
 
 /// Settings by their positions in the grid: the one that is trained for scores, or those that the next trial of a search trains.
@@ -76,8 +77,8 @@ impl HalveSettings {
     /// Says how many of `n_left` settings go on to the next trial of a search after `n_trials` of them: a quarter after the first
     /// one, but at least four (of fewer than eight settings a half), and a half after every later one; all rounded up.
     ///
-    /// The first trial, which begins with all settings, tells which learning rates are hopeless. Later ones choose among settings that
-    /// differ by little more than noise.
+    /// The first trial, which begins with all settings, tells which learning rates are hopeless. Later ones choose among
+    /// settings that differ by little more than noise.
     fn n_kept(n_left: usize, n_trials: usize) -> usize {
         let half = n_left.div_ceil(2);
         if n_trials == 1 { n_left.div_ceil(4).max(half.min(4)) } else { half }

@@ -8,8 +8,9 @@ use crate::ops::DeviceOps;
 
 /// Parameters of every model at its own best epoch.
 pub(crate) struct Best<B: DeviceOps> {
-    /// Logits `[models, n, classes]`. They are kept where links are learned and probabilities are asked for, because with the links of a later epoch the same
-    /// parameters have other logits. Elsewhere they follow from the parameters, and are absent.
+    /// Logits `[models, n, classes]`. They are kept where links are learned and probabilities are asked for, because with the
+    /// links of a later epoch the same parameters have other logits. Elsewhere they follow from the parameters, and are
+    /// absent.
     pub logits: Option<FloatTensor<B>>,
     pub layers: Vec<Layer<FloatTensor<B>>>,
 }
