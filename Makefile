@@ -12,7 +12,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-cuda test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build                ## Build the program
 help:                     ## List the targets
@@ -115,6 +115,8 @@ deny:                     ## Licences, sources and duplicates of dependencies (c
 	cargo deny --locked check bans licenses sources
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
+test-cuda:                ## The GPU kernels on an NVIDIA GPU, against the processor
+	cargo test --release --locked -p veilgraph-nn --features cuda ops::tests
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
 	cargo test --release --locked -p veilgraph-nn --features vulkan ops::tests
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)

@@ -2,7 +2,7 @@
 """Seconds per model and epoch: `veilgraph` against PyTorch + PyTorch Geometric, on the same graph and machine.
 
     make bench DATA_DIR=DIR                          # runs this, with PyTorch where it is installed
-    pip install torch torch_geometric polars        # torch from PyPI runs on the CPU
+    pip install torch torch_geometric pyarrow       # torch from PyPI runs on the CPU
     python3 docs/benchmarks/training.py --veilgraph target/release/veilgraph --data-dir DIR
 
 The yardstick is the loop of the published code: one step, one evaluation, models one after the other on all
@@ -20,7 +20,7 @@ import tempfile
 import time
 
 try:
-    import polars as pl
+    import pyarrow.parquet as pq
     import torch
     import torch.nn.functional as F
     from torch_geometric.nn import DenseGCNConv, DenseGraphConv, GATConv, GCNConv, SAGEConv
@@ -34,8 +34,8 @@ PINNED = {"estimate.method": "published", "references": []}
 
 
 def veilgraph(options, store, sets):
-    """Runs the stages; seconds of the train stage, and where its inputs lie."""
-    command = [options.veilgraph, "--store", store, "run", "configs/cora.toml", "--device", options.device]
+    """Runs the stages; seconds of every train task, and where its inputs lie."""
+    command = [options.veilgraph, "--store", store, "run", "configs/cora.toml", "--jobs", 1, "--device", options.device]
     command += ["--data-dir", options.data_dir] if options.data_dir else []
     command += [part for name, value in sets.items() for part in ("--set", f"{name}={json.dumps(value)}")]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
@@ -43,18 +43,23 @@ def veilgraph(options, store, sets):
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
     runs = pathlib.Path(store) / "simulation/runs/cora"
     records = [json.loads(line) for line in (runs / "log.jsonl").read_text().splitlines()]
-    took = [task["seconds"] for record in records for task in record["ran"] if task["stage"] == "train"]
-    return took[-1], runs
+    return [task["seconds"] for record in records for task in record["ran"] if task["stage"] == "train"], runs
 
 
 def repeated(options, sets, then=lambda runs: None):
-    """Seconds of several runs, each in an empty store, and what `then` makes of the last."""
+    """Seconds of several trainings, and what `then` makes of the last.
+
+    On the processor each has a process and an empty store of its own. On a GPU all are trials of one process, and the
+    first one, which waits until the kernels are compiled, is left out.
+    """
+    sets = {"train.epochs": options.epochs, "train.search": "full"} | sets
+    on_gpu = options.device != "cpu"
     took = []
-    for repetition in range(options.repeat):
+    for repetition in range(1 if on_gpu else options.repeat):
         with tempfile.TemporaryDirectory() as store:
-            seconds, runs = veilgraph(options, store, {"train.epochs": options.epochs} | sets)
-            took.append(seconds)
-            result = then(runs) if repetition == options.repeat - 1 else None
+            seconds, runs = veilgraph(options, store, sets | ({"trials": options.repeat + 1} if on_gpu else {}))
+            took += seconds[1:] if on_gpu else seconds
+            result = then(runs) if len(took) == options.repeat else None
     return took, result
 
 
@@ -64,9 +69,9 @@ def spread(took):
 
 def column(runs, stage, artifact, *names):
     files = sorted((runs / stage).glob(f"*/{artifact}.parquet"))
-    table = pl.read_parquet(files[0])
-    whole = lambda name: table[name].cast(pl.Float32 if table[name].dtype.is_float() else pl.Int64)
-    return [torch.from_numpy(whole(name).to_numpy().copy()) for name in names]
+    table = pq.read_table(files[0], columns=list(names))
+    columns = [torch.from_numpy(table[name].to_numpy().copy()) for name in names]
+    return [values.float() if values.is_floating_point() else values.long() for values in columns]
 
 
 def dense_gat(inputs, outputs):
@@ -100,8 +105,8 @@ def network(model, dense, inputs, classes):
     return torch.nn.ModuleList([layer(inputs, HIDDEN), layer(HIDDEN, classes)])
 
 
-def pytorch(runs, epsilon, variant, model, epochs):
-    """Seconds per epoch of each of `epochs` epochs."""
+def pytorch(runs, epsilon, variant, model, epochs, device):
+    """Seconds per epoch of each of `epochs` epochs on this device of PyTorch's."""
     node, feature, value = column(runs, "ingest", "features", "node", "feature", "value")
     (split,) = column(runs, "ingest", "nodes", "split")
     labelled, label = column(runs, "ingest", "labels", "node", "class")
@@ -126,7 +131,8 @@ def pytorch(runs, epsilon, variant, model, epochs):
         if dense:
             graph = torch.zeros(n, n)
             graph[source, target] = torch.cat([weight, weight])
-    layers = network(model, dense, x.shape[1], int(classes.max()) + 1)
+    layers = network(model, dense, x.shape[1], int(classes.max()) + 1).to(device)
+    x, graph, classes, train, validation = [tensor.to(device) for tensor in (x, graph, classes, train, validation)]
 
     def forward():
         hidden = F.dropout(layers[0](x, graph).squeeze(0).relu(), 0.1, layers.training)
@@ -162,8 +168,8 @@ def against_pytorch(options):
                     continue
 
                 def yardstick(runs):
-                    few = 30 if variant == "hard" else 5
-                    return statistics.median(pytorch(runs, options.epsilon, variant, model, few)) if torch else None
+                    few = 30 if variant == "hard" or options.device != "cpu" else 5
+                    return statistics.median(pytorch(runs, options.epsilon, variant, model, few, options.device)) if torch else None
 
                 sets = {"ingest.dataset": dataset, "privatize.links.epsilon": options.epsilon} | PINNED
                 sets |= {"construct.variant": variant, "train.model": model} | GRID
@@ -199,10 +205,10 @@ def main():
     parser.add_argument("--epsilon", type=float, default=4.0)
     parser.add_argument("--epochs", type=int, default=300)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda, for our program and for PyTorch")
     options = parser.parse_args()
     if torch is None:
-        print("torch, torch_geometric or polars is not installed: no yardstick\n")
+        print("torch, torch_geometric or pyarrow is not installed: no yardstick\n")
     else:
         print(f"{torch.get_num_threads()} threads, torch {torch.__version__}\n")
     if options.data_dir:

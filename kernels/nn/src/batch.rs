@@ -162,7 +162,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             Objective::CrossEntropy => cross_entropy::<B>(logits, &self.training),
             Objective::Noisy(objective) => host_loss::<B>(logits, |logits| objective.loss(logits)),
         };
-        let train_losses = to_host::<B>(losses.clone().inner().into_primitive().tensor());
+        let train_losses = losses.clone().inner().into_primitive().tensor();
         // Models share no parameter, so that the gradient of the sum of losses is that of every model's own loss.
         let mut gradients = losses.sum().backward();
         if let Some(links) = links {
@@ -177,7 +177,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             _ => Forward::new(network, &self.layers),
         };
         let logits = forward.evaluate(network, &self.read_in_evaluation);
-        let is_better = self.record(logits, &train_losses);
+        // Until here a GPU has everything to do without waiting for the host.
+        let is_better = self.record(logits, &to_host::<B>(train_losses));
         // The logits of all nodes follow from the parameters later on, unless the links go on changing.
         let keeps_logits = self.dataset.learns_links() && self.dataset.keeps_probabilities && is_better.contains(&true);
         let best_logits = keeps_logits.then(|| forward.evaluate(network, &None));

@@ -16,7 +16,7 @@ pub enum Device {
 }
 
 /// Why a device cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// Compiled without its feature.
     #[error(
@@ -26,6 +26,17 @@ pub enum DeviceError {
     /// No GPU or no driver.
     #[error("no {0} device was found; check `{1}`, or use --device cpu")]
     NoGpu(&'static str, &'static str),
+    /// A GPU that cannot run a kernel.
+    #[error(
+        "the {device} device cannot run a kernel: {reason}; CUDA needs NVRTC and the headers of its toolkit, in /usr/local/cuda or in \
+         the folder that CUDA_PATH names; or use --device cpu"
+    )]
+    CannotRun {
+        /// The device.
+        device: &'static str,
+        /// What its driver or its compiler said.
+        reason: String,
+    },
 }
 
 impl Device {
@@ -37,32 +48,52 @@ impl Device {
         match self {
             Self::Cpu => Ok(()),
             #[cfg(feature = "cuda")]
-            Self::Cuda if is_there::<cubecl::cuda::CudaRuntime>() => Ok(()),
-            Self::Cuda if cfg!(feature = "cuda") => Err(DeviceError::NoGpu("cuda", "nvidia-smi")),
+            Self::Cuda => kept::<cubecl::cuda::CudaRuntime, burn::backend::Cuda>("cuda", "nvidia-smi"),
+            #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err(DeviceError::NotCompiled("cuda")),
             #[cfg(feature = "vulkan")]
-            Self::Vulkan if is_there::<cubecl::wgpu::WgpuRuntime>() => Ok(()),
-            Self::Vulkan if cfg!(feature = "vulkan") => Err(DeviceError::NoGpu("vulkan", "vulkaninfo --summary")),
+            Self::Vulkan => kept::<cubecl::wgpu::WgpuRuntime, burn::backend::Wgpu>("vulkan", "vulkaninfo --summary"),
+            #[cfg(not(feature = "vulkan"))]
             Self::Vulkan => Err(DeviceError::NotCompiled("vulkan")),
         }
     }
 }
 
-/// Whether a driver and a device are there. The answer is kept for the next call.
+/// Whether a driver and a device are there, and a kernel runs. The answer is kept for the next call.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn kept<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
+    device: &'static str,
+    command: &'static str,
+) -> Result<(), DeviceError> {
+    type Answer = (&'static str, Result<(), DeviceError>);
+    static ANSWERS: std::sync::Mutex<Vec<Answer>> = std::sync::Mutex::new(Vec::new());
+    let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, answer)) = answers.iter().find(|(asked, _)| *asked == device) {
+        return answer.clone();
+    }
+    let answer = try_out::<R, B>(device, command);
+    answers.push((device, answer.clone()));
+    answer
+}
+
+/// Looks for a driver and a device, and runs a kernel there.
 ///
 /// The driver's library is loaded at the first use, and the loader panics where it is missing: that panic
 /// is the answer, so nobody needs to read it.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn is_there<R: cubecl::Runtime>() -> bool {
-    static ANSWERS: std::sync::Mutex<Vec<(&'static str, bool)>> = std::sync::Mutex::new(Vec::new());
-    let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let name = std::any::type_name::<R>();
-    if let Some(&(_, answer)) = answers.iter().find(|(asked, _)| *asked == name) {
-        return answer;
-    }
-    let answer = quietly(|| R::client(&R::Device::default())).is_ok();
-    answers.push((name, answer));
-    answer
+fn try_out<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
+    device: &'static str,
+    command: &'static str,
+) -> Result<(), DeviceError> {
+    quietly(|| R::client(&R::Device::default())).map_err(|_| DeviceError::NoGpu(device, command))?;
+    let two = || burn::tensor::Tensor::<B, 1>::ones([1], &Default::default()).add_scalar(1.0).try_into_data();
+    let said = match quietly(two) {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => panic,
+    };
+    let reason = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    Err(DeviceError::CannotRun { device, reason })
 }
 
 /// Runs what may panic, without printing the panic.

@@ -70,16 +70,16 @@ impl<B: DeviceOps> DeviceMap<B> {
 /// # Shapes
 /// `matrix`: `[1, rows, columns]`; `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
 fn matmul<B: DeviceOps>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTensor<B> {
-    let [matrix, x] = [matrix, x].map(|tensor| Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(tensor)));
-    let [models, columns, width] = x.dims();
-    let rows = matrix.dims()[1];
-    let product = if models == 1 {
-        matrix.matmul(x)
-    } else {
-        let side_by_side = matrix.matmul(x.swap_dims(0, 1).reshape([1, columns, models * width]));
-        side_by_side.reshape([rows, models, width]).swap_dims(0, 1)
-    };
-    product.into_primitive().tensor()
+    let [models, columns, width] = shape::<B>(&x);
+    if models == 1 {
+        return B::multiply_dense(matrix, x);
+    }
+    let rows = shape::<B>(&matrix)[1];
+    let x = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(x));
+    let side_by_side = x.swap_dims(0, 1).reshape([1, columns, models * width]);
+    let product = B::multiply_dense(matrix, side_by_side.into_primitive().tensor());
+    let product = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(product));
+    product.reshape([rows, models, width]).swap_dims(0, 1).into_primitive().tensor()
 }
 
 /// A function of one model's matrix, applied to that of every model on the host.

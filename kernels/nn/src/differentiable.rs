@@ -39,6 +39,31 @@ pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>, read: &R
     })
 }
 
+/// `X W`, with the gradients `G Wᵀ` and `Xᵀ G`.
+///
+/// # Shapes
+/// `x`: `[models, n, inputs]`; `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
+pub(crate) fn product<B: DeviceOps>(x: Tracked<B>, weight: Tracked<B>) -> Tracked<B> {
+    let inputs = primitives([x, weight]);
+    let [plain, weights] = inputs.each_ref().map(|input| input.primitive.clone());
+    let output = B::product(plain.clone(), weights.clone());
+    let [x, weight] = &inputs;
+    differentiable([x, weight], output, move |gradient| {
+        let by_x = B::product(gradient.clone(), B::float_transpose(weights.clone()));
+        [by_x, B::transposed_product(plain.clone(), gradient)]
+    })
+}
+
+/// A row added to every row of each model's matrix, as biases are.
+///
+/// # Shapes
+/// `x`: `[models, n, width]`; `row`: `[models, 1, width]`. Returns `[models, n, width]`.
+pub(crate) fn add_row<B: DeviceOps>(x: Tracked<B>, row: Tracked<B>) -> Tracked<B> {
+    let [x, row] = primitives([x, row]);
+    let sum = B::float_add(x.primitive.clone(), row.primitive.clone());
+    differentiable([&x, &row], sum, |gradient| [gradient.clone(), B::column_sums(gradient)])
+}
+
 /// The function of hidden units, with dropout.
 ///
 /// # Shapes

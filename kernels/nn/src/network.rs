@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use crate::activation::Unit;
 use crate::attention::AttentionGraph;
 use crate::device_map::DeviceMap;
-use crate::differentiable::{Tracked, activate, attend, multiply};
+use crate::differentiable::{Tracked, activate, add_row, attend, multiply, product};
 use crate::layer::{Beside, Layer};
 use crate::learned::{LearnedMap, ReportedLinks, Rule};
 use crate::map::{LinearMap, ReadRows};
@@ -146,8 +146,8 @@ impl<B: DeviceOps> Network<B> {
             (Placed::Attend(_), _) => unreachable!("a graph is attended to by GAT alone, whose layers hold attention"),
         };
         match beside {
-            Beside::OwnWeight(own) => received + self.times(input, own) + bias.clone(),
-            Beside::Nothing | Beside::Attention { .. } => received + bias.clone(),
+            Beside::OwnWeight(own) => add_row(received + self.times(input, own), bias.clone()),
+            Beside::Nothing | Beside::Attention { .. } => add_row(received, bias.clone()),
         }
     }
 
@@ -158,7 +158,7 @@ impl<B: DeviceOps> Network<B> {
     fn times(&self, input: &Input<B>, weight: &Tracked<B>) -> Tracked<B> {
         match input {
             Input::Features => multiply(&self.features, weight.clone(), &None),
-            Input::Hidden(hidden) => hidden.clone().matmul(weight.clone()),
+            Input::Hidden(hidden) => product(hidden.clone(), weight.clone()),
         }
     }
 }
@@ -173,7 +173,7 @@ fn head<B: DeviceOps>(
     halves: [Tracked<B>; 2],
     read: &ReadRows,
 ) -> Tracked<B> {
-    let [sources, targets] = halves.map(|vector| transformed.clone().matmul(vector));
+    let [sources, targets] = halves.map(|vector| product(transformed.clone(), vector));
     attend(graph, [transformed, sources, targets], read)
 }
 

@@ -13,9 +13,15 @@ mod device_code;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_dropout;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-mod device_gather;
+mod device_links;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_products;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_sparse;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_sums;
 mod host;
-#[cfg(all(test, feature = "vulkan"))]
+#[cfg(all(test, any(feature = "cuda", feature = "vulkan")))]
 mod tests;
 
 use std::fmt::Debug;
@@ -70,6 +76,34 @@ pub(crate) trait DeviceOps: Backend {
     /// # Shapes
     /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`; the adjoint swaps both.
     fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, rows: ProductRows) -> FloatTensor<Self>;
+    /// `M X`, where the device holds every entry of `M`.
+    ///
+    /// # Shapes
+    /// `matrix`: `[1, rows, columns]`; `x`: `[1, columns, width]`. Returns `[1, rows, width]`.
+    fn multiply_dense(matrix: FloatTensor<Self>, x: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_matmul(matrix, x)
+    }
+    /// `X W` of every model.
+    ///
+    /// # Shapes
+    /// `x`: `[models, n, inputs]`; `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
+    fn product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_matmul(x, weight)
+    }
+    /// `Xᵀ Y` of every model.
+    ///
+    /// # Shapes
+    /// `x`: `[models, n, inputs]`; `y`: `[models, n, outputs]`. Returns `[models, inputs, outputs]`.
+    fn transposed_product(x: FloatTensor<Self>, y: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_matmul(Self::float_transpose(x), y)
+    }
+    /// The sum of every column.
+    ///
+    /// # Shapes
+    /// `x`: `[models, n, width]`. Returns `[models, 1, width]`.
+    fn column_sums(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_sum_dim(x, 1)
+    }
     /// [`AttentionGraph::attend`] of every model: the output, and the attention of every link. Rows of nodes
     /// that nobody reads have no meaning.
     ///

@@ -25,10 +25,6 @@ pub(crate) struct Compressed<R: CubeRuntime> {
     pub n_columns: usize,
 }
 
-/// A sparse matrix and its transposed one.
-#[derive(Clone, Debug)]
-pub(crate) struct DeviceSparse<R: CubeRuntime>(pub [Compressed<R>; 2]);
-
 /// Links of an attention graph; the pattern is symmetric.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceLinks<R: CubeRuntime> {
@@ -51,8 +47,22 @@ pub(crate) struct DeviceLabelled<R: CubeRuntime> {
     pub positions: Arc<[(u32, u16)]>,
 }
 
-/// Copies a sparse matrix to the device.
-pub(crate) fn rows<R: CubeRuntime>(matrix: &SparseMatrix, device: &Device<R>) -> Compressed<R> {
+impl<R: CubeRuntime> Compressed<R> {
+    /// Copies a matrix to the device. Where its entries start, row by row, and which columns they stand in is given as in the
+    /// matrix on the device.
+    pub(crate) fn new([offsets, columns]: [&[u32]; 2], values: &[f32], n_columns: usize, device: &Device<R>) -> Self {
+        Self {
+            offsets: place(offsets, DType::U32, device),
+            columns: place(columns, DType::U32, device),
+            values: place(values, DType::F32, device),
+            n_rows: offsets.len() - 1,
+            n_columns,
+        }
+    }
+}
+
+/// Offsets, columns and values of all rows, one after the other.
+pub(crate) fn entries(matrix: &SparseMatrix) -> (Vec<u32>, Vec<u32>, Vec<f32>) {
     let mut offsets = vec![0];
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     for row in 0..matrix.n_rows() {
@@ -61,13 +71,7 @@ pub(crate) fn rows<R: CubeRuntime>(matrix: &SparseMatrix, device: &Device<R>) ->
         values.extend_from_slice(row_values);
         offsets.push(columns.len() as u32);
     }
-    Compressed {
-        offsets: place(&offsets, DType::U32, device),
-        columns: place(&columns, DType::U32, device),
-        values: place(&values, DType::F32, device),
-        n_rows: matrix.n_rows(),
-        n_columns: matrix.n_columns(),
-    }
+    (offsets, columns, values)
 }
 
 /// Copies values to the device.

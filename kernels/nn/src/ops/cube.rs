@@ -7,14 +7,16 @@ use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
-use cubecl::prelude::*;
 use cubecl::server::ComputeServer;
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
 
-use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, DeviceSparse, empty, place, rows, units, zeros};
-use super::device_gather::gather;
-use super::{Activation, AttentionInputs, DeviceOps, device_attention, device_code, device_dropout, shape, to_host};
+use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, empty, entries, place, units, zeros};
+use super::device_sparse::DeviceSparse;
+use super::device_sums::column_sums;
+use super::{
+    Activation, AttentionInputs, DeviceOps, device_code, device_dropout, device_links, device_products, shape, to_host,
+};
 use crate::activation::Unit;
 use crate::adam::{Corrections, Moments, Rates};
 use crate::attention::AttentionGraph;
@@ -42,12 +44,14 @@ where
     }
 
     fn sparse(map: &Arc<SparseMap>, device: &Self::Device) -> Self::Sparse {
-        DeviceSparse([&map.matrix, &map.transposed].map(|matrix| rows(matrix, device)))
+        DeviceSparse::new(map, device)
     }
 
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {
         let graph = graph.both_ways();
-        let (links, n_links) = (rows(graph.links(), device), graph.links().n_entries());
+        let (offsets, columns, weights) = entries(graph.links());
+        let n_links = columns.len();
+        let links = Compressed::new([&offsets, &columns], &weights, graph.links().n_columns(), device);
         let factors: Vec<f32> = graph.factors();
         let identity: Vec<u32> = (0..n_links as u32).collect();
         DeviceLinks {
@@ -78,25 +82,23 @@ where
     }
 
     fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, _: ProductRows) -> FloatTensor<Self> {
-        let [models, _, width] = shape::<Self>(&x);
-        let Compressed { offsets, columns, values, n_rows, n_columns } = map.0[usize::from(adjoint)].clone();
-        let x = into_contiguous(x);
-        let out = empty(&x, [models, n_rows, width]);
-        let (client, count, dim) = units(&x, models * n_rows * width);
-        let [offsets, columns, values, x] = [offsets, columns, values, x].map(CubeTensor::into_array_arg);
-        device_code::multiply::launch::<R>(
-            &client,
-            count,
-            dim,
-            offsets,
-            columns,
-            values,
-            x,
-            out.clone().into_array_arg(),
-            n_columns,
-            width,
-        );
-        out
+        map.multiply(adjoint, x)
+    }
+
+    fn multiply_dense(matrix: FloatTensor<Self>, x: FloatTensor<Self>) -> FloatTensor<Self> {
+        device_products::multiply_dense(matrix, x)
+    }
+
+    fn product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        device_products::product(x, weight)
+    }
+
+    fn transposed_product(x: FloatTensor<Self>, y: FloatTensor<Self>) -> FloatTensor<Self> {
+        device_products::transposed_product(x, y)
+    }
+
+    fn column_sums(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        column_sums(x)
     }
 
     fn attend(
@@ -104,25 +106,7 @@ where
         inputs: &AttentionInputs<Self>,
         _: Option<&[u32]>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let [models, n_nodes, _] = shape::<Self>(&inputs[0]);
-        let [x, sources, targets] = inputs.clone().map(into_contiguous);
-        let shares = empty(&x, [models, graph.n_links, 1]);
-        let Compressed { offsets, columns, values, .. } = graph.links.clone();
-        let (client, count, dim) = units(&x, models * n_nodes);
-        let [offsets, columns, weights, sources, targets] =
-            [offsets, columns, values, sources, targets].map(CubeTensor::into_array_arg);
-        device_attention::attention::launch::<R>(
-            &client,
-            count,
-            dim,
-            offsets,
-            columns,
-            weights,
-            sources,
-            targets,
-            shares.clone().into_array_arg(),
-        );
-        (gather(graph, &graph.identity, &shares, x), shares)
+        device_links::attend(graph, inputs)
     }
 
     fn attend_gradient(
@@ -131,39 +115,7 @@ where
         attention: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3] {
-        let [models, n_nodes, width] = shape::<Self>(&inputs[0]);
-        let gradient = into_contiguous(gradient);
-        let on_features = gather(graph, &graph.reverse, &attention, gradient.clone());
-        let changes = empty(&gradient, [models, graph.n_links, 1]);
-        let [on_sources, on_targets] = [(); 2].map(|()| empty(&gradient, [models, n_nodes, 1]));
-        let Compressed { offsets, columns, .. } = graph.links.clone();
-        let (client, count, dim) = units(&gradient, models * n_nodes);
-        let mut all = SequenceArg::new();
-        for input in inputs.clone().into_iter().chain([attention, gradient]) {
-            all.push(into_contiguous(input).into_array_arg());
-        }
-        device_attention::score_gradient::launch::<R>(
-            &client,
-            count.clone(),
-            dim,
-            offsets.clone().into_array_arg(),
-            columns.into_array_arg(),
-            graph.factors.clone().into_array_arg(),
-            all,
-            changes.clone().into_array_arg(),
-            on_targets.clone().into_array_arg(),
-            width,
-        );
-        device_attention::sum_links::launch::<R>(
-            &client,
-            count,
-            dim,
-            offsets.into_array_arg(),
-            graph.reverse.clone().into_array_arg(),
-            changes.into_array_arg(),
-            on_sources.clone().into_array_arg(),
-        );
-        [on_features, on_sources, on_targets]
+        device_links::attend_gradient(graph, inputs, attention, gradient)
     }
 
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {
@@ -232,8 +184,8 @@ where
             n_nodes,
             n_classes,
         );
-        let mean = Tensor::<Self, 3>::from_primitive(TensorPrimitive::Float(losses)).mean_dim(1);
-        (mean.into_primitive().tensor(), gradient)
+        let total = Tensor::<Self, 3>::from_primitive(TensorPrimitive::Float(column_sums(losses)));
+        ((total / n_labelled as f32).into_primitive().tensor(), gradient)
     }
 
     /// Copies the logits of the labelled nodes to the host: there the sums are in double precision, and the copy is the

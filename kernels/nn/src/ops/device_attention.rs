@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 
 use crate::attention::NEGATIVE_SLOPE;
 
-/// Attention of every link of a node; one unit for each model and node.
+/// Attention of every link of a node. For each model and node works one unit, or one plane whose units share its links.
 ///
 /// # Shapes
 /// `weights`: `[links]`. `sources`, `targets`: `[models, n]`. `shares`: `[models, links]`.
@@ -22,34 +22,37 @@ pub(super) fn attention(
     sources: &Array<f32>,
     targets: &Array<f32>,
     shares: &mut Array<f32>,
+    #[comptime] by_plane: bool,
 ) {
-    if ABSOLUTE_POS >= targets.len() {
+    let (task, lane, step) = work(by_plane);
+    if task >= targets.len() {
         terminate!();
     }
     let n_nodes = offsets.len() - 1;
-    let model = ABSOLUTE_POS / n_nodes;
-    let node = ABSOLUTE_POS % n_nodes;
-    let (start, end) = (offsets[node] as usize, offsets[node + 1] as usize);
-    let at = model * columns.len();
+    let from = task / n_nodes * n_nodes;
+    let at = task / n_nodes * columns.len();
+    let target = targets[task];
+    let (start, end) = (offsets[task % n_nodes] as usize, offsets[task % n_nodes + 1] as usize);
     // Every node has a loop, hence a first link.
-    let mut most = leaky(sources[model * n_nodes + columns[start] as usize] + targets[ABSOLUTE_POS]);
-    for link in start..end {
-        let score = leaky(sources[model * n_nodes + columns[link] as usize] + targets[ABSOLUTE_POS]);
-        most = max(most, score);
-        shares[at + link] = score;
+    let mut most = leaky(sources[from + columns[start] as usize] + target);
+    for link in range_stepped(start + lane, end, step) {
+        most = max(most, leaky(sources[from + columns[link] as usize] + target));
     }
+    most = largest(most, by_plane);
     let mut total = 0.0f32;
-    for link in start..end {
-        let term = weights[link] * (shares[at + link] - most).exp();
-        shares[at + link] = term;
-        total += term;
+    for link in range_stepped(start + lane, end, step) {
+        total += weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
     }
-    for link in start..end {
-        shares[at + link] = shares[at + link] / total;
+    total = sum(total, by_plane);
+    // Each term is computed again, because that is faster than to write and read it.
+    for link in range_stepped(start + lane, end, step) {
+        let term = weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
+        shares[at + link] = term / total;
     }
 }
 
-/// `out[m, i, k] = Σ_e shares[m, order[e]] factors[e] x[m, columns[e], k]` over the links of `i`.
+/// `out[m, i, k] = Σ_e shares[m, order[e]] factors[e] x[m, columns[e], k]` over the links of `i`. A unit computes one number of
+/// each of `at_once` models, so that it reads a link once for all of them.
 ///
 /// # Shapes
 /// `order`, `factors`: `[links]`. `shares`: `[models, links]`. `x`, `out`: `[models, n, width]`.
@@ -63,24 +66,42 @@ pub(super) fn gather(
     x: &Array<f32>,
     out: &mut Array<f32>,
     width: usize,
+    #[comptime] at_once: usize,
 ) {
-    if ABSOLUTE_POS >= out.len() {
+    let n_nodes = offsets.len() - 1;
+    let n_links = columns.len();
+    let models = out.len() / (n_nodes * width);
+    let per_node = models.div_ceil(at_once) * width;
+    if ABSOLUTE_POS >= n_nodes * per_node {
         terminate!();
     }
-    let n_nodes = offsets.len() - 1;
-    let lanes = out.len() / n_nodes;
-    let row = ABSOLUTE_POS / lanes;
-    let model = ABSOLUTE_POS % lanes / width;
+    let node = ABSOLUTE_POS / per_node;
+    let first = ABSOLUTE_POS % per_node / width * at_once;
     let lane = ABSOLUTE_POS % width;
-    let mut sum = 0.0f32;
-    for link in offsets[row] as usize..offsets[row + 1] as usize {
-        let share = shares[model * columns.len() + order[link] as usize];
-        sum += share * factors[link] * x[(model * n_nodes + columns[link] as usize) * width + lane];
+    let mut sums = Array::<f32>::new(at_once);
+    #[unroll]
+    for k in 0..at_once {
+        sums[k] = 0.0f32;
     }
-    out[(model * n_nodes + row) * width + lane] = sum;
+    for link in offsets[node] as usize..offsets[node + 1] as usize {
+        let (source, from, factor) = (columns[link] as usize, order[link] as usize, factors[link]);
+        #[unroll]
+        for k in 0..at_once {
+            // Where the last unit has too few models, it computes the last one again.
+            let model = min(first + k, models - 1);
+            sums[k] += shares[model * n_links + from] * factor * x[(model * n_nodes + source) * width + lane];
+        }
+    }
+    #[unroll]
+    for k in 0..at_once {
+        if first + k < models {
+            out[((first + k) * n_nodes + node) * width + lane] = sums[k];
+        }
+    }
 }
 
-/// Gradient of the loss by the score of every link and by that of every target; one unit for each model and node.
+/// Gradient of the loss by the score of every link and by that of every target. For each model and node works one unit, or
+/// one plane whose units share its links.
 ///
 /// # Shapes
 /// `factors`: `[links]`. `inputs`: features `[models, n, width]`, source scores and target scores `[models, n]`, shares
@@ -95,34 +116,40 @@ pub(super) fn score_gradient(
     changes: &mut Array<f32>,
     on_targets: &mut Array<f32>,
     width: usize,
+    #[comptime] by_plane: bool,
 ) {
-    if ABSOLUTE_POS >= on_targets.len() {
+    let (task, lane, step) = work(by_plane);
+    if task >= on_targets.len() {
         terminate!();
     }
     let (x, sources, targets, shares, gradient) = (&inputs[0], &inputs[1], &inputs[2], &inputs[3], &inputs[4]);
     let n_nodes = offsets.len() - 1;
-    let model = ABSOLUTE_POS / n_nodes;
-    let node = ABSOLUTE_POS % n_nodes;
-    let at = model * columns.len();
+    let first = task / n_nodes * n_nodes;
+    let at = task / n_nodes * columns.len();
+    let (start, end) = (offsets[task % n_nodes] as usize, offsets[task % n_nodes + 1] as usize);
     let mut mean = 0.0f32;
-    for link in offsets[node] as usize..offsets[node + 1] as usize {
-        let from = (model * n_nodes + columns[link] as usize) * width;
+    for link in range_stepped(start + lane, end, step) {
+        let from = (first + columns[link] as usize) * width;
         let mut pull = 0.0f32;
-        for lane in 0..width {
-            pull += x[from + lane] * gradient[ABSOLUTE_POS * width + lane];
+        for column in 0..width {
+            pull += x[from + column] * gradient[task * width + column];
         }
         changes[at + link] = factors[link] * pull;
         mean += factors[link] * pull * shares[at + link];
     }
+    mean = sum(mean, by_plane);
     let mut total = 0.0f32;
-    for link in offsets[node] as usize..offsets[node + 1] as usize {
-        let raw = sources[model * n_nodes + columns[link] as usize] + targets[ABSOLUTE_POS];
+    for link in range_stepped(start + lane, end, step) {
+        let raw = sources[first + columns[link] as usize] + targets[task];
         let slope = select(raw > 0.0f32, 1.0f32, NEGATIVE_SLOPE);
         let change = shares[at + link] * (changes[at + link] - mean) * slope;
         changes[at + link] = change;
         total += change;
     }
-    on_targets[ABSOLUTE_POS] = total;
+    total = sum(total, by_plane);
+    if lane == 0 {
+        on_targets[task] = total;
+    }
 }
 
 /// `out[m, j] = Σ_e changes[m, order[e]]` over the links of `j`.
@@ -142,6 +169,28 @@ pub(super) fn sum_links(offsets: &Array<u32>, order: &Array<u32>, changes: &Arra
         sum += changes[model * order.len() + order[link] as usize];
     }
     out[ABSOLUTE_POS] = sum;
+}
+
+/// What a unit works on: its number of model and node, its first link among theirs, and the step from link to link.
+#[cube]
+fn work(#[comptime] by_plane: bool) -> (usize, usize, usize) {
+    if comptime!(by_plane) {
+        (ABSOLUTE_POS / PLANE_DIM as usize, UNIT_POS_PLANE as usize, PLANE_DIM as usize)
+    } else {
+        (ABSOLUTE_POS, 0usize, 1usize)
+    }
+}
+
+/// The sum of the values of all units that work on a node.
+#[cube]
+fn sum(value: f32, #[comptime] by_plane: bool) -> f32 {
+    if comptime!(by_plane) { plane_sum(value) } else { value }
+}
+
+/// The largest value among all units that work on a node.
+#[cube]
+fn largest(value: f32, #[comptime] by_plane: bool) -> f32 {
+    if comptime!(by_plane) { plane_max(value) } else { value }
 }
 
 /// LeakyReLU.

@@ -8,7 +8,8 @@ use cubecl::prelude::*;
 
 use crate::adam::{ADAM_EPSILON, BETAS};
 
-/// `out[m, i, k] = Σ_e values[e] x[m, columns[e], k]` over the entries of row `i`.
+/// `out[m, i, k] = Σ_e values[e] x[m, columns[e], k]` over the entries of row `i`. A unit computes one number of each of
+/// `at_once` models, so that it reads an entry once for all of them.
 ///
 /// # Shapes
 /// `x`: `[models, n_columns, width]`. `out`: `[models, n_rows, width]`.
@@ -21,20 +22,38 @@ pub(super) fn multiply(
     out: &mut Array<f32>,
     n_columns: usize,
     width: usize,
+    #[comptime] at_once: usize,
 ) {
-    if ABSOLUTE_POS >= out.len() {
+    let n_rows = offsets.len() - 1;
+    let models = out.len() / (n_rows * width);
+    let per_row = models.div_ceil(at_once) * width;
+    if ABSOLUTE_POS >= n_rows * per_row {
         terminate!();
     }
-    let n_rows = offsets.len() - 1;
-    let lanes = out.len() / n_rows;
-    let row = ABSOLUTE_POS / lanes;
-    let model = ABSOLUTE_POS % lanes / width;
+    let row = ABSOLUTE_POS / per_row;
+    let first = ABSOLUTE_POS % per_row / width * at_once;
     let lane = ABSOLUTE_POS % width;
-    let mut sum = 0.0f32;
-    for entry in offsets[row] as usize..offsets[row + 1] as usize {
-        sum += values[entry] * x[(model * n_columns + columns[entry] as usize) * width + lane];
+    let mut sums = Array::<f32>::new(at_once);
+    #[unroll]
+    for k in 0..at_once {
+        sums[k] = 0.0f32;
     }
-    out[(model * n_rows + row) * width + lane] = sum;
+    for entry in offsets[row] as usize..offsets[row + 1] as usize {
+        let column = columns[entry] as usize;
+        let value = values[entry];
+        #[unroll]
+        for k in 0..at_once {
+            // Where the last unit has too few models, it computes the last one again.
+            let model = min(first + k, models - 1);
+            sums[k] += value * x[(model * n_columns + column) * width + lane];
+        }
+    }
+    #[unroll]
+    for k in 0..at_once {
+        if first + k < models {
+            out[((first + k) * n_rows + row) * width + lane] = sums[k];
+        }
+    }
 }
 
 /// Cross-entropy of every labelled node, and its share of the gradient of the mean; one unit for each model and

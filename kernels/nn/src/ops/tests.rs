@@ -1,6 +1,5 @@
-//! Every device against the CPU: the same numbers within 1e-5 of the largest.
+//! Every GPU against the processor: the same numbers within 1e-5 of the largest.
 
-use burn::backend::Wgpu;
 use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Construction, Features, Labels, ProductRows, WeightedGraph};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, SoftOperator};
@@ -17,6 +16,13 @@ use veilgraph_operator::rows::matrix;
 use super::*;
 
 const NODES: usize = 150;
+
+/// Links of every node to the hundred nodes around it: so many that a plane of units works on each node.
+fn many_links() -> GraphOperator {
+    let pairs = (0..NODES as u32).flat_map(|i| (i + 1..(i + 51).min(NODES as u32)).map(move |j| (i, j)));
+    let links = pairs.map(|(i, j)| (i, j, 0.1 + (i * j % 9) as f32 / 10.0)).collect();
+    GraphOperator::explicit(&WeightedGraph::undirected(Construction::Hybrid, NODES, links))
+}
 
 /// Numbers without pattern.
 fn noise(n: usize, salt: u32) -> Vec<f32> {
@@ -61,6 +67,15 @@ fn close(found: &[f32], expected: &[f32], what: &str) {
     }
 }
 
+const ATTENTION: [&str; 5] = ["attend", "shares", "on features", "on sources", "on targets"];
+const ATTENTION_OVER_MANY: [&str; 5] = [
+    "attend over many links",
+    "shares of many links",
+    "on features over many links",
+    "on sources over many links",
+    "on targets over many links",
+];
+
 /// What a backend computes with every operation, one after the other.
 fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let device = Default::default();
@@ -77,19 +92,41 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let y = noise(models * 40 * width, 2);
     found.push(("adjoint", to_host::<B>(B::multiply(&map, true, on::<B>(&y, [models, 40, width]), ProductRows::All))));
 
-    let attention = Arc::new(AttentionGraph::new(&weights, true));
-    let links = B::links(&attention, &device);
-    let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
-    let [sources, targets] = scores;
-    let inputs = [shaped(&x), sources, targets];
-    let (output, shares) = B::attend(&links, &inputs, None);
-    found.push(("attend", to_host::<B>(output)));
-    found.push(("shares", to_host::<B>(shares.clone())));
+    // Rows as long as that of a word that every node has are cut into parts.
+    let long = matrix(2000, [2000, 0, 513].map(|n| (0..n).map(|column| (column, 0.1 + (column % 7) as f32)).collect()));
+    let long = B::sparse(&Arc::new(SparseMap { transposed: long.transposed(), matrix: long }), &device);
+    let z = on::<B>(&noise(models * 2000 * width, 9), [models, 2000, width]);
+    let product = B::multiply(&long, false, z, ProductRows::All);
+    found.push(("multiply long rows", to_host::<B>(product.clone())));
+    found.push(("adjoint of long rows", to_host::<B>(B::multiply(&long, true, product, ProductRows::All))));
+
     let upstream = noise(models * NODES * width, 5);
-    let gradients = B::attend_gradient(&links, &inputs, shares, shaped(&upstream));
-    for (name, gradient) in ["on features", "on sources", "on targets"].into_iter().zip(gradients) {
-        found.push((name, to_host::<B>(gradient)));
+    let GraphOperator::Sparse(dense) = many_links() else { unreachable!("explicit links") };
+    for (names, weights) in [(ATTENTION, weights), (ATTENTION_OVER_MANY, dense)] {
+        let attention = Arc::new(AttentionGraph::new(&weights, true));
+        let links = B::links(&attention, &device);
+        let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
+        let [sources, targets] = scores;
+        let inputs = [shaped(&x), sources, targets];
+        let (output, shares) = B::attend(&links, &inputs, None);
+        let [on_features, on_sources, on_targets] =
+            B::attend_gradient(&links, &inputs, shares.clone(), shaped(&upstream));
+        let tensors = [output, shares, on_features, on_sources, on_targets];
+        found.extend(names.into_iter().zip(tensors.map(to_host::<B>)));
     }
+
+    let square = noise(NODES * NODES, 6);
+    let [matrix, columns] =
+        [(&square, NODES), (&x, width)].map(|(values, width)| on::<B>(&values[..NODES * width], [1, NODES, width]));
+    found.push(("dense product", to_host::<B>(B::multiply_dense(matrix.clone(), columns.clone()))));
+    let adjoint = B::float_swap_dims(matrix, 1, 2);
+    found.push(("adjoint of the dense product", to_host::<B>(B::multiply_dense(adjoint, columns))));
+    let weight = on::<B>(&noise(models * width * 3, 7), [models, width, 3]);
+    let product = B::product(shaped(&x), weight.clone());
+    found.push(("product", to_host::<B>(product.clone())));
+    found.push(("product by the transposed", to_host::<B>(B::product(product.clone(), B::float_transpose(weight)))));
+    found.push(("transposed product", to_host::<B>(B::transposed_product(shaped(&x), product))));
+    found.push(("column sums", to_host::<B>(B::column_sums(shaped(&x)))));
 
     let dropouts: Vec<Dropout> = (0..models).map(|model| Dropout::new(0.2 * model as f64, 91 + model as u64)).collect();
     let dropouts = [None, Some(B::dropouts(&dropouts, &device))];
@@ -120,19 +157,42 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     found
 }
 
-#[test]
-fn vulkan_computes_what_the_processor_does() {
-    crate::device::Device::Vulkan.check().expect("a Vulkan driver: apt-get install mesa-vulkan-drivers");
+/// Runs every operation on this GPU and on the processor, for one model and for three at once.
+fn compare_operations<B: DeviceOps>(device: Device) {
+    device.check().expect("a driver: nvidia-smi for CUDA; apt-get install mesa-vulkan-drivers for Vulkan");
     for models in [1, 3] {
-        for ((name, found), (_, expected)) in run::<Wgpu>(models).iter().zip(&run::<burn::backend::Flex>(models)) {
+        for ((name, found), (_, expected)) in run::<B>(models).iter().zip(&run::<burn::backend::Flex>(models)) {
             close(found, expected, name);
         }
     }
 }
 
-/// A whole grid: losses of ten epochs within 1e-4, since rounding grows from step to step.
+#[cfg(feature = "cuda")]
+#[test]
+fn cuda_computes_what_the_processor_does() {
+    compare_operations::<burn::backend::Cuda>(Device::Cuda);
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn vulkan_computes_what_the_processor_does() {
+    compare_operations::<burn::backend::Wgpu>(Device::Vulkan);
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn a_grid_trains_on_cuda_as_on_the_processor() {
+    compare_grids(Device::Cuda);
+}
+
+#[cfg(feature = "vulkan")]
 #[test]
 fn a_grid_trains_on_vulkan_as_on_the_processor() {
+    compare_grids(Device::Vulkan);
+}
+
+/// Trains whole grids on both: losses of ten epochs within 1e-4, since rounding grows from step to step.
+fn compare_grids(device: Device) {
     let features =
         Features(matrix(30, (0..NODES).map(|i| vec![((i % 2) as u32, 1.0), (2 + (i * 5 % 28) as u32, 0.5)])));
     let labels = Labels::new(2, (0..NODES as u32).map(|node| (node, (node % 2) as u16)).collect()).expect("valid");
@@ -159,7 +219,7 @@ fn a_grid_trains_on_vulkan_as_on_the_processor() {
                 train(&dataset, &settings, schedule, device, &StageRng::new(1, "train", 0), &Progress::none());
             results.into_iter().map(|result| result.expect("trains")).collect()
         };
-        for (gpu, cpu) in run(Device::Vulkan).iter().zip(run(Device::Cpu)) {
+        for (gpu, cpu) in run(device).iter().zip(run(Device::Cpu)) {
             for (gpu, cpu) in gpu.curve.iter().zip(&cpu.curve) {
                 assert!((gpu.train_loss - cpu.train_loss).abs() < 1e-4, "{architecture:?}: {gpu:?} {cpu:?}");
                 assert!((gpu.validation_loss - cpu.validation_loss).abs() < 1e-4, "{architecture:?}: {gpu:?} {cpu:?}");

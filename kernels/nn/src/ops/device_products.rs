@@ -1,0 +1,114 @@
+//! Products of dense matrices on a GPU, in 32-bit floating point.
+//!
+//! Tensor cores round the factors to ten bits of mantissa, which moves a loss by some `1e-4` nats, so they are not used.
+
+use burn::tensor::{DType, Shape};
+use burn_cubecl::CubeRuntime;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+use cubek::matmul::definition::{MatmulElems, MatmulGlobalElems};
+use cubek::matmul::launch::{Strategy, launch_ref};
+use cubek::std::InputBinding;
+
+use super::buffers::{empty, units};
+use super::device_sums::{column_sums, rows_per_block};
+
+/// `M X` of two large matrices.
+///
+/// # Shapes
+/// `matrix`: `[1, rows, columns]`; `x`: `[1, columns, width]`. Returns `[1, rows, width]`.
+pub(super) fn multiply_dense<R: CubeRuntime>(matrix: CubeTensor<R>, x: CubeTensor<R>) -> CubeTensor<R> {
+    let ([_, rows, _], [_, _, width]) = (matrix.meta.shape().dims::<3>(), x.meta.shape().dims::<3>());
+    let out = empty(&x, [1, rows, width]);
+    let client = x.client.clone();
+    let float = DType::F32.into();
+    let [matrix, x] = [matrix, x].map(|factor| InputBinding::new(factor.binding(), float));
+    let mut elements = MatmulElems::from_globals(&MatmulGlobalElems { lhs: float, rhs: float, out: float });
+    // The default strategy takes tensor cores where there are any.
+    let strategy = Strategy::SimpleUnit(Default::default());
+    launch_ref(&strategy, &client, matrix, x, out.clone().binding(), &mut elements)
+        .unwrap_or_else(|error| panic!("the product of dense matrices cannot be started: {error:?}"));
+    out
+}
+
+/// `X W` of every model; the width of the matrices is that of layers.
+///
+/// # Shapes
+/// `x`: `[models, n, inputs]`; `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
+pub(super) fn product<R: CubeRuntime>(x: CubeTensor<R>, weight: CubeTensor<R>) -> CubeTensor<R> {
+    let ([models, n, inputs], [_, _, outputs]) = (x.meta.shape().dims::<3>(), weight.meta.shape().dims::<3>());
+    let [x, weight] = [x, weight].map(into_contiguous);
+    let out = empty(&x, [models, n, outputs]);
+    let (client, count, dim) = units(&x, models * n * outputs);
+    let [x, weight, to] = [x, weight, out.clone()].map(CubeTensor::into_array_arg);
+    multiply_rows::launch::<R>(&client, count, dim, x, weight, to, n, inputs, outputs);
+    out
+}
+
+/// `Xᵀ Y` of every model: the sum, over blocks of rows, of each block's product.
+///
+/// # Shapes
+/// `x`: `[models, n, inputs]`; `y`: `[models, n, outputs]`. Returns `[models, inputs, outputs]`.
+pub(super) fn transposed_product<R: CubeRuntime>(x: CubeTensor<R>, y: CubeTensor<R>) -> CubeTensor<R> {
+    let ([models, n, inputs], [_, _, outputs]) = (x.meta.shape().dims::<3>(), y.meta.shape().dims::<3>());
+    let [x, y] = [x, y].map(into_contiguous);
+    let per_block = rows_per_block(n);
+    let n_blocks = n.div_ceil(per_block);
+    let products = empty(&x, [models, n_blocks, inputs * outputs]);
+    let (client, count, dim) = units(&x, models * n_blocks * inputs * outputs);
+    let [x, y, to] = [x, y, products.clone()].map(CubeTensor::into_array_arg);
+    multiply_blocks::launch::<R>(&client, count, dim, x, y, to, n, per_block, inputs, outputs);
+    let sums = column_sums(products);
+    // The sums of one model are its matrix, row by row.
+    CubeTensor::new_contiguous(sums.client, sums.device, Shape::new([models, inputs, outputs]), sums.handle, DType::F32)
+}
+
+/// `out[m, i, k] = Σ_j x[m, i, j] weight[m, j, k]`.
+///
+/// # Shapes
+/// `x`: `[models, n, inputs]`. `weight`: `[models, inputs, outputs]`. `out`: `[models, n, outputs]`.
+#[cube(launch)]
+fn multiply_rows(x: &Array<f32>, weight: &Array<f32>, out: &mut Array<f32>, n: usize, inputs: usize, outputs: usize) {
+    if ABSOLUTE_POS >= out.len() {
+        terminate!();
+    }
+    let row = ABSOLUTE_POS / outputs;
+    let own = row / n * inputs * outputs + ABSOLUTE_POS % outputs;
+    let mut sum = 0.0f32;
+    for input in 0..inputs {
+        sum += x[row * inputs + input] * weight[own + input * outputs];
+    }
+    out[ABSOLUTE_POS] = sum;
+}
+
+/// `out[m, b, j, k] = Σ_i x[m, i, j] y[m, i, k]` over the rows of block `b`.
+///
+/// # Shapes
+/// `x`: `[models, n, inputs]`. `y`: `[models, n, outputs]`. `out`: `[models, blocks, inputs, outputs]`.
+#[cube(launch)]
+fn multiply_blocks(
+    x: &Array<f32>,
+    y: &Array<f32>,
+    out: &mut Array<f32>,
+    n: usize,
+    per_block: usize,
+    inputs: usize,
+    outputs: usize,
+) {
+    if ABSOLUTE_POS >= out.len() {
+        terminate!();
+    }
+    let output = ABSOLUTE_POS % outputs;
+    let input = ABSOLUTE_POS / outputs % inputs;
+    let block = ABSOLUTE_POS / (outputs * inputs);
+    let n_blocks = n.div_ceil(per_block);
+    let model = block / n_blocks;
+    let block = block % n_blocks;
+    let mut sum = 0.0f32;
+    for row in block * per_block..min((block + 1) * per_block, n) {
+        let row = model * n + row;
+        sum += x[row * inputs + input] * y[row * outputs + output];
+    }
+    out[ABSOLUTE_POS] = sum;
+}
