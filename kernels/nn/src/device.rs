@@ -92,8 +92,14 @@ fn try_out<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
         Ok(Err(error)) => error.to_string(),
         Err(panic) => panic,
     };
-    let reason = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(DeviceError::CannotRun { device, reason })
+    Err(DeviceError::CannotRun { device, reason: line_of_error(&said).to_owned() })
+}
+
+/// The line that says what went wrong, without the kernel that `CubeCL` prints beside it.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn line_of_error(said: &str) -> &str {
+    let mut lines = said.lines().map(str::trim);
+    lines.clone().find(|line| line.contains("error: ")).or_else(|| lines.next()).unwrap_or("it gave no reason")
 }
 
 /// Runs what may panic, without printing the panic.
@@ -110,4 +116,20 @@ pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
         text.unwrap_or("it gave no reason").to_owned()
     })
+}
+
+#[cfg(all(test, any(feature = "cuda", feature = "vulkan")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_kernel_that_does_not_compile_one_line_is_shown() {
+        let said = "Error while reading data\n  [Compilation Error]\n    default_program(1): catastrophic error: cannot open source \
+                    file \"cuda_runtime.h\"\n[Source]\n #include <cuda_runtime.h>";
+        assert_eq!(
+            line_of_error(said),
+            "default_program(1): catastrophic error: cannot open source file \"cuda_runtime.h\""
+        );
+        assert_eq!(line_of_error("no such library"), "no such library");
+    }
 }
