@@ -177,8 +177,7 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             _ => Forward::new(network, &self.layers),
         };
         let logits = forward.evaluate(network, &self.read_in_evaluation);
-        // Until here a GPU has everything to do without waiting for the host.
-        let is_better = self.record(logits, &to_host::<B>(train_losses));
+        let is_better = self.record(logits, train_losses);
         // The logits of all nodes follow from the parameters later on, unless the links go on changing.
         let keeps_logits = self.dataset.learns_links() && self.dataset.keeps_probabilities && is_better.contains(&true);
         let best_logits = keeps_logits.then(|| forward.evaluate(network, &None));
@@ -212,8 +211,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// Records the epoch, and says which models are better than ever.
     ///
     /// # Shapes
-    /// `logits`: `[models, n, classes]`, of the nodes that are read. `train_losses`: one per model.
-    fn record(&mut self, logits: FloatTensor<B>, train_losses: &[f32]) -> Vec<bool> {
+    /// `logits`: `[models, n, classes]`, of the nodes that are read. `train_losses`: `[models, 1, 1]`.
+    fn record(&mut self, logits: FloatTensor<B>, train_losses: FloatTensor<B>) -> Vec<bool> {
         let scores = match &self.dataset.objective {
             Objective::CrossEntropy => B::scores(logits.clone(), &self.validation),
             Objective::Noisy(objective) => {
@@ -227,6 +226,8 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
             Selection::LowestLoss => None,
             Selection::Plausible { .. } => Some(B::scores(logits, &self.training)),
         };
+        // They are read last: a GPU has computed them by now, and whoever reads waits for all that it was given to do.
+        let train_losses = to_host::<B>(train_losses);
         let mut is_better = Vec::with_capacity(self.models.len());
         for (at, model) in self.models.iter_mut().enumerate() {
             let record = EpochRecord {

@@ -27,15 +27,14 @@ pub enum DeviceError {
     #[error("no {0} device was found; check `{1}`, or use --device cpu")]
     NoGpu(&'static str, &'static str),
     /// A GPU that cannot run a kernel.
-    #[error(
-        "the {device} device cannot run a kernel: {reason}; CUDA needs NVRTC and the headers of its toolkit, in /usr/local/cuda or in \
-         the folder that CUDA_PATH names; or use --device cpu"
-    )]
+    #[error("the {device} device cannot run a kernel: {reason}; {remedy}, or use --device cpu")]
     CannotRun {
         /// The device.
         device: &'static str,
         /// What its driver or its compiler said.
         reason: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
 }
 
@@ -43,36 +42,53 @@ impl Device {
     /// Whether it can be used here.
     ///
     /// # Errors
-    /// When it was not compiled in, or no such device is there.
+    /// When it was not compiled in, no such device is there, or it cannot run a kernel.
     pub fn check(self) -> Result<(), DeviceError> {
         match self {
             Self::Cpu => Ok(()),
             #[cfg(feature = "cuda")]
-            Self::Cuda => kept::<cubecl::cuda::CudaRuntime, burn::backend::Cuda>("cuda", "nvidia-smi"),
+            Self::Cuda => remembered::<cubecl::cuda::CudaRuntime, burn::backend::Cuda>(&CUDA),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err(DeviceError::NotCompiled("cuda")),
             #[cfg(feature = "vulkan")]
-            Self::Vulkan => kept::<cubecl::wgpu::WgpuRuntime, burn::backend::Wgpu>("vulkan", "vulkaninfo --summary"),
+            Self::Vulkan => remembered::<cubecl::wgpu::WgpuRuntime, burn::backend::Wgpu>(&VULKAN),
             #[cfg(not(feature = "vulkan"))]
             Self::Vulkan => Err(DeviceError::NotCompiled("vulkan")),
         }
     }
 }
 
-/// Whether a driver and a device are there, and a kernel runs. The answer is kept for the next call.
+/// A kind of GPU, and how to find out what is wrong with it.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn kept<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
+struct Gpu {
     device: &'static str,
+    /// Command that lists such devices.
     command: &'static str,
-) -> Result<(), DeviceError> {
+    /// What to do where a kernel does not run.
+    remedy: &'static str,
+}
+
+#[cfg(feature = "cuda")]
+const CUDA: Gpu = Gpu {
+    device: "cuda",
+    command: "nvidia-smi",
+    remedy: "install the CUDA toolkit, which compiles kernels, in /usr/local/cuda or where CUDA_PATH says",
+};
+
+#[cfg(feature = "vulkan")]
+const VULKAN: Gpu = Gpu { device: "vulkan", command: "vulkaninfo --summary", remedy: "update its driver" };
+
+/// Whether the GPU can be used. The answer is kept for the next call.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn remembered<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(gpu: &Gpu) -> Result<(), DeviceError> {
     type Answer = (&'static str, Result<(), DeviceError>);
     static ANSWERS: std::sync::Mutex<Vec<Answer>> = std::sync::Mutex::new(Vec::new());
     let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, answer)) = answers.iter().find(|(asked, _)| *asked == device) {
+    if let Some((_, answer)) = answers.iter().find(|(asked, _)| *asked == gpu.device) {
         return answer.clone();
     }
-    let answer = try_out::<R, B>(device, command);
-    answers.push((device, answer.clone()));
+    let answer = try_out::<R, B>(gpu);
+    answers.push((gpu.device, answer.clone()));
     answer
 }
 
@@ -81,24 +97,22 @@ fn kept<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
 /// The driver's library is loaded at the first use, and the loader panics where it is missing: that panic
 /// is the answer, so nobody needs to read it.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn try_out<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(
-    device: &'static str,
-    command: &'static str,
-) -> Result<(), DeviceError> {
+fn try_out<R: cubecl::Runtime, B: burn::tensor::backend::Backend>(gpu: &Gpu) -> Result<(), DeviceError> {
+    let &Gpu { device, command, remedy } = gpu;
     quietly(|| R::client(&R::Device::default())).map_err(|_| DeviceError::NoGpu(device, command))?;
-    let two = || burn::tensor::Tensor::<B, 1>::ones([1], &Default::default()).add_scalar(1.0).try_into_data();
-    let said = match quietly(two) {
+    let run = || burn::tensor::Tensor::<B, 1>::ones([1], &Default::default()).add_scalar(1.0).try_into_data();
+    let message = match quietly(run) {
         Ok(Ok(_)) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
         Err(panic) => panic,
     };
-    Err(DeviceError::CannotRun { device, reason: line_of_error(&said).to_owned() })
+    Err(DeviceError::CannotRun { device, reason: line_of_error(&message).to_owned(), remedy })
 }
 
 /// The line that says what went wrong, without the kernel that `CubeCL` prints beside it.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn line_of_error(said: &str) -> &str {
-    let mut lines = said.lines().map(str::trim);
+fn line_of_error(message: &str) -> &str {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.clone().find(|line| line.contains("error: ")).or_else(|| lines.next()).unwrap_or("it gave no reason")
 }
 
@@ -124,12 +138,10 @@ mod tests {
 
     #[test]
     fn of_a_kernel_that_does_not_compile_one_line_is_shown() {
-        let said = "Error while reading data\n  [Compilation Error]\n    default_program(1): catastrophic error: cannot open source \
-                    file \"cuda_runtime.h\"\n[Source]\n #include <cuda_runtime.h>";
-        assert_eq!(
-            line_of_error(said),
-            "default_program(1): catastrophic error: cannot open source file \"cuda_runtime.h\""
-        );
-        assert_eq!(line_of_error("no such library"), "no such library");
+        let line = "default_program(1): catastrophic error: cannot open source file \"cuda_runtime.h\"";
+        let message =
+            format!("\nAn error happened\n  [Compilation Error]\n    {line}\n[Source]\n #include <cuda_runtime.h>");
+        assert_eq!(line_of_error(&message), line);
+        assert_eq!(line_of_error("\nno such library"), "no such library");
     }
 }

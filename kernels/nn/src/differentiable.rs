@@ -19,7 +19,7 @@ use veilgraph_graph::ProductRows;
 use crate::batch_norm::{normalize, normalize_gradient};
 use crate::device_map::DeviceMap;
 use crate::map::ReadRows;
-use crate::ops::{Activation, AttentionInputs, DeviceOps, from_host, shape, to_host};
+use crate::ops::{Activation, DeviceOps, from_host, shape, to_host};
 
 /// A tensor `[models, rows, width]` whose gradient is tracked.
 pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
@@ -29,13 +29,15 @@ pub(crate) type Tracked<B> = Tensor<Autodiff<B>, 3>;
 /// # Shapes
 /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`.
 pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>, read: &ReadRows) -> Tracked<B> {
-    let [x] = primitives([x]);
-    let product = map.multiply(x.primitive.clone(), read.as_deref().map_or(ProductRows::All, ProductRows::Read));
-    let (map, read) = (map.clone(), read.clone());
-    differentiable([&x], product, move |gradient| {
-        // What nobody read has no gradient.
-        let rows = read.as_deref().map_or(ProductRows::All, ProductRows::Nonzero);
-        [map.multiply_adjoint(gradient, rows)]
+    differentiable([x], |[x]| {
+        let product = map.multiply(x, read.as_deref().map_or(ProductRows::All, ProductRows::Read));
+        let (map, read) = (map.clone(), read.clone());
+        let pullback = move |gradient| {
+            // What nobody read has no gradient.
+            let rows = read.as_deref().map_or(ProductRows::All, ProductRows::Nonzero);
+            [map.multiply_adjoint(gradient, rows)]
+        };
+        (product, pullback)
     })
 }
 
@@ -44,13 +46,13 @@ pub(crate) fn multiply<B: DeviceOps>(map: &DeviceMap<B>, x: Tracked<B>, read: &R
 /// # Shapes
 /// `x`: `[models, n, inputs]`; `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
 pub(crate) fn product<B: DeviceOps>(x: Tracked<B>, weight: Tracked<B>) -> Tracked<B> {
-    let inputs = primitives([x, weight]);
-    let [plain, weights] = inputs.each_ref().map(|input| input.primitive.clone());
-    let output = B::product(plain.clone(), weights.clone());
-    let [x, weight] = &inputs;
-    differentiable([x, weight], output, move |gradient| {
-        let by_x = B::product(gradient.clone(), B::float_transpose(weights.clone()));
-        [by_x, B::transposed_product(plain.clone(), gradient)]
+    differentiable([x, weight], |[x, weight]| {
+        let product = B::product(x.clone(), weight.clone());
+        let pullback = move |gradient: FloatTensor<B>| {
+            let by_x = B::product(gradient.clone(), B::float_transpose(weight.clone()));
+            [by_x, B::transposed_product(x.clone(), gradient)]
+        };
+        (product, pullback)
     })
 }
 
@@ -59,9 +61,9 @@ pub(crate) fn product<B: DeviceOps>(x: Tracked<B>, weight: Tracked<B>) -> Tracke
 /// # Shapes
 /// `x`: `[models, n, width]`; `row`: `[models, 1, width]`. Returns `[models, n, width]`.
 pub(crate) fn add_row<B: DeviceOps>(x: Tracked<B>, row: Tracked<B>) -> Tracked<B> {
-    let [x, row] = primitives([x, row]);
-    let sum = B::float_add(x.primitive.clone(), row.primitive.clone());
-    differentiable([&x, &row], sum, |gradient| [gradient.clone(), B::column_sums(gradient)])
+    differentiable([x, row], |[x, row]| {
+        (B::float_add(x, row), |gradient: FloatTensor<B>| [gradient.clone(), B::column_sums(gradient)])
+    })
 }
 
 /// The function of hidden units, with dropout.
@@ -69,10 +71,11 @@ pub(crate) fn add_row<B: DeviceOps>(x: Tracked<B>, row: Tracked<B>) -> Tracked<B
 /// # Shapes
 /// `x` and the result: `[models, n, width]`.
 pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) -> Tracked<B> {
-    let [x] = primitives([x]);
-    let y = B::activate(x.primitive.clone(), activation);
-    let (output, activation) = (y.clone(), activation.clone());
-    differentiable([&x], y, move |gradient| [B::activate_gradient(output.clone(), gradient, &activation)])
+    differentiable([x], |[x]| {
+        let y = B::activate(x, activation);
+        let (output, activation) = (y.clone(), activation.clone());
+        (y, move |gradient| [B::activate_gradient(output.clone(), gradient, &activation)])
+    })
 }
 
 /// Attention of every node that is read over its links, with the gradients of features and scores.
@@ -84,14 +87,11 @@ pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) 
 /// # Source
 /// [`AttentionGraph::attend`](crate::attention::AttentionGraph::attend).
 pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3], read: &ReadRows) -> Tracked<B> {
-    let inputs = primitives(inputs);
-    let plain: AttentionInputs<B> = inputs.each_ref().map(|input| input.primitive.clone());
-    let (output, attention) = B::attend(graph, &plain, read.as_deref());
-    let graph = graph.clone();
-    let [x, sources, targets] = &inputs;
-    // What nobody read has no gradient, and such nodes are passed over.
-    differentiable([x, sources, targets], output, move |gradient| {
-        B::attend_gradient(&graph, &plain, attention.clone(), gradient)
+    differentiable(inputs, |inputs| {
+        let (output, attention) = B::attend(graph, &inputs, read.as_deref());
+        let graph = graph.clone();
+        // What nobody read has no gradient, and such nodes are passed over.
+        (output, move |gradient| B::attend_gradient(&graph, &inputs, attention.clone(), gradient))
     })
 }
 
@@ -100,9 +100,10 @@ pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3], re
 /// # Shapes
 /// `logits`: `[models, n, classes]`. Returns `[models, 1, 1]`.
 pub(crate) fn cross_entropy<B: DeviceOps>(logits: Tracked<B>, labelled: &B::Labelled) -> Tracked<B> {
-    let [logits] = primitives([logits]);
-    let (loss, gradient) = B::cross_entropy(logits.primitive.clone(), labelled);
-    differentiable([&logits], loss, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+    differentiable([logits], |[logits]| {
+        let (loss, gradient) = B::cross_entropy(logits, labelled);
+        (loss, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+    })
 }
 
 /// A loss of every model that is computed on the host: its value in nats, and its gradient by the logits.
@@ -110,20 +111,21 @@ pub(crate) fn cross_entropy<B: DeviceOps>(logits: Tracked<B>, labelled: &B::Labe
 /// # Shapes
 /// `logits`: `[models, n, classes]`; `loss` takes and returns row-major `[n, classes]`. Returns `[models, 1, 1]`.
 pub(crate) fn host_loss<B: DeviceOps>(logits: Tracked<B>, loss: impl Fn(&[f32]) -> (f64, Vec<f32>)) -> Tracked<B> {
-    let [logits] = primitives([logits]);
-    let device = B::float_device(&logits.primitive);
-    let [models, rows, width] = shape::<B>(&logits.primitive);
-    let values = to_host::<B>(logits.primitive.clone());
-    let (losses, gradients): (Vec<f32>, Vec<Vec<f32>>) = values
-        .chunks_exact(rows * width)
-        .map(|logits| {
-            let (loss, gradient) = loss(logits);
-            (loss as f32, gradient)
-        })
-        .unzip();
-    let losses = from_host::<B>(losses, [models, 1, 1], &device);
-    let gradient = from_host::<B>(gradients.concat(), [models, rows, width], &device);
-    differentiable([&logits], losses, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+    differentiable([logits], |[logits]| {
+        let device = B::float_device(&logits);
+        let [models, rows, width] = shape::<B>(&logits);
+        let values = to_host::<B>(logits);
+        let (losses, gradients): (Vec<f32>, Vec<Vec<f32>>) = values
+            .chunks_exact(rows * width)
+            .map(|logits| {
+                let (loss, gradient) = loss(logits);
+                (loss as f32, gradient)
+            })
+            .unzip();
+        let losses = from_host::<B>(losses, [models, 1, 1], &device);
+        let gradient = from_host::<B>(gradients.concat(), [models, rows, width], &device);
+        (losses, move |upstream| [B::float_mul(gradient.clone(), upstream)])
+    })
 }
 
 /// Every column minus its mean, divided by its standard deviation, then times a gain and plus a shift of its own.
@@ -134,28 +136,23 @@ pub(crate) fn host_loss<B: DeviceOps>(logits: Tracked<B>, loss: impl Fn(&[f32]) 
 /// # Source
 /// Ioffe, Szegedy (2015), algorithm 1.
 pub(crate) fn batch_norm<B: DeviceOps>(inputs: [Tracked<B>; 3]) -> Tracked<B> {
-    let [x, gain, shift] = primitives(inputs);
-    let device = B::float_device(&x.primitive);
-    let size = shape::<B>(&x.primitive);
-    let [models, rows, width] = size;
-    let values = [&x, &gain, &shift].map(|input| to_host::<B>(input.primitive.clone()));
-    let (output, normed) = normalize(&values[0], [&values[1], &values[2]], [rows, width]);
-    let output = from_host::<B>(output, size, &device);
-    let [_, gains, _] = values;
-    differentiable([&x, &gain, &shift], output, move |gradient| {
-        let gradient = to_host::<B>(gradient);
-        let [by_x, by_gain, by_shift] = normalize_gradient(&normed, &gains, &gradient, [rows, width]);
-        let small = [models, 1, width];
-        [(by_x, size), (by_gain, small), (by_shift, small)]
-            .map(|(values, shape)| from_host::<B>(values, shape, &device))
+    differentiable(inputs, |inputs| {
+        let device = B::float_device(&inputs[0]);
+        let size = shape::<B>(&inputs[0]);
+        let [models, rows, width] = size;
+        let values = inputs.map(to_host::<B>);
+        let (output, normed) = normalize(&values[0], [&values[1], &values[2]], [rows, width]);
+        let output = from_host::<B>(output, size, &device);
+        let [_, gains, _] = values;
+        let pullback = move |gradient| {
+            let gradient = to_host::<B>(gradient);
+            let [by_x, by_gain, by_shift] = normalize_gradient(&normed, &gains, &gradient, [rows, width]);
+            let small = [models, 1, width];
+            [(by_x, size), (by_gain, small), (by_shift, small)]
+                .map(|(values, shape)| from_host::<B>(values, shape, &device))
+        };
+        (output, pullback)
     })
-}
-
-/// A tracked tensor as burn's backend sees it.
-type AutodiffTensor<B> = FloatTensor<Autodiff<B>>;
-
-fn primitives<B: DeviceOps, const N: usize>(tensors: [Tracked<B>; N]) -> [AutodiffTensor<B>; N] {
-    tensors.map(|tensor| tensor.into_primitive().tensor())
 }
 
 /// Gradients of the inputs from the gradient of the output.
@@ -195,13 +192,20 @@ impl<B: DeviceOps, const N: usize> Backward<B, N> for Operation<N> {
     }
 }
 
-/// `output`, tracked as a function of `inputs` whose gradients `pullback` gives.
-fn differentiable<B: DeviceOps, const N: usize>(
-    inputs: [&AutodiffTensor<B>; N],
-    output: FloatTensor<B>,
-    pullback: impl Fn(FloatTensor<B>) -> [FloatTensor<B>; N] + Send + Sync + 'static,
-) -> Tracked<B> {
-    let nodes = inputs.map(|input| input.node.clone());
+/// The output of an operation, tracked as a function of its inputs.
+///
+/// `run` computes it, and returns with it the function that gives the gradients of the inputs from the gradient of the output.
+fn differentiable<B: DeviceOps, P, const N: usize>(
+    inputs: [Tracked<B>; N],
+    run: impl FnOnce([FloatTensor<B>; N]) -> (FloatTensor<B>, P),
+) -> Tracked<B>
+where
+    P: Fn(FloatTensor<B>) -> [FloatTensor<B>; N] + Send + Sync + 'static,
+{
+    let inputs = inputs.map(|input| input.into_primitive().tensor());
+    let nodes = inputs.each_ref().map(|input| input.node.clone());
+    // The operation owns its inputs, so that it may write its output in the place of one.
+    let (output, pullback) = run(inputs.map(|input| input.primitive));
     let output = match Backward::<B, N>::prepare::<NoCheckpointing>(Operation::<N>, nodes).compute_bound().stateful() {
         OpsKind::Tracked(step) => step.finish(State(Arc::new(pullback)), output),
         OpsKind::UnTracked(step) => step.finish(output),

@@ -86,7 +86,11 @@ impl Grid<'_> {
         let device = B::Device::default();
         let network = Network::<B>::new(&self.dataset.input, &device);
         let (memory, one) = (B::memory(&device).unwrap_or(u64::MAX), self.dataset.bytes_per_model());
-        let mut at_once = ((memory / one.max(1)) as usize).clamp(1, self.settings.len());
+        // Kernels count in 32 bits the numbers of a tensor, and the units that work on nodes, up to 64 on each. No tensor of a model has
+        // more numbers than all that a model keeps.
+        let largest = (one / 4).max(64 * self.dataset.input.features.n_rows() as u64).max(1);
+        let fits = (memory / one.max(1)).min(u64::from(u32::MAX) / largest);
+        let mut at_once = (fits as usize).clamp(1, self.settings.len());
         let mut results = Vec::new();
         while results.len() < self.settings.len() {
             let first = results.len();

@@ -15,8 +15,8 @@ use veilgraph_graph::{
     WeightedGraph,
 };
 use veilgraph_nn::{
-    Dataset, DeviceError, Failure, GraphOperator, InputFeatures, LabelNoise, Raced, ReportedLinks, TrainingGraph,
-    TrainingLabels, race, train,
+    Dataset, Failure, GraphOperator, InputFeatures, LabelNoise, Raced, ReportedLinks, TrainingGraph, TrainingLabels,
+    race, train,
 };
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLabels;
@@ -28,7 +28,8 @@ pub use link_prediction::{LinkPrediction, LinkPredictionParams};
 pub use params::{LabelUse, OneOrMany, Params};
 pub use search::{ChooseSetting, ChosenSettings, HalveSettings, Search, SearchGrid};
 pub use veilgraph_nn::{
-    Architecture, Device, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting, Unit, predict,
+    Architecture, Device, DeviceError, GridDescription, LinkLearning, ModelWeights, SageNorm, SavedModel, Setting,
+    Unit, predict,
 };
 
 /// Trains a grid of models on one graph.

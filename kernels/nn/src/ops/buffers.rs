@@ -48,8 +48,7 @@ pub(crate) struct DeviceLabelled<R: CubeRuntime> {
 }
 
 impl<R: CubeRuntime> Compressed<R> {
-    /// Copies a matrix to the device. Where its entries start, row by row, and which columns they stand in is given as in the
-    /// matrix on the device.
+    /// Copies a matrix to the device: `offsets` says where the entries of every row start, `columns` in which column each stands.
     pub(crate) fn new([offsets, columns]: [&[u32]; 2], values: &[f32], n_columns: usize, device: &Device<R>) -> Self {
         Self {
             offsets: place(offsets, DType::U32, device),

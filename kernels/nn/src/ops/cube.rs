@@ -86,7 +86,7 @@ where
     }
 
     fn multiply_dense(matrix: FloatTensor<Self>, x: FloatTensor<Self>) -> FloatTensor<Self> {
-        device_products::multiply_dense(matrix, x)
+        device_products::multiply_dense(&matrix, &x)
     }
 
     fn product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -188,8 +188,7 @@ where
         ((total / n_labelled as f32).into_primitive().tensor(), gradient)
     }
 
-    /// Copies the logits of the labelled nodes to the host: there the sums are in double precision, and the copy is the
-    /// only wait for the device in an epoch.
+    /// Copies the logits of the labelled nodes to the host: there the sums are in double precision.
     fn scores(logits: FloatTensor<Self>, labelled: &Self::Labelled) -> Vec<Score> {
         let [_, _, n_classes] = shape::<Self>(&logits);
         let n_labelled = labelled.positions.len();

@@ -1,13 +1,17 @@
 //! What a GPU runs for attention over links.
 //!
+//! A unit is one thread of the GPU. A plane is a group of units that run in step and can add up their values (a warp of an NVIDIA
+//! GPU).
+//!
 //! Links are given by rows as in `device_code`: `offsets` (`[n + 1]`) and `columns` (`[links]`). Their pattern is
 //! symmetric, so that a gradient can be gathered along the links of a node instead of being scattered from many.
 
 use cubecl::prelude::*;
 
+use super::device_code::{numbers_of_unit, write_sums, zeros};
 use crate::attention::NEGATIVE_SLOPE;
 
-/// Attention of every link of a node. For each model and node works one unit, or one plane whose units share its links.
+/// Attention of every link of a node. One unit works on each pair of model and node, or one plane, whose units share the links.
 ///
 /// # Shapes
 /// `weights`: `[links]`. `sources`, `targets`: `[models, n]`. `shares`: `[models, links]`.
@@ -24,7 +28,7 @@ pub(super) fn attention(
     shares: &mut Array<f32>,
     #[comptime] by_plane: bool,
 ) {
-    let (task, lane, step) = work(by_plane);
+    let (task, lane, step) = share_of_work(by_plane);
     if task >= targets.len() {
         terminate!();
     }
@@ -43,7 +47,7 @@ pub(super) fn attention(
     for link in range_stepped(start + lane, end, step) {
         total += weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
     }
-    total = sum(total, by_plane);
+    total = total_of(total, by_plane);
     // Each term is computed again, because that is faster than to write and read it.
     for link in range_stepped(start + lane, end, step) {
         let term = weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
@@ -71,18 +75,11 @@ pub(super) fn gather(
     let n_nodes = offsets.len() - 1;
     let n_links = columns.len();
     let models = out.len() / (n_nodes * width);
-    let per_node = models.div_ceil(at_once) * width;
-    if ABSOLUTE_POS >= n_nodes * per_node {
+    let (node, first, lane) = numbers_of_unit(models, width, at_once);
+    if node >= n_nodes {
         terminate!();
     }
-    let node = ABSOLUTE_POS / per_node;
-    let first = ABSOLUTE_POS % per_node / width * at_once;
-    let lane = ABSOLUTE_POS % width;
-    let mut sums = Array::<f32>::new(at_once);
-    #[unroll]
-    for k in 0..at_once {
-        sums[k] = 0.0f32;
-    }
+    let mut sums = zeros(at_once);
     for link in offsets[node] as usize..offsets[node + 1] as usize {
         let (source, from, factor) = (columns[link] as usize, order[link] as usize, factors[link]);
         #[unroll]
@@ -92,16 +89,11 @@ pub(super) fn gather(
             sums[k] += shares[model * n_links + from] * factor * x[(model * n_nodes + source) * width + lane];
         }
     }
-    #[unroll]
-    for k in 0..at_once {
-        if first + k < models {
-            out[((first + k) * n_nodes + node) * width + lane] = sums[k];
-        }
-    }
+    write_sums(&sums, out, (node, first, lane), (models, n_nodes, width), at_once);
 }
 
-/// Gradient of the loss by the score of every link and by that of every target. For each model and node works one unit, or
-/// one plane whose units share its links.
+/// Gradient of the loss by the score of every link and by that of every target. One unit works on each pair of model and node,
+/// or one plane, whose units share the links.
 ///
 /// # Shapes
 /// `factors`: `[links]`. `inputs`: features `[models, n, width]`, source scores and target scores `[models, n]`, shares
@@ -118,7 +110,7 @@ pub(super) fn score_gradient(
     width: usize,
     #[comptime] by_plane: bool,
 ) {
-    let (task, lane, step) = work(by_plane);
+    let (task, lane, step) = share_of_work(by_plane);
     if task >= on_targets.len() {
         terminate!();
     }
@@ -137,7 +129,7 @@ pub(super) fn score_gradient(
         changes[at + link] = factors[link] * pull;
         mean += factors[link] * pull * shares[at + link];
     }
-    mean = sum(mean, by_plane);
+    mean = total_of(mean, by_plane);
     let mut total = 0.0f32;
     for link in range_stepped(start + lane, end, step) {
         let raw = sources[first + columns[link] as usize] + targets[task];
@@ -146,7 +138,7 @@ pub(super) fn score_gradient(
         changes[at + link] = change;
         total += change;
     }
-    total = sum(total, by_plane);
+    total = total_of(total, by_plane);
     if lane == 0 {
         on_targets[task] = total;
     }
@@ -173,7 +165,7 @@ pub(super) fn sum_links(offsets: &Array<u32>, order: &Array<u32>, changes: &Arra
 
 /// What a unit works on: its number of model and node, its first link among theirs, and the step from link to link.
 #[cube]
-fn work(#[comptime] by_plane: bool) -> (usize, usize, usize) {
+fn share_of_work(#[comptime] by_plane: bool) -> (usize, usize, usize) {
     if comptime!(by_plane) {
         (ABSOLUTE_POS / PLANE_DIM as usize, UNIT_POS_PLANE as usize, PLANE_DIM as usize)
     } else {
@@ -183,7 +175,7 @@ fn work(#[comptime] by_plane: bool) -> (usize, usize, usize) {
 
 /// The sum of the values of all units that work on a node.
 #[cube]
-fn sum(value: f32, #[comptime] by_plane: bool) -> f32 {
+fn total_of(value: f32, #[comptime] by_plane: bool) -> f32 {
     if comptime!(by_plane) { plane_sum(value) } else { value }
 }
 

@@ -26,18 +26,11 @@ pub(super) fn multiply(
 ) {
     let n_rows = offsets.len() - 1;
     let models = out.len() / (n_rows * width);
-    let per_row = models.div_ceil(at_once) * width;
-    if ABSOLUTE_POS >= n_rows * per_row {
+    let (row, first, lane) = numbers_of_unit(models, width, at_once);
+    if row >= n_rows {
         terminate!();
     }
-    let row = ABSOLUTE_POS / per_row;
-    let first = ABSOLUTE_POS % per_row / width * at_once;
-    let lane = ABSOLUTE_POS % width;
-    let mut sums = Array::<f32>::new(at_once);
-    #[unroll]
-    for k in 0..at_once {
-        sums[k] = 0.0f32;
-    }
+    let mut sums = zeros(at_once);
     for entry in offsets[row] as usize..offsets[row + 1] as usize {
         let column = columns[entry] as usize;
         let value = values[entry];
@@ -48,6 +41,38 @@ pub(super) fn multiply(
             sums[k] += value * x[(model * n_columns + column) * width + lane];
         }
     }
+    write_sums(&sums, out, (row, first, lane), (models, n_rows, width), at_once);
+}
+
+/// What a unit computes where it works for `at_once` models: row, first model, and column.
+#[cube]
+pub(super) fn numbers_of_unit(models: usize, width: usize, #[comptime] at_once: usize) -> (usize, usize, usize) {
+    let per_row = models.div_ceil(at_once) * width;
+    (ABSOLUTE_POS / per_row, ABSOLUTE_POS % per_row / width * at_once, ABSOLUTE_POS % width)
+}
+
+/// Zeros in registers.
+#[cube]
+pub(super) fn zeros(#[comptime] n: usize) -> Array<f32> {
+    let mut values = Array::<f32>::new(n);
+    #[unroll]
+    for k in 0..n {
+        values[k] = 0.0f32;
+    }
+    values
+}
+
+/// Writes the sums of a unit to where [`numbers_of_unit`] says. `sizes`: models, rows and width of `out`.
+#[cube]
+pub(super) fn write_sums(
+    sums: &Array<f32>,
+    out: &mut Array<f32>,
+    numbers: (usize, usize, usize),
+    sizes: (usize, usize, usize),
+    #[comptime] at_once: usize,
+) {
+    let (row, first, lane) = numbers;
+    let (models, n_rows, width) = sizes;
     #[unroll]
     for k in 0..at_once {
         if first + k < models {

@@ -72,13 +72,16 @@ struct Workers {
 }
 
 impl Workers {
-    /// A plane where most of its units have a link to work on, and the size of planes is known beforehand.
+    /// A plane where half of its units or more have a link to work on, the size of planes is known beforehand, and planes can add up
+    /// values after loops that are longer for some of their units.
     fn new<R: CubeRuntime>(graph: &DeviceLinks<R>, beside: &CubeTensor<R>) -> Self {
         let properties = beside.client.properties();
         let hardware = &properties.hardware;
         let size = hardware.plane_size_max as usize;
-        let is_known = properties.features.plane.contains(Plane::Ops) && hardware.plane_size_min as usize == size;
-        let by_plane = is_known && 2 * graph.n_links >= size * graph.links.n_rows;
+        let is_able =
+            [Plane::Ops, Plane::NonUniformControlFlow].iter().all(|&it| properties.features.plane.contains(it));
+        let is_known = hardware.plane_size_min as usize == size;
+        let by_plane = is_able && is_known && 2 * graph.n_links >= size * graph.links.n_rows;
         Self { per_node: if by_plane { size } else { 1 }, by_plane }
     }
 }

@@ -1,6 +1,6 @@
 //! Products of dense matrices on a GPU, in 32-bit floating point.
 //!
-//! Tensor cores round the factors to ten bits of mantissa, which moves a loss by some `1e-4` nats, so they are not used.
+//! Tensor cores are not used, because they round the factors to ten bits of mantissa (docs/decisions.md).
 
 use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeRuntime;
@@ -18,21 +18,25 @@ use super::device_sums::{column_sums, rows_per_block};
 ///
 /// # Shapes
 /// `matrix`: `[1, rows, columns]`; `x`: `[1, columns, width]`. Returns `[1, rows, width]`.
-pub(super) fn multiply_dense<R: CubeRuntime>(matrix: CubeTensor<R>, x: CubeTensor<R>) -> CubeTensor<R> {
+pub(super) fn multiply_dense<R: CubeRuntime>(matrix: &CubeTensor<R>, x: &CubeTensor<R>) -> CubeTensor<R> {
     let ([_, rows, _], [_, _, width]) = (matrix.meta.shape().dims::<3>(), x.meta.shape().dims::<3>());
-    let out = empty(&x, [1, rows, width]);
+    let out = empty(x, [1, rows, width]);
     let client = x.client.clone();
     let float = DType::F32.into();
-    let [matrix, x] = [matrix, x].map(|factor| InputBinding::new(factor.binding(), float));
-    let mut elements = MatmulElems::from_globals(&MatmulGlobalElems { lhs: float, rhs: float, out: float });
-    // The default strategy takes tensor cores where there are any.
-    let strategy = Strategy::SimpleUnit(Default::default());
-    launch_ref(&strategy, &client, matrix, x, out.clone().binding(), &mut elements)
-        .unwrap_or_else(|error| panic!("the product of dense matrices cannot be started: {error:?}"));
+    let launch = |strategy: Strategy| {
+        let [matrix, x] = [matrix, x].map(|factor| InputBinding::new(factor.clone().binding(), float));
+        let mut elements = MatmulElems::from_globals(&MatmulGlobalElems { lhs: float, rhs: float, out: float });
+        launch_ref(&strategy, &client, matrix, x, out.clone().binding(), &mut elements)
+    };
+    // The default strategy takes tensor cores where there are any. The naive one runs on every device.
+    if launch(Strategy::SimpleUnit(Default::default())).is_err() {
+        launch(Strategy::Naive)
+            .unwrap_or_else(|error| panic!("a product of dense matrices cannot be started: {error:?}"));
+    }
     out
 }
 
-/// `X W` of every model; the width of the matrices is that of layers.
+/// `X W` of every model. The matrices are as narrow as layers, so that one unit per number suffices.
 ///
 /// # Shapes
 /// `x`: `[models, n, inputs]`; `weight`: `[models, inputs, outputs]`. Returns `[models, n, outputs]`.
@@ -74,10 +78,10 @@ fn multiply_rows(x: &Array<f32>, weight: &Array<f32>, out: &mut Array<f32>, n: u
         terminate!();
     }
     let row = ABSOLUTE_POS / outputs;
-    let own = row / n * inputs * outputs + ABSOLUTE_POS % outputs;
+    let weight_at = row / n * inputs * outputs + ABSOLUTE_POS % outputs;
     let mut sum = 0.0f32;
     for input in 0..inputs {
-        sum += x[row * inputs + input] * weight[own + input * outputs];
+        sum += x[row * inputs + input] * weight[weight_at + input * outputs];
     }
     out[ABSOLUTE_POS] = sum;
 }

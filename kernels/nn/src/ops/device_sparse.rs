@@ -1,6 +1,6 @@
 //! Products with a sparse matrix on a GPU.
 //!
-//! One unit walks the entries of a row. A word that a tenth of all nodes have makes a row so long that its few units would
+//! One unit walks the entries of a row. A word that a tenth of all nodes have makes a row so long that the few units of this row would
 //! work while all others wait. Where there are such rows, all rows are cut into parts: a first product gives the sum of
 //! every part, and a second one adds up the parts of each row.
 
@@ -16,10 +16,10 @@ use crate::map::SparseMap;
 /// Models for which one unit works. Of 1, 2, 4 and 8, this was the fastest on an H200.
 const MODELS_PER_UNIT: usize = 4;
 
-/// Most entries of a part of a row.
+/// The largest number of entries in a part of a row.
 const ENTRIES_PER_PART: usize = 128;
 
-/// Most entries of a row that is not cut. A second product costs as much time as some hundred entries.
+/// The largest number of entries in a row that is not cut. A second product costs time too.
 const ENTRIES_PER_ROW: usize = 512;
 
 /// A sparse matrix and its transposed one: each is the product of one or two matrices, the first of which is applied first.
@@ -29,7 +29,7 @@ pub(crate) struct DeviceSparse<R: CubeRuntime>([Vec<Compressed<R>>; 2]);
 impl<R: CubeRuntime> DeviceSparse<R> {
     /// Copies a matrix and its transposed one to the device.
     pub(super) fn new(map: &SparseMap, device: &R::Device) -> Self {
-        Self([&map.matrix, &map.transposed].map(|matrix| factors(matrix, device)))
+        Self([&map.matrix, &map.transposed].map(|matrix| in_factors(matrix, device)))
     }
 
     /// `M x`, or `Mᵀ x` for the adjoint.
@@ -42,7 +42,7 @@ impl<R: CubeRuntime> DeviceSparse<R> {
 }
 
 /// The matrix as it is, or the sums over parts of its rows followed by the sums over each row's parts.
-fn factors<R: CubeRuntime>(matrix: &SparseMatrix, device: &R::Device) -> Vec<Compressed<R>> {
+fn in_factors<R: CubeRuntime>(matrix: &SparseMatrix, device: &R::Device) -> Vec<Compressed<R>> {
     let (offsets, columns, values) = entries(matrix);
     let lengths = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
     if lengths.max().unwrap_or(0) <= ENTRIES_PER_ROW {

@@ -1,7 +1,7 @@
 //! Sums over the rows of matrices on a GPU.
 //!
-//! The rows are summed in blocks, and then the sums of the blocks. So as many units work as there are blocks, and the
-//! order of the terms depends on the number of rows alone.
+//! The rows are summed in blocks, and then the sums of the blocks: one unit sums one column of one block. The order of the
+//! terms depends on the number of rows alone.
 
 use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
@@ -18,7 +18,7 @@ pub(super) fn rows_per_block(n_rows: usize) -> usize {
 /// The sum of every column.
 ///
 /// # Shapes
-/// `x`: `[models, n, width]`. Returns `[models, 1, width]`.
+/// `x`: `[models, n, width]`, with `n` at least 1. Returns `[models, 1, width]`.
 pub(super) fn column_sums<R: CubeRuntime>(x: CubeTensor<R>) -> CubeTensor<R> {
     let n_rows = x.meta.shape().dims::<3>()[1];
     let sums = block_sums(into_contiguous(x), rows_per_block(n_rows));

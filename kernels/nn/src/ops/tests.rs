@@ -17,7 +17,7 @@ use super::*;
 
 const NODES: usize = 150;
 
-/// Links of every node to the hundred nodes around it: so many that a plane of units works on each node.
+/// Links of every node to the hundred nodes around it: so many that on CUDA a plane of units works on each node.
 fn many_links() -> GraphOperator {
     let pairs = (0..NODES as u32).flat_map(|i| (i + 1..(i + 51).min(NODES as u32)).map(move |j| (i, j)));
     let links = pairs.map(|(i, j)| (i, j, 0.1 + (i * j % 9) as f32 / 10.0)).collect();
@@ -92,6 +92,10 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let y = noise(models * 40 * width, 2);
     found.push(("adjoint", to_host::<B>(B::multiply(&map, true, on::<B>(&y, [models, 40, width]), ProductRows::All))));
 
+    let empty = matrix(NODES, (0..4).map(|_| Vec::new()));
+    let empty = B::sparse(&Arc::new(SparseMap { transposed: empty.transposed(), matrix: empty }), &device);
+    found.push(("multiply nothing", to_host::<B>(B::multiply(&empty, false, shaped(&x), ProductRows::All))));
+
     // Rows as long as that of a word that every node has are cut into parts.
     let long = matrix(2000, [2000, 0, 513].map(|n| (0..n).map(|column| (column, 0.1 + (column % 7) as f32)).collect()));
     let long = B::sparse(&Arc::new(SparseMap { transposed: long.transposed(), matrix: long }), &device);
@@ -101,8 +105,8 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     found.push(("adjoint of long rows", to_host::<B>(B::multiply(&long, true, product, ProductRows::All))));
 
     let upstream = noise(models * NODES * width, 5);
-    let GraphOperator::Sparse(dense) = many_links() else { unreachable!("explicit links") };
-    for (names, weights) in [(ATTENTION, weights), (ATTENTION_OVER_MANY, dense)] {
+    let GraphOperator::Sparse(many) = many_links() else { unreachable!("explicit links") };
+    for (names, weights) in [(ATTENTION, weights), (ATTENTION_OVER_MANY, many)] {
         let attention = Arc::new(AttentionGraph::new(&weights, true));
         let links = B::links(&attention, &device);
         let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
@@ -157,10 +161,10 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     found
 }
 
-/// Runs every operation on this GPU and on the processor, for one model and for three at once.
+/// Runs every operation on this GPU and on the processor, for one model, for three at once, and for more than a unit works for.
 fn compare_operations<B: DeviceOps>(device: Device) {
-    device.check().expect("a driver: nvidia-smi for CUDA; apt-get install mesa-vulkan-drivers for Vulkan");
-    for models in [1, 3] {
+    device.check().expect("this test needs a driver (Vulkan: apt-get install mesa-vulkan-drivers)");
+    for models in [1, 3, 6] {
         for ((name, found), (_, expected)) in run::<B>(models).iter().zip(&run::<burn::backend::Flex>(models)) {
             close(found, expected, name);
         }
@@ -201,14 +205,22 @@ fn compare_grids(device: Device) {
         .into_iter()
         .map(|(learning_rate, dropout)| Setting { learning_rate, weight_decay: 1e-3, dropout, initial_seed: 0 })
         .collect();
-    let architectures = [Architecture::Gcn, Architecture::GraphSage, Architecture::Gat, Architecture::Mlp];
-    for (architecture, is_soft) in architectures.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+    let networks = [
+        (Architecture::Gcn, 1),
+        (Architecture::GraphSage, 1),
+        (Architecture::Gat, 1),
+        (Architecture::Gat, 3),
+        (Architecture::Mlp, 1),
+    ];
+    for ((architecture, heads), is_soft) in networks.into_iter().flat_map(|network| [(network, false), (network, true)])
+    {
         let graph = if is_soft { soft() } else { graph() };
         let options = NetworkOptions {
             layers: 2,
             hidden: 16,
             sage_norm: SageNorm::Clamp1,
             gat_double_weight: true,
+            heads,
             ..NetworkOptions::default()
         };
         let dataset = Dataset::new(&features, graph, architecture, options, &labels, &training, &validation);

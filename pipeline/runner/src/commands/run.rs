@@ -14,7 +14,7 @@ use serde_json::json;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{MemoryLimit, Store};
-use veilgraph_train::Device;
+use veilgraph_train::{Device, DeviceError};
 
 use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
@@ -132,6 +132,19 @@ pub(crate) fn prepare_one(arguments: &RunArguments) -> anyhow::Result<(Config, V
     }
 }
 
+/// CUDA where a kernel runs on it, else the processor.
+fn automatic_device() -> Device {
+    match Device::Cuda.check() {
+        Ok(()) => Device::Cuda,
+        Err(error) => {
+            if matches!(error, DeviceError::CannotRun { .. }) {
+                tracing::warn!("networks train on the processor, because {error}");
+            }
+            Device::Cpu
+        }
+    }
+}
+
 /// A config and its tasks.
 fn prepare(
     arguments: &RunArguments,
@@ -143,8 +156,8 @@ fn prepare(
     let device = match arguments.device {
         DeviceChoice::Cuda => Device::Cuda,
         DeviceChoice::Vulkan => Device::Vulkan,
-        DeviceChoice::Auto if Device::Cuda.check().is_ok() => Device::Cuda,
-        DeviceChoice::Auto | DeviceChoice::Cpu => Device::Cpu,
+        DeviceChoice::Auto => automatic_device(),
+        DeviceChoice::Cpu => Device::Cpu,
     };
     device.check()?;
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
