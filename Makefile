@@ -116,9 +116,9 @@ deny:                     ## Licences, sources and duplicates of dependencies (c
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
 test-cuda:                ## The GPU kernels on an NVIDIA GPU, against the processor
-	cargo test --release --locked -p veilgraph-nn --features cuda ops::tests
+	cargo test --release --locked -p veilgraph-nn --features cuda -- ops:: device:: footprint::
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
-	cargo test --release --locked -p veilgraph-nn --features vulkan ops::tests
+	cargo test --release --locked -p veilgraph-nn --features vulkan -- ops:: device:: footprint::
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links

@@ -143,26 +143,6 @@ impl Dataset {
     pub(crate) fn layers(&self) -> Vec<Layer<[usize; 2]>> {
         self.architecture.layers(self.options, self.input.features.n_columns(), self.n_classes)
     }
-
-    /// About how many bytes a model takes on a device while it trains: values and gradients of every layer, parameters with their
-    /// gradients, moments and best values, and the largest sums over blocks of rows.
-    #[cfg(any(feature = "cuda", feature = "vulkan"))]
-    pub(crate) fn bytes_per_model(&self) -> u64 {
-        let shapes = self.layers();
-        let n = self.input.features.n_rows();
-        // The gradient of a later layer's weights is summed in blocks of rows, as many as a block has rows.
-        let blocks = n.isqrt() * shapes[1..].iter().map(|layer| layer.weight[0] * layer.weight[1]).max().unwrap_or(0);
-        let named = crate::architecture::named(shapes);
-        let parameters: usize = named.iter().map(|(_, [rows, columns])| rows * columns).sum();
-        let layers = n
-            * (8 * self.options.hidden * self.architecture.heads(self.options) * (self.options.layers - 1)
-                + 8 * self.n_classes);
-        let links = match &self.input.aggregation {
-            Aggregation::Attend(graph) => 3 * self.options.layers * self.options.heads * graph.links().n_entries(),
-            _ => 0,
-        };
-        4 * (layers + links + blocks + 7 * parameters) as u64
-    }
 }
 
 /// The nodes of these lists, ascending.

@@ -72,7 +72,7 @@ struct Gpu {
 const CUDA: Gpu = Gpu {
     device: "cuda",
     command: "nvidia-smi",
-    remedy: "install the CUDA toolkit, which compiles kernels, in /usr/local/cuda or where CUDA_PATH says",
+    remedy: "check that the CUDA toolkit, which compiles kernels, is in /usr/local/cuda or where CUDA_PATH says",
 };
 
 #[cfg(feature = "vulkan")]

@@ -204,6 +204,8 @@ where
 {
     let inputs = inputs.map(|input| input.into_primitive().tensor());
     let nodes = inputs.each_ref().map(|input| input.node.clone());
+    // Gradients of inputs that nobody else holds must not be cleaned up before the output is registered.
+    let _held = inputs.each_ref().map(|input| input.rc.clone());
     // The operation owns its inputs, so that it may write its output in the place of one.
     let (output, pullback) = run(inputs.map(|input| input.primitive));
     let output = match Backward::<B, N>::prepare::<NoCheckpointing>(Operation::<N>, nodes).compute_bound().stateful() {

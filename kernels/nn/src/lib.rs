@@ -21,6 +21,8 @@ mod differentiable;
 mod dropout;
 mod exponential;
 mod failure;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod footprint;
 mod grid;
 mod input_features;
 #[cfg(test)]

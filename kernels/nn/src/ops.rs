@@ -24,6 +24,9 @@ mod host;
 #[cfg(all(test, any(feature = "cuda", feature = "vulkan")))]
 mod tests;
 
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+pub(crate) use device_sparse::ENTRIES_PER_PART;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -11,6 +11,8 @@ use crate::batch::Batch;
 use crate::dataset::Dataset;
 use crate::device::Device;
 use crate::failure::Failure;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use crate::footprint::Footprint;
 use crate::grid::{Grid, Schedule, Setting, Trained};
 use crate::network::Network;
 use crate::ops::DeviceOps;
@@ -85,12 +87,9 @@ impl Grid<'_> {
         let _alone = DEVICE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let device = B::Device::default();
         let network = Network::<B>::new(&self.dataset.input, &device);
-        let (memory, one) = (B::memory(&device).unwrap_or(u64::MAX), self.dataset.bytes_per_model());
-        // Kernels count in 32 bits the numbers of a tensor, and the units that work on nodes, up to 64 on each. No tensor of a model has
-        // more numbers than all that a model keeps.
-        let largest = (one / 4).max(64 * self.dataset.input.features.n_rows() as u64).max(1);
-        let fits = (memory / one.max(1)).min(u64::from(u32::MAX) / largest);
-        let mut at_once = (fits as usize).clamp(1, self.settings.len());
+        let memory = B::memory(&device).unwrap_or(u64::MAX);
+        let footprint = Footprint::of(self.dataset);
+        let mut at_once = footprint.models_at_once(memory).min(self.settings.len());
         let mut results = Vec::new();
         while results.len() < self.settings.len() {
             let first = results.len();
@@ -98,7 +97,7 @@ impl Grid<'_> {
             tracing::info!(
                 "{} models at once, about {} MiB of {} MiB on the device",
                 chunk.len(),
-                (one * chunk.len() as u64) >> 20,
+                (footprint.bytes * chunk.len() as u64) >> 20,
                 memory >> 20
             );
             match crate::device::quietly(|| self.batch(&network, first, chunk, &device)) {

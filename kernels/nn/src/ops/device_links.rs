@@ -72,8 +72,8 @@ struct Workers {
 }
 
 impl Workers {
-    /// A plane where half of its units or more have a link to work on, the size of planes is known beforehand, and planes can add up
-    /// values after loops that are longer for some of their units.
+    /// A plane where half of its units or more have a link to work on, the size of planes is known beforehand, and planes
+    /// can add up values after loops that are longer for some of their units.
     fn new<R: CubeRuntime>(graph: &DeviceLinks<R>, beside: &CubeTensor<R>) -> Self {
         let properties = beside.client.properties();
         let hardware = &properties.hardware;

@@ -29,7 +29,8 @@ pub(super) fn multiply_dense<R: CubeRuntime>(matrix: &CubeTensor<R>, x: &CubeTen
         launch_ref(&strategy, &client, matrix, x, out.clone().binding(), &mut elements)
     };
     // The default strategy takes tensor cores where there are any. The naive one runs on every device.
-    if launch(Strategy::SimpleUnit(Default::default())).is_err() {
+    if let Err(error) = launch(Strategy::SimpleUnit(Default::default())) {
+        tracing::debug!("products of dense matrices are naive on this device: {error:?}");
         launch(Strategy::Naive)
             .unwrap_or_else(|error| panic!("a product of dense matrices cannot be started: {error:?}"));
     }

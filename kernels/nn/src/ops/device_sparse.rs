@@ -1,8 +1,8 @@
 //! Products with a sparse matrix on a GPU.
 //!
-//! One unit walks the entries of a row. A word that a tenth of all nodes have makes a row so long that the few units of this row would
-//! work while all others wait. Where there are such rows, all rows are cut into parts: a first product gives the sum of
-//! every part, and a second one adds up the parts of each row.
+//! One unit walks the entries of a row. A word that a tenth of all nodes have makes a row so long that the few units of
+//! this row would work while all others wait. Where there are such rows, all rows are cut into parts: a first product
+//! gives the sum of every part, and a second one adds up the parts of each row.
 
 use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
@@ -17,7 +17,7 @@ use crate::map::SparseMap;
 const MODELS_PER_UNIT: usize = 4;
 
 /// The largest number of entries in a part of a row.
-const ENTRIES_PER_PART: usize = 128;
+pub(crate) const ENTRIES_PER_PART: usize = 128;
 
 /// The largest number of entries in a row that is not cut. A second product costs time too.
 const ENTRIES_PER_ROW: usize = 512;

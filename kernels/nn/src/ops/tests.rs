@@ -163,7 +163,7 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
 
 /// Runs every operation on this GPU and on the processor, for one model, for three at once, and for more than a unit works for.
 fn compare_operations<B: DeviceOps>(device: Device) {
-    device.check().expect("this test needs a driver (Vulkan: apt-get install mesa-vulkan-drivers)");
+    device.check().expect("this test needs a GPU that runs kernels (Vulkan: apt-get install mesa-vulkan-drivers)");
     for models in [1, 3, 6] {
         for ((name, found), (_, expected)) in run::<B>(models).iter().zip(&run::<burn::backend::Flex>(models)) {
             close(found, expected, name);

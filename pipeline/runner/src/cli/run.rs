@@ -104,7 +104,7 @@ pub(crate) enum PlanFormat {
 /// Where to train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DeviceChoice {
-    /// CUDA if it is there, else the processor.
+    /// CUDA if a kernel runs on it, else the processor.
     Auto,
     /// The processor.
     Cpu,

@@ -6,7 +6,7 @@ mod locked;
 mod refusals;
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -137,8 +137,10 @@ fn automatic_device() -> Device {
     match Device::Cuda.check() {
         Ok(()) => Device::Cuda,
         Err(error) => {
+            static WARNED: Once = Once::new();
             if matches!(error, DeviceError::CannotRun { .. }) {
-                tracing::warn!("networks train on the processor, because {error}");
+                // Every config of the command comes here.
+                WARNED.call_once(|| tracing::warn!("networks train on the processor, because {error}"));
             }
             Device::Cpu
         }
