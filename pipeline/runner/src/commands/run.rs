@@ -1,12 +1,13 @@
 //! `run`: brings every stage of an experiment to its end, and prints the scores.
 
+mod device;
 mod failures;
 mod in_json;
 mod locked;
 mod refusals;
 
 use std::path::Path;
-use std::sync::{Mutex, Once};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -14,14 +15,13 @@ use serde_json::json;
 use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_store::{MemoryLimit, Store};
-use veilgraph_train::{Device, DeviceError};
 
 use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
 pub(crate) use refusals::warn_of_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
-use crate::cli::{DeviceChoice, OtherMachinesArguments, RunArguments, RunRules};
+use crate::cli::{OtherMachinesArguments, RunArguments, RunRules};
 use crate::commands::costs::in_words;
 use crate::commands::{checks, scores, summary};
 use crate::config::Config;
@@ -132,21 +132,6 @@ pub(crate) fn prepare_one(arguments: &RunArguments) -> anyhow::Result<(Config, V
     }
 }
 
-/// CUDA where a kernel runs on it, else the processor.
-fn automatic_device() -> Device {
-    match Device::Cuda.check() {
-        Ok(()) => Device::Cuda,
-        Err(error) => {
-            static WARNED: Once = Once::new();
-            if matches!(error, DeviceError::CannotRun { .. }) {
-                // Every config of the command comes here.
-                WARNED.call_once(|| tracing::warn!("networks train on the processor, because {error}"));
-            }
-            Device::Cpu
-        }
-    }
-}
-
 /// A config and its tasks.
 fn prepare(
     arguments: &RunArguments,
@@ -155,12 +140,7 @@ fn prepare(
 ) -> anyhow::Result<(Config, Vec<Task>)> {
     let mut config = Config::load(config, &arguments.sets)?;
     config.published.clone_from(&arguments.published);
-    let device = match arguments.device {
-        DeviceChoice::Cuda => Device::Cuda,
-        DeviceChoice::Vulkan => Device::Vulkan,
-        DeviceChoice::Auto => automatic_device(),
-        DeviceChoice::Cpu => Device::Cpu,
-    };
+    let device = device::chosen(arguments.device);
     device.check()?;
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
     let options = Options { data_dir, published, until, device };
