@@ -1,5 +1,7 @@
 //! How much of a GPU one model takes.
 
+use std::sync::Arc;
+
 use crate::architecture::named;
 use crate::dataset::Dataset;
 use crate::map::LinearMap;
@@ -52,7 +54,7 @@ impl Footprint {
     }
 }
 
-fn propagated(aggregation: &Aggregation) -> Option<&std::sync::Arc<LinearMap>> {
+fn propagated(aggregation: &Aggregation) -> Option<&Arc<LinearMap>> {
     match aggregation {
         Aggregation::Propagate(map) => Some(map),
         _ => None,

@@ -12,7 +12,7 @@ use cubek::matmul::launch::{Strategy, launch_ref};
 use cubek::std::InputBinding;
 
 use super::buffers::{empty, units};
-use super::device_sums::{column_sums, rows_per_block};
+use super::device_sums::{block_sums, rows_per_block};
 
 /// `M X` of two large matrices.
 ///
@@ -64,7 +64,7 @@ pub(super) fn transposed_product<R: CubeRuntime>(x: CubeTensor<R>, y: CubeTensor
     let (client, count, dim) = units(&x, models * n_blocks * inputs * outputs);
     let [x, y, to] = [x, y, products.clone()].map(CubeTensor::into_array_arg);
     multiply_blocks::launch::<R>(&client, count, dim, x, y, to, n, per_block, inputs, outputs);
-    let sums = column_sums(products);
+    let sums = block_sums(products, n_blocks);
     // The sums of one model are its matrix, row by row.
     CubeTensor::new_contiguous(sums.client, sums.device, Shape::new([models, inputs, outputs]), sums.handle, DType::F32)
 }

@@ -30,7 +30,7 @@ pub(super) fn column_sums<R: CubeRuntime>(x: CubeTensor<R>) -> CubeTensor<R> {
 ///
 /// # Shapes
 /// `x`: `[models, n, width]`, its rows without gaps. Returns `[models, blocks, width]`.
-fn block_sums<R: CubeRuntime>(x: CubeTensor<R>, per_block: usize) -> CubeTensor<R> {
+pub(super) fn block_sums<R: CubeRuntime>(x: CubeTensor<R>, per_block: usize) -> CubeTensor<R> {
     let [models, n_rows, width] = x.meta.shape().dims::<3>();
     let n_blocks = n_rows.div_ceil(per_block);
     let out = empty(&x, [models, n_blocks, width]);
