@@ -79,7 +79,8 @@ impl<'a> Archive<'a> {
 }
 
 /// Refuses an array whose header is longer than [`LONGEST_HEADER`], for which the reader would take as much memory as the
-/// header asks for, or has many brackets, since the time that the reader takes doubles with each level of them.
+/// header asks for, or has many brackets, since the time that the reader takes doubles with each level of them, or
+/// declares more entries than 64 bits count, since the reader multiplies the sizes without a check for overflow.
 fn check_header(start: &[u8]) -> Result<(), String> {
     /// A header has one pair around its entries and one around the shape; a list of fields has more.
     const MOST_OPENED: usize = 64;
@@ -107,6 +108,17 @@ fn check_header(start: &[u8]) -> Result<(), String> {
     }
     if deepest > DEEPEST || opened > MOST_OPENED {
         return Err("the header of an array is no list of its properties".into());
+    }
+    // Every word that starts with a digit counts as a size, wherever it stands: NumPy writes sizes in decimal
+    // digits.
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let words = header.split(|byte| !is_letter(byte)).filter(|word| word.first().is_some_and(u8::is_ascii_digit));
+    let mut declared = 1_u64;
+    for word in words {
+        let word = String::from_utf8_lossy(word);
+        let size = word.parse::<u64>().ok();
+        let product = size.and_then(|size| declared.checked_mul(size.max(1)));
+        declared = product.ok_or_else(|| format!("the header of an array declares the size {word}"))?;
     }
     Ok(())
 }
@@ -148,7 +160,6 @@ pub(crate) fn plain_texts(bytes: &[u8]) -> Result<Option<Texts>, String> {
 /// The numbers of an array.
 fn numbers<R: Read>(array: NpyFile<R>) -> Result<Vec<f64>, String> {
     let DType::Plain(kind) = array.dtype() else { return Err("it is a record array".into()) };
-    // The reader multiplies the sizes without a check for overflow, so they are checked here.
     let declared = array.shape().iter().try_fold(8_u64, |bytes, &size| bytes.checked_mul(size));
     if declared.is_none_or(|bytes| bytes > MAX_ARRAY) {
         return Err(format!("it declares the shape {:?}", array.shape()));

@@ -42,6 +42,24 @@ fn deeply_nested_headers_are_refused_packed_or_not() {
     }
 }
 
+/// Sizes whose product is beyond 64 bits, or that are not in decimal digits; an array without entries is read.
+#[test]
+fn sizes_are_multiplied_before_they_are_believed() {
+    let shaped = |shape: &str| {
+        with_header(1, format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}\n").as_bytes())
+    };
+    for shape in
+        ["14760069857652594009, 2,", "4294967296, 4294967296,", "9223372036854775808, 2, 0,", "0xffffffffffffffff, 2,"]
+    {
+        let problem = plain_array(&shaped(shape)).expect_err("too many");
+        assert!(problem.contains("declares the size"), "{shape}: {problem}");
+    }
+    assert!(plain_array(&shaped("1152921504606846975, 16,")).expect_err("too many").contains("declares the shape"));
+    for shape in ["0,", "0, 4294967295,", "3, 0,"] {
+        assert_eq!(plain_array(&shaped(shape)).map(|(_, numbers)| numbers), Ok(vec![]), "{shape}");
+    }
+}
+
 /// Brackets behind a bracket or the end of a line in a text, behind many spaces, and in headers with a long length.
 #[test]
 fn nothing_before_nested_brackets_hides_them() {
