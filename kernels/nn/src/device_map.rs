@@ -90,7 +90,9 @@ fn on_host<B: DeviceOps>(apply: impl Fn(&[f32], usize) -> Vec<f32>, x: FloatTens
     let device = B::float_device(&x);
     let [models, rows, width] = shape::<B>(&x);
     let x = to_host::<B>(x);
-    let product: Vec<f32> = x.chunks(rows * width).flat_map(|x| apply(x, width)).collect();
+    let mut products = x.chunks(rows * width).map(|x| apply(x, width));
+    let mut product = products.next().unwrap_or_default();
+    products.for_each(|next| product.extend(next));
     let rows = product.len() / (models * width);
     from_host::<B>(product, [models, rows, width], &device)
 }

@@ -138,11 +138,11 @@ impl RowsOfTask<'_> {
             &matrix[start + first_term..start + n_columns]
         });
         // The last word may be shorter than the others. An array tells the compiler that no index is beyond its end.
-        let mut last_words = [[0.0; WORD]; GROUP];
-        if rows[0].len() < WORD {
-            last_words.iter_mut().zip(rows).for_each(|(word, row)| word[..row.len()].copy_from_slice(row));
-        }
-        let words: [&[f32; WORD]; GROUP] = std::array::from_fn(|at| rows[at].first_chunk().unwrap_or(&last_words[at]));
+        let last_words = (rows[0].len() < WORD).then(|| rows.map(filled_up));
+        let words: [&[f32; WORD]; GROUP] = std::array::from_fn(|at| match &last_words {
+            Some(words) => &words[at],
+            None => rows[at].first_chunk().unwrap_or(&[0.0; WORD]),
+        });
         let mut own = *sums;
         if block.numbers.len() == WORD {
             // Here the number of terms is known to the compiler, which writes out several of them at once.
@@ -156,6 +156,13 @@ impl RowsOfTask<'_> {
         }
         *sums = own;
     }
+}
+
+/// Returns a word that is shorter than the others with zeros behind it.
+fn filled_up(entries: &[f32]) -> [f32; WORD] {
+    let mut word = [0.0; WORD];
+    word[..entries.len()].copy_from_slice(entries);
+    word
 }
 
 /// Adds the products of each entry and `V` vectors of a row of `x`.
