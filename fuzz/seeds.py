@@ -100,9 +100,12 @@ ARROW = (
 GRAPHML = b"""<graphml><key id="d" for="node" attr.name="class"/><graph>%s%s</graph></graphml>"""
 
 
+def unpacked(text):
+    return zlib.decompress(base64.b64decode(text))
+
+
 def formats():
     """The first byte is the kind, as `formats` of src/lib.rs reads it."""
-    unpacked = lambda text: zlib.decompress(base64.b64decode(text))
     nodes = b"".join(b'<node id="%d"><data key="d">%d</data></node>' % (node, node % 2) for node in range(6))
     links = b"".join(b'<edge source="%d" target="%d"/>' % (node, (node + 1) % 6) for node in range(6))
     graphml = GRAPHML % (nodes, links)
@@ -114,9 +117,8 @@ def formats():
             archive.writestr(name + ".npy", npy("<i8", list(values)))
     ogb = [b"4\n", b"0,1\n1,2\n2,3\n", b"1,0\n0,1\n1,1\n0,0\n", b"0\n1\n0\n1\n", b"0\n", b"1\n", b"2\n"]
     return {
-        "parquet": b"\x00" + unpacked(PARQUET), "arrow": b"\x01" + unpacked(ARROW),
-        "graphml": b"\x80" + MARKER.join([graphml, b"", graphml]),
-        "npy": b"\x03" + pairs, "npz": b"\x04" + buffer.getvalue(), "ogb": b"\x05" + MARKER.join(ogb),
+        "arrow": b"\x00" + unpacked(ARROW), "graphml": b"\x83" + MARKER.join([graphml, b"", graphml]),
+        "npy": b"\x02" + pairs, "npz": b"\x03" + buffer.getvalue(), "ogb": b"\x04" + MARKER.join(ogb),
     }
 
 
@@ -145,6 +147,7 @@ def main():
         "npz": {"benchmark": npz(), "scipy": npz(("adj_matrix.", "attr_matrix."))},
         "edges": edges(),
         "formats": formats(),
+        "parquet": {"links": b"\x00" + unpacked(PARQUET)},
         "split": {"letters": b"T\nV\nE\nT\nN\nE\n", "rows": b"node,split\na,train\nb,validation\nc,test\nd,train\ne,none\n"},
         "params": {
             "ingest": b'edges = "e.csv"\nlabels = "l.csv"\nsplit = { train = 0.5, validation = 0.25, test = 0.25 }\n',

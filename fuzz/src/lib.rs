@@ -1,11 +1,14 @@
 //! What the fuzz targets feed. Every parser must answer any bytes with a value or an error: no panic, no hang, no
-//! more than a gibibyte.
+//! more than a gibibyte. Parquet may take more: a page of it may declare two gibibytes.
 
 use veilgraph_client::PublicParameters;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};
-use veilgraph_graph::{AdjacencyList, ClassBeliefs, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph};
+use veilgraph_graph::{
+    AdjacencyList, ClassBeliefs, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph,
+};
 use veilgraph_ingest::{Format, Ingest, Params};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
+use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 use veilgraph_privatize::LocalMechanism;
 use veilgraph_privatize::links::blink::Blink;
 use veilgraph_privatize::links::dprr::Dprr;
@@ -13,7 +16,6 @@ use veilgraph_privatize::links::l_dpgcn::LDpGcn;
 use veilgraph_privatize::links::ldpgen::LdpGen;
 use veilgraph_privatize::links::rr::Rr;
 use veilgraph_privatize::links::symrr::SymRr;
-use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 
 /// Separates the files of one input.
 const MARKER: &[u8] = b"\xf0\x9f\xa6\x86";
@@ -75,14 +77,19 @@ pub fn edges(data: &[u8]) {
     ingest(files, &params);
 }
 
-/// Links, features and labels that are no text; the first byte tells of what kind.
+/// Links, features and labels as Parquet files; the first byte tells which there are.
+pub fn parquet(data: &[u8]) {
+    panics_are_answered();
+    if let Some((&kind, data)) = data.split_first() {
+        tables(kind, "parquet", data);
+    }
+}
+
+/// Links, features and labels that are neither text nor Parquet; the first byte tells of what kind.
 pub fn formats(data: &[u8]) {
-    // The readers of Parquet and Arrow may panic, which their caller answers with an error. Only what is not answered so
-    // may end the process.
-    static QUIET: std::sync::Once = std::sync::Once::new();
-    QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+    panics_are_answered();
     let Some((&kind, data)) = data.split_first() else { return };
-    if kind % 6 == 5 {
+    if kind % 5 == 4 {
         let split = veilgraph_ingest::SplitParams::Scheme(veilgraph_ingest::Scheme { scheme: "s".into() });
         let params = Params { format: Some(Format::Ogb), folder: Some("x".into()), split, ..Params::default() };
         let names = ["num-node-list", "edge", "node-feat", "node-label"].map(|part| format!("raw/{part}.csv.gz"));
@@ -92,7 +99,11 @@ pub fn formats(data: &[u8]) {
         let files = files(data, &names).into_iter().map(|file| RawFile { bytes: zipped(&file.bytes), ..file });
         return ingest(files.collect(), &params);
     }
-    let end = ["parquet", "arrow", "graphml", "npy", "npz"][usize::from(kind % 6)];
+    tables(kind, ["arrow", "graphml", "npy", "npz"][usize::from(kind % 5)], data);
+}
+
+/// Two bits of `kind` tell whether features and labels come with the links.
+fn tables(kind: u8, end: &str, data: &[u8]) {
     let [links, features, labels] = ["e", "f", "l"].map(|name| format!("{name}.{end}"));
     let params = Params {
         edges: Some(links.clone()),
@@ -101,6 +112,13 @@ pub fn formats(data: &[u8]) {
         ..Params::default()
     };
     ingest(files(data, &[&links, &features, &labels]), &params);
+}
+
+/// The readers of Parquet and Arrow may panic, which their caller answers with an error. Only what is not answered so may end
+/// the process.
+fn panics_are_answered() {
+    static QUIET: std::sync::Once = std::sync::Once::new();
+    QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
 }
 
 fn zipped(bytes: &[u8]) -> Vec<u8> {
@@ -232,9 +250,7 @@ fn decode(kind: ColumnType, bytes: &[u8]) -> Column {
 
 /// The report of a node, by each mechanism that nodes speak for themselves: what is accepted is written in the same bytes.
 pub fn report(data: &[u8]) {
-    for (mechanism, degree) in
-        [(veilgraph_client::Mechanism::Blink, 0.5), (veilgraph_client::Mechanism::SymRr, 0.0)]
-    {
+    for (mechanism, degree) in [(veilgraph_client::Mechanism::Blink, 0.5), (veilgraph_client::Mechanism::SymRr, 0.0)] {
         for epsilon in [0.1, 4.0, 20.0] {
             let Ok(parameters) = PublicParameters::new("fuzz", mechanism, 300, epsilon, degree, 1) else { continue };
             let forged = sealed(data, &parameters);
@@ -252,7 +268,8 @@ const HEADER_OF_REPORT: usize = 25;
 
 /// The input as the body of a report whose magic word, parameters and checksum are right: a forger can write those.
 fn sealed(data: &[u8], parameters: &PublicParameters) -> Vec<u8> {
-    let whole = veilgraph_client::Report::new(parameters, 7, Vec::new(), (parameters.epsilon_degree() > 0.0).then_some(1));
+    let whole =
+        veilgraph_client::Report::new(parameters, 7, Vec::new(), (parameters.epsilon_degree() > 0.0).then_some(1));
     let Ok(whole) = whole.map(|report| veilgraph_client::encode(&report, parameters)) else { return Vec::new() };
     let mut forged = whole[..HEADER_OF_REPORT].to_vec();
     forged.extend(data);

@@ -1,4 +1,4 @@
-//! Fuzzes links, features and labels that are no text.
+//! Fuzzes links, features and labels that are neither text nor Parquet.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| veilgraph_fuzz::formats(data));

@@ -89,18 +89,27 @@ impl Stage for Train {
     type Error = Error;
 
     fn run(inputs: Self::Inputs, params: &Params, rng: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
-        Self::run_with(inputs, params, rng, progress, true)
+        Self::run_for(inputs, params, rng, progress, Read::Everything)
     }
 }
 
+/// What is read of the networks that are trained.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Everything that they leave.
+    Everything,
+    /// Their curves and scores. Predictions have no probabilities then, which saves the time to compute them.
+    Curves,
+}
+
 impl Train {
-    /// As [`Self::run`]. Predictions have no probabilities unless these are read.
-    fn run_with(
+    /// As [`Self::run`], but for what is not read.
+    fn run_for(
         (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): <Self as Stage>::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
-        reads_probabilities: bool,
+        read: Read,
     ) -> Result<<Self as Stage>::Outputs, Error> {
         params.check().map_err(Error::Params)?;
         params.device.check()?;
@@ -128,7 +137,7 @@ impl Train {
         let (training, validation) = (nodes.members(Split::Train), nodes.members(Split::Validation));
         let options = params.options();
         let dataset = Dataset::new(features, operator, params.model, options, labels, &training, &validation)?;
-        let dataset = if reads_probabilities { dataset } else { dataset.without_probabilities() };
+        let dataset = if read == Read::Everything { dataset } else { dataset.without_probabilities() };
         let (schedule, device) = (params.schedule(), params.device);
         let raced = match params.search {
             Search::Full | Search::Halving => {
@@ -138,7 +147,7 @@ impl Train {
             Search::Racing => race(&dataset, &settings, schedule, device, rng, progress),
         };
         let mut outputs = collect(raced, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
-        if seen.is_some() && reads_probabilities {
+        if seen.is_some() && read == Read::Everything {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);
             for answers in &mut outputs.0.models {
                 answers.probabilities = outputs.2.model(answers.model)?.probabilities(features, &whole)?;

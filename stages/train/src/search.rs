@@ -6,7 +6,7 @@ use veilgraph_contract::{
 };
 use veilgraph_graph::Curves;
 
-use crate::{Error, Params, Train};
+use crate::{Error, Params, Read, Train};
 
 /// How far the models of a grid are trained before one of them is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Stage for SearchGrid {
         let (.., chosen) = &inputs;
         let chosen = chosen.clone();
         let (_, mut curves, _) =
-            Train::run_with(inputs, params, rng, progress, false).map_err(|error| match error {
+            Train::run_for(inputs, params, rng, progress, Read::Curves).map_err(|error| match error {
                 // Settings that were kept can all fail, where others of the grid would not.
                 Error::AllFailed(_) if chosen.is_some() => Error::NoneLeft,
                 other => other,

@@ -196,7 +196,7 @@ fn a_search_has_the_curves_of_scored_networks() {
         let (predictions, of_scored, _) = Train::run(given(construction), &params, &rng, &progress).expect("trains");
         assert_eq!(curves, of_scored);
         assert!(predictions.models.iter().all(|model| !model.probabilities.is_empty()));
-        let (unread, ..) = Train::run_with(given(construction), &params, &rng, &progress, false).expect("trains");
+        let (unread, ..) = Train::run_for(given(construction), &params, &rng, &progress, Read::Curves).expect("trains");
         assert!(unread.models.iter().all(|model| model.probabilities.is_empty()));
     }
 }

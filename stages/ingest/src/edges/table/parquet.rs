@@ -3,6 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::page::Page;
+use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
@@ -26,6 +29,7 @@ pub(super) fn read(files: &Files, file: &str) -> Result<(Vec<String>, Vec<Row>),
         let names = columns.iter().map(|column| column.name().to_owned()).collect();
         let n_rows = reader.metadata().file_metadata().num_rows();
         refuse_bomb(usize::try_from(n_rows).unwrap_or(usize::MAX), n_bytes)?;
+        check_pages(&reader, n_bytes)?;
         let mut rows = Vec::new();
         for (at, row) in reader.get_row_iter(None).map_err(|error| error.to_string())?.enumerate() {
             refuse_bomb(at, n_bytes)?;
@@ -35,6 +39,39 @@ pub(super) fn read(files: &Files, file: &str) -> Result<(Vec<String>, Vec<Row>),
         }
         Ok((names, rows))
     })
+}
+
+/// Refuses pages that declare more values than they can hold, and encodings whose pages cannot be compared with what they declare.
+/// The decoders reserve memory for as many values as are declared, and a process that asks for too much ends without a message.
+fn check_pages(reader: &SerializedFileReader<Bytes>, n_bytes: usize) -> Result<(), String> {
+    let text = |error: ParquetError| error.to_string();
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(text)?;
+        for column in 0..group.num_columns() {
+            let mut pages = group.get_column_page_reader(column).map_err(text)?;
+            while let Some(page) = pages.get_next_page().map_err(text)? {
+                check_page(&page, n_bytes)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_page(page: &Page, n_bytes: usize) -> Result<(), String> {
+    let n_values = page.num_values() as usize;
+    if let Page::DictionaryPage { buf, .. } = page {
+        // A value of a dictionary takes at least a byte.
+        return if n_values <= buf.len() {
+            Ok(())
+        } else {
+            Err(format!("a dictionary declares {n_values} values in {} bytes", buf.len()))
+        };
+    }
+    // Pages of these encodings say how many values they hold in places that only their decoder finds.
+    if matches!(page.encoding(), Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) {
+        return Err(format!("its encoding {} is not read; write plain texts or dictionaries", page.encoding()));
+    }
+    refuse_bomb(n_values, n_bytes)
 }
 
 /// The text of a field; what is absent is empty.

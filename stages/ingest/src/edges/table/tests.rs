@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::Encoding;
+use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, types};
 use proptest::prelude::*;
 use veilgraph_contract::RawFile;
@@ -28,6 +30,29 @@ fn parquet_of(batch: &RecordBatch) -> Vec<u8> {
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("a writer");
     writer.write(batch).expect("written");
     writer.into_inner().expect("whole")
+}
+
+/// The first page of a column is a dictionary of two values; it is made to declare 63.
+#[test]
+fn a_dictionary_holds_as_many_values_as_it_declares() {
+    let mut bytes = parquet_of(&batch());
+    let two_values = [0x4c, 0x15, 0x04];
+    let at = bytes.windows(3).position(|part| part == two_values).expect("the header of a dictionary");
+    bytes[at + 2] = 0x7e;
+    let problem = read("e.parquet", &bytes, Subject::Links).err().expect("refused");
+    assert!(problem.contains("a dictionary declares 63 values in 13 bytes"), "{problem}");
+}
+
+#[test]
+fn texts_as_differences_are_refused() {
+    for encoding in [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY] {
+        let properties = WriterProperties::builder().set_dictionary_enabled(false);
+        let properties = properties.set_column_encoding("target".into(), encoding).build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch().schema(), Some(properties)).expect("a writer");
+        writer.write(&batch()).expect("written");
+        let problem = read("e.parquet", &writer.into_inner().expect("whole"), Subject::Links).err().expect("refused");
+        assert!(problem.contains(&format!("its encoding {encoding} is not read")), "{problem}");
+    }
 }
 
 fn arrow_of(batch: &RecordBatch, compression: Option<arrow_ipc::CompressionType>) -> Vec<u8> {
