@@ -147,7 +147,8 @@ def main():
         "npz": {"benchmark": npz(), "scipy": npz(("adj_matrix.", "attr_matrix."))},
         "edges": edges(),
         "formats": formats(),
-        "parquet": {"links": b"\x00" + unpacked(PARQUET)},
+        # Two bits of the first byte say that features and labels come with the links.
+        "parquet": {"links": b"\x00" + unpacked(PARQUET), "all": b"\xc0" + MARKER.join([unpacked(PARQUET)] * 3)},
         "split": {"letters": b"T\nV\nE\nT\nN\nE\n", "rows": b"node,split\na,train\nb,validation\nc,test\nd,train\ne,none\n"},
         "params": {
             "ingest": b'edges = "e.csv"\nlabels = "l.csv"\nsplit = { train = 0.5, validation = 0.25, test = 0.25 }\n',

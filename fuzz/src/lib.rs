@@ -1,5 +1,5 @@
 //! What the fuzz targets feed. Every parser must answer any bytes with a value or an error: no panic, no hang, no
-//! more than a gibibyte. Parquet may take more: a page of it may declare two gibibytes.
+//! more than a gibibyte. Parquet may take more memory and time (docs/decisions.md, counts of a Parquet file).
 
 use veilgraph_client::PublicParameters;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile, Stage, StageRng};

@@ -90,6 +90,7 @@ fn on_host<B: DeviceOps>(apply: impl Fn(&[f32], usize) -> Vec<f32>, x: FloatTens
     let device = B::float_device(&x);
     let [models, rows, width] = shape::<B>(&x);
     let x = to_host::<B>(x);
+    // The first product is kept as it is, so that one model costs no copy.
     let mut products = x.chunks(rows * width).map(|x| apply(x, width));
     let mut product = products.next().unwrap_or_default();
     products.for_each(|next| product.extend(next));

@@ -13,6 +13,9 @@ const MAX_ARRAY: u64 = 4 << 30;
 /// A header of more bytes is refused; those of arrays that are read have some hundred.
 const LONGEST_HEADER: usize = 1 << 16;
 
+/// The longest header with what stands before it: the mark, the version and the length.
+const LONGEST_START: usize = LONGEST_HEADER + 12;
+
 /// The shape of an array, and its texts.
 pub(crate) type Texts = (Vec<usize>, Vec<String>);
 
@@ -71,20 +74,23 @@ impl<'a> Archive<'a> {
             Err(error) => return Err(error.to_string()),
         };
         let mut start = Vec::new();
-        let read = member.by_ref().take(LONGEST_HEADER as u64).read_to_end(&mut start);
+        let read = member.by_ref().take(LONGEST_START as u64).read_to_end(&mut start);
         read.map_err(|error| error.to_string())?;
         check_header(&start)?;
         NpyFile::new(Cursor::new(start).chain(member)).map(Some).map_err(|error| error.to_string())
     }
 }
 
-/// Refuses an array whose header is longer than [`LONGEST_HEADER`], for which the reader would take as much memory as the
-/// header asks for, or has many brackets, since the time that the reader takes doubles with each level of them, or
-/// declares more entries than 64 bits count, since the reader multiplies the sizes without a check for overflow.
+/// Refuses an array by its header:
+/// - a header longer than [`LONGEST_HEADER`], because the reader would take as much memory as the header asks for;
+/// - many brackets, because the time that the reader takes doubles with each level of them;
+/// - sums, and more entries than 64 bits count, because the reader adds and multiplies without a check for overflow.
 fn check_header(start: &[u8]) -> Result<(), String> {
     /// A header has one pair around its entries and one around the shape; a list of fields has more.
     const MOST_OPENED: usize = 64;
     const DEEPEST: usize = 6;
+    /// More digits are no number of 64 bits.
+    const LONGEST_SIZE: usize = 64;
     // Mark and version, then the length of the header in two bytes or, from version 2 on, in four.
     let (length, header) = match start {
         [_, _, _, _, _, _, 1, _, a, b, header @ ..] => (u32::from(u16::from_le_bytes([*a, *b])), header),
@@ -102,6 +108,8 @@ fn check_header(start: &[u8]) -> Result<(), String> {
         match byte {
             b'{' | b'[' | b'(' => (depth, opened) = (depth + 1, opened + 1),
             b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            // The reader works out sums; NumPy writes none.
+            b'+' | b'-' => return Err("the header of an array has a sum where a size is expected".into()),
             _ => {}
         }
         deepest = deepest.max(depth);
@@ -109,16 +117,19 @@ fn check_header(start: &[u8]) -> Result<(), String> {
     if deepest > DEEPEST || opened > MOST_OPENED {
         return Err("the header of an array is no list of its properties".into());
     }
-    // Every word that starts with a digit counts as a size, wherever it stands: NumPy writes sizes in decimal
-    // digits.
-    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let words = header.split(|byte| !is_letter(byte)).filter(|word| word.first().is_some_and(u8::is_ascii_digit));
+    // Every word that starts with a digit counts as a size, also in a name: no array that is read has such names. A size of 0
+    // counts as 1, because the reader multiplies from either end, and what comes before the 0 may overflow.
+    let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let words = header.split(|byte| !is_in_word(byte)).filter(|word| word.first().is_some_and(u8::is_ascii_digit));
     let mut declared = 1_u64;
     for word in words {
-        let word = String::from_utf8_lossy(word);
-        let size = word.parse::<u64>().ok();
-        let product = size.and_then(|size| declared.checked_mul(size.max(1)));
-        declared = product.ok_or_else(|| format!("the header of an array declares the size {word}"))?;
+        let word = &word[..word.len().min(LONGEST_SIZE)];
+        let size = str::from_utf8(word).ok().and_then(|word| word.parse::<u64>().ok());
+        let size = size.ok_or_else(|| {
+            format!("the header of an array has `{}` where a decimal number is expected", word.escape_ascii())
+        })?;
+        let product = declared.checked_mul(size.max(1));
+        declared = product.ok_or("the sizes in the header of an array multiply to more than 64 bits hold")?;
     }
     Ok(())
 }

@@ -93,17 +93,17 @@ impl Stage for Train {
     }
 }
 
-/// What is read of the networks that are trained.
+/// Which outputs of the stage somebody reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Read {
-    /// Everything that they leave.
+    /// All outputs are read.
     Everything,
-    /// Their curves and scores. Predictions have no probabilities then, which saves the time to compute them.
+    /// Only the curves are read, so that no probabilities need be computed.
     Curves,
 }
 
 impl Train {
-    /// As [`Self::run`], but for what is not read.
+    /// Does what [`Self::run`] does, but computes no probabilities where only the curves are read.
     fn run_for(
         (nodes, public, estimated, labels, noisy, graph, model, evidence, chosen): <Self as Stage>::Inputs,
         params: &Params,

@@ -48,12 +48,24 @@ fn sizes_are_multiplied_before_they_are_believed() {
     let shaped = |shape: &str| {
         with_header(1, format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}\n").as_bytes())
     };
-    for shape in
-        ["14760069857652594009, 2,", "4294967296, 4294967296,", "9223372036854775808, 2, 0,", "0xffffffffffffffff, 2,"]
-    {
+    for (shape, words) in [
+        ("14760069857652594009, 2,", "more than 64 bits"),
+        ("4294967296, 4294967296,", "more than 64 bits"),
+        ("9223372036854775808, 2, 0,", "more than 64 bits"),
+        ("0xffffffffffffffff, 2,", "`0xffffffffffffffff` where a decimal number is expected"),
+        ("99999999999999999999,", "`99999999999999999999` where a decimal number is expected"),
+        (&"1+1, ".repeat(64), "has a sum"),
+    ] {
         let problem = plain_array(&shaped(shape)).expect_err("too many");
-        assert!(problem.contains("declares the size"), "{shape}: {problem}");
+        assert!(problem.contains(words), "{shape}: {problem}");
     }
+    // The longest header of an archive is looked at to its end.
+    let spaces = " ".repeat(LONGEST_HEADER - 70);
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, {spaces}'shape': (4294967296, 4294967296,)}}");
+    let header = &header[header.len().saturating_sub(LONGEST_HEADER)..];
+    let bytes = archive(&with_header(2, header.as_bytes()), CompressionMethod::Deflated);
+    let problem = Archive::open(&bytes).and_then(|mut archive| archive.numbers("a")).expect_err("too many");
+    assert!(problem.contains("more than 64 bits"), "{} bytes: {problem}", header.len());
     assert!(plain_array(&shaped("1152921504606846975, 16,")).expect_err("too many").contains("declares the shape"));
     for shape in ["0,", "0, 4294967295,", "3, 0,"] {
         assert_eq!(plain_array(&shaped(shape)).map(|(_, numbers)| numbers), Ok(vec![]), "{shape}");

@@ -41,37 +41,45 @@ pub(super) fn read(files: &Files, file: &str) -> Result<(Vec<String>, Vec<Row>),
     })
 }
 
-/// Refuses pages that declare more values than they can hold, and encodings whose pages cannot be compared with what they declare.
-/// The decoders reserve memory for as many values as are declared, and a process that asks for too much ends without a message.
+/// Refuses pages that declare many more values than the file has bytes, dictionaries that declare more values than they can hold,
+/// very long values of a fixed length, and encodings that declare a number of values where only their decoder finds it.
+///
+/// The decoders reserve memory for what is declared, and a process that asks for too much memory ends without a message.
 fn check_pages(reader: &SerializedFileReader<Bytes>, n_bytes: usize) -> Result<(), String> {
+    /// A decoder may reserve memory for a thousand values of a fixed length at a time.
+    const LONGEST_VALUE: i32 = 1 << 16;
     let text = |error: ParquetError| error.to_string();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(text)?;
         for column in 0..group.num_columns() {
+            let descriptor = group.metadata().column(column).column_descr();
+            if descriptor.type_length() > LONGEST_VALUE {
+                return Err(format!("column `{}` has values of {} bytes", descriptor.name(), descriptor.type_length()));
+            }
             let mut pages = group.get_column_page_reader(column).map_err(text)?;
             while let Some(page) = pages.get_next_page().map_err(text)? {
-                check_page(&page, n_bytes)?;
+                check_page(&page, descriptor.name(), n_bytes)?;
             }
         }
     }
     Ok(())
 }
 
-fn check_page(page: &Page, n_bytes: usize) -> Result<(), String> {
+/// As [`check_pages`], for one page of a column in a file of so many bytes.
+pub(super) fn check_page(page: &Page, column: &str, n_bytes: usize) -> Result<(), String> {
     let n_values = page.num_values() as usize;
-    if let Page::DictionaryPage { buf, .. } = page {
+    refuse_bomb(n_values, n_bytes).map_err(|problem| format!("column `{column}`: {problem}"))?;
+    match page {
         // A value of a dictionary takes at least a byte.
-        return if n_values <= buf.len() {
-            Ok(())
-        } else {
-            Err(format!("a dictionary declares {n_values} values in {} bytes", buf.len()))
-        };
+        Page::DictionaryPage { buf, .. } if n_values > buf.len() => {
+            Err(format!("the dictionary of column `{column}` declares {n_values} values in {} bytes", buf.len()))
+        }
+        _ if matches!(page.encoding(), Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) => Err(format!(
+            "column `{column}` is encoded as {}, which is not read; write it with the default encoding of Polars or pandas",
+            page.encoding()
+        )),
+        _ => Ok(()),
     }
-    // Pages of these encodings say how many values they hold in places that only their decoder finds.
-    if matches!(page.encoding(), Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY) {
-        return Err(format!("its encoding {} is not read; write plain texts or dictionaries", page.encoding()));
-    }
-    refuse_bomb(n_values, n_bytes)
 }
 
 /// The text of a field; what is absent is empty.

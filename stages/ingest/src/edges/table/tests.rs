@@ -1,9 +1,13 @@
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
-use ::parquet::basic::Encoding;
-use ::parquet::file::properties::WriterProperties;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, types};
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
+use ::parquet::column::page::Page;
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int64Array, ListArray, RecordBatch,
+    StringArray, types,
+};
 use proptest::prelude::*;
 use veilgraph_contract::RawFile;
 
@@ -32,26 +36,73 @@ fn parquet_of(batch: &RecordBatch) -> Vec<u8> {
     writer.into_inner().expect("whole")
 }
 
-/// The first page of a column is a dictionary of two values; it is made to declare 63.
+/// The table as a Parquet file with other properties than the default.
+fn parquet_with(properties: WriterPropertiesBuilder) -> Vec<u8> {
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch().schema(), Some(properties.build())).expect("a writer");
+    writer.write(&batch()).expect("written");
+    writer.into_inner().expect("whole")
+}
+
 #[test]
-fn a_dictionary_holds_as_many_values_as_it_declares() {
+fn pages_of_every_kind_are_read() {
+    let with = WriterProperties::builder;
+    let expected = read("e.parquet", &parquet_of(&batch()), Subject::Links).expect("default");
+    for (name, properties) in [
+        ("pages of version 2", with().set_writer_version(WriterVersion::PARQUET_2_0)),
+        ("no dictionaries", with().set_dictionary_enabled(false)),
+        ("zstd", with().set_compression(Compression::ZSTD(ZstdLevel::default()))),
+        ("snappy", with().set_compression(Compression::SNAPPY)),
+        ("groups of one row", with().set_max_row_group_row_count(Some(1))),
+    ] {
+        let table = read("e.parquet", &parquet_with(properties), Subject::Links).expect(name);
+        assert_eq!((table.header, table.rows), (expected.header.clone(), expected.rows.clone()), "{name}");
+    }
+    let columns: [(&str, ArrayRef); 2] = [
+        ("source", Arc::new(StringArray::from(vec![""; 3]))),
+        ("target", Arc::new(BooleanArray::from(vec![true, false, true]))),
+    ];
+    let rows = read("e.parquet", &parquet_of(&RecordBatch::try_from_iter(columns).expect("a table")), Subject::Links);
+    assert_eq!(rows.expect("empty texts").rows[1].1, ["", "false"]);
+}
+
+#[test]
+fn a_page_holds_as_many_values_as_it_declares() {
+    // The header of a dictionary starts with these bytes, of which the last one is its number of values in Thrift's form, twice two.
     let mut bytes = parquet_of(&batch());
-    let two_values = [0x4c, 0x15, 0x04];
-    let at = bytes.windows(3).position(|part| part == two_values).expect("the header of a dictionary");
-    bytes[at + 2] = 0x7e;
+    let at = bytes.windows(3).position(|part| part == [0x4c, 0x15, 2 * 2]).expect("the header of a dictionary");
+    bytes[at + 2] = 2 * 63;
     let problem = read("e.parquet", &bytes, Subject::Links).err().expect("refused");
-    assert!(problem.contains("a dictionary declares 63 values in 13 bytes"), "{problem}");
+    assert!(problem.contains("the dictionary of column `target` declares 63 values in 13 bytes"), "{problem}");
+
+    let declaring = |num_values: u32| Page::DataPage {
+        buf: vec![0; 9].into(),
+        num_values,
+        encoding: Encoding::PLAIN,
+        def_level_encoding: Encoding::RLE,
+        rep_level_encoding: Encoding::RLE,
+        statistics: None,
+    };
+    assert_eq!(parquet::check_page(&declaring(4_000_000), "source", 700), Ok(()));
+    let problem = parquet::check_page(&declaring(5_000_000), "source", 700).expect_err("refused");
+    assert_eq!(problem, "column `source`: it declares 5000000 rows in 700 bytes");
+    assert_eq!(parquet::check_page(&declaring(5_000_000), "source", 1_000_000), Ok(()));
+}
+
+#[test]
+fn very_long_values_are_refused() {
+    let long = FixedSizeBinaryArray::try_from_iter(std::iter::once(vec![b'a'; 70_000])).expect("a value");
+    let batch = RecordBatch::try_from_iter([("source", Arc::new(long) as ArrayRef)]).expect("a table");
+    let problem = read("e.parquet", &parquet_of(&batch), Subject::Links).err().expect("refused");
+    assert!(problem.contains("column `source` has values of 70000 bytes"), "{problem}");
 }
 
 #[test]
 fn texts_as_differences_are_refused() {
     for encoding in [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY] {
         let properties = WriterProperties::builder().set_dictionary_enabled(false);
-        let properties = properties.set_column_encoding("target".into(), encoding).build();
-        let mut writer = ArrowWriter::try_new(Vec::new(), batch().schema(), Some(properties)).expect("a writer");
-        writer.write(&batch()).expect("written");
-        let problem = read("e.parquet", &writer.into_inner().expect("whole"), Subject::Links).err().expect("refused");
-        assert!(problem.contains(&format!("its encoding {encoding} is not read")), "{problem}");
+        let bytes = parquet_with(properties.set_column_encoding("target".into(), encoding));
+        let problem = read("e.parquet", &bytes, Subject::Links).err().expect("refused");
+        assert!(problem.contains(&format!("column `target` is encoded as {encoding}, which is not read")), "{problem}");
     }
 }
 
