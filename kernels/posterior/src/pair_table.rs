@@ -43,12 +43,16 @@ impl PairTable {
     /// # Errors
     /// Fails when the pair or its code is out of order or range.
     pub(crate) fn push(&mut self, i: u32, j: u32, code: u8) -> Result<(), Invalid> {
+        let problem = || Err(Invalid(format!("pair ({i}, {j}) with {code} is out of order or range")));
         let is_row_complete = (i as usize) < self.offsets.len() - 1;
+        // Before rows are added: a damaged artifact may have any number as `i`, but a `j` beyond its nodes is refused earlier.
+        if is_row_complete || i >= j || !(1..=self.largest_code).contains(&code) {
+            return problem();
+        }
         self.complete_rows(i as usize);
         let previous = self.partners[self.offsets[i as usize]..].last();
-        let is_in_order = !is_row_complete && i < j && previous.is_none_or(|&previous| previous < j);
-        if !is_in_order || !(1..=self.largest_code).contains(&code) {
-            return Err(Invalid(format!("pair ({i}, {j}) with {code} is out of order or range")));
+        if previous.is_some_and(|&previous| previous >= j) {
+            return problem();
         }
         self.partners.push(j);
         self.codes.push(code);
@@ -100,3 +104,6 @@ impl PairTable {
 pub(crate) fn nodes_per_block(n_nodes: usize, n_pairs: usize) -> usize {
     ((1 << 18) * n_nodes / n_pairs.max(1)).clamp(1, 65_536)
 }
+
+#[cfg(test)]
+mod tests;
