@@ -89,8 +89,8 @@ fn check_header(start: &[u8]) -> Result<(), String> {
     /// A header has one pair around its entries and one around the shape; a list of fields has more.
     const MOST_OPENED: usize = 64;
     const DEEPEST: usize = 6;
-    /// More digits are no number of 64 bits.
-    const LONGEST_SIZE: usize = 64;
+    /// A message has so many bytes of a word that is no number.
+    const MOST_SHOWN: usize = 64;
     // Mark and version, then the length of the header in two bytes or, from version 2 on, in four.
     let (length, header) = match start {
         [_, _, _, _, _, _, 1, _, a, b, header @ ..] => (u32::from(u16::from_le_bytes([*a, *b])), header),
@@ -123,10 +123,10 @@ fn check_header(start: &[u8]) -> Result<(), String> {
     let words = header.split(|byte| !is_in_word(byte)).filter(|word| word.first().is_some_and(u8::is_ascii_digit));
     let mut declared = 1_u64;
     for word in words {
-        let word = &word[..word.len().min(LONGEST_SIZE)];
         let size = str::from_utf8(word).ok().and_then(|word| word.parse::<u64>().ok());
         let size = size.ok_or_else(|| {
-            format!("the header of an array has `{}` where a decimal number is expected", word.escape_ascii())
+            let shown = word[..word.len().min(MOST_SHOWN)].escape_ascii();
+            format!("the header of an array has `{shown}` where a decimal number is expected")
         })?;
         let product = declared.checked_mul(size.max(1));
         declared = product.ok_or("the sizes in the header of an array multiply to more than 64 bits hold")?;

@@ -51,6 +51,7 @@ fn sizes_are_multiplied_before_they_are_believed() {
     for (shape, words) in [
         ("14760069857652594009, 2,", "more than 64 bits"),
         ("4294967296, 4294967296,", "more than 64 bits"),
+        (&format!("{}14760069857652594009, 2,", "0".repeat(80)), "more than 64 bits"),
         ("9223372036854775808, 2, 0,", "more than 64 bits"),
         ("0xffffffffffffffff, 2,", "`0xffffffffffffffff` where a decimal number is expected"),
         ("99999999999999999999,", "`99999999999999999999` where a decimal number is expected"),
