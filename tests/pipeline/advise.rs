@@ -258,7 +258,7 @@ fn how_many_accuracies_came_near_is_counted_in_the_tables() {
         stated.to_owned()
     };
     let (drawn, public) = (counted("Accuracy\n"), counted("Accuracy on public graphs\n"));
-    for path in ["README.md", "docs/choosing-epsilon.md", "pipeline/runner/src/commands/advise/page.html"] {
+    for path in ["README.md", "docs/choosing-epsilon.md", "pipeline/commands/src/advise/page.html"] {
         assert!(read(path).contains(&drawn), "{path} does not say {drawn}");
     }
     assert!(read("docs/choosing-epsilon.md").contains(&public), "{public}");

@@ -129,6 +129,7 @@ fn dependencies_point_one_way() {
     // Of these, `contract` is what its tests make artifacts with.
     assert_eq!(ours(&manifest("pipeline", "cache")), ["store", "contract"]);
     assert!(ours(&manifest("pipeline", "contract")).is_empty());
+    assert_eq!(ours(&manifest("pipeline", "program")).first().map(String::as_str), Some("commands"));
 }
 
 /// Files of one idea: at 300 lines of code, look for the second.

@@ -1,11 +1,11 @@
-//! The program `veilgraph`: the library `veilgraph-runner`, and what this build of it is made of.
+//! The program `veilgraph`: the library `veilgraph-commands`, and what this build of it is made of.
 
 use std::process::ExitCode;
 
-use veilgraph_runner::{Build, CodeOfCrate};
+use veilgraph_commands::{Build, CodeOfCrate};
 
 include!(concat!(env!("OUT_DIR"), "/code.rs"));
 
 fn main() -> ExitCode {
-    veilgraph_runner::main(Build { commit: env!("VEILGRAPH_COMMIT"), code: CODE })
+    veilgraph_commands::main(Build { commit: env!("VEILGRAPH_COMMIT"), code: CODE })
 }

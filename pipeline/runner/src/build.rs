@@ -26,23 +26,24 @@ pub struct CodeOfCrate {
 static BUILD: OnceLock<Build> = OnceLock::new();
 
 /// States once what the program is made of.
-pub(crate) fn state(build: Build) {
+pub fn state(build: Build) {
     // A second statement could only repeat the first: there is one program in a process.
     let _ = BUILD.set(build);
 }
 
 /// The commit that the program was built from; `unknown` where nobody stated it.
-pub(crate) fn commit() -> &'static str {
+pub fn commit() -> &'static str {
     BUILD.get().map_or("unknown", |build| build.commit)
 }
 
 /// The code of every crate below `stages/`; none where nobody stated it.
-pub(crate) fn stage_crates() -> &'static [CodeOfCrate] {
+pub fn stage_crates() -> &'static [CodeOfCrate] {
     BUILD.get().map_or(&[], |build| build.code)
 }
 
 /// Digest of a crate below `stages/` with the workspace crates below it, and of the packages that they reach.
-pub(crate) fn digests(crate_name: &str) -> (&'static str, &'static str) {
+#[must_use]
+pub fn digests(crate_name: &str) -> (&'static str, &'static str) {
     if cfg!(test) {
         // Tests of this crate run without the program that digests code.
         return ("code of a test", "dependencies of a test");

@@ -5,12 +5,13 @@ mod alternatives;
 mod checks;
 mod docs;
 mod extends;
-pub(crate) mod fields;
+pub mod fields;
+mod metric_group;
 mod overlay;
 mod privacy;
 mod profile;
 mod references;
-pub(crate) mod selection;
+pub mod selection;
 mod source;
 pub(crate) mod sweep;
 mod text;
@@ -23,29 +24,36 @@ use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
 use crate::task::STAGES;
-pub(crate) use checks::{Bound, Check, Question, Rule, score_named};
+pub use checks::{Bound, Check, Question, Rule, score_named};
 use extends::resolved;
+pub(crate) use metric_group::MetricGroup;
 pub(crate) use privacy::{Holding, Privacy};
-pub(crate) use profile::Profile;
+pub use profile::Profile;
 pub(crate) use references::HeldData;
-pub(crate) use source::read_value;
+pub use source::read_value;
 use source::{Source, typed};
 
 /// A config that cannot be used: wrong usage, exit status 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct ConfigError(pub String);
+pub struct ConfigError(pub String);
 
 /// A parsed config.
 #[derive(Debug, Clone)]
-pub(crate) struct Config {
+pub struct Config {
+    /// Name of the experiment.
     pub name: String,
+    /// Seed of the experiment.
     pub seed: u64,
+    /// Number of scored trials.
     pub trials: u32,
     /// Further trials that choose the setting of a grid; without any, the scored ones do.
     pub search_trials: u32,
+    /// What is scored.
     pub metrics: Vec<MetricGroup>,
+    /// Whose settings it takes.
     pub profile: Profile,
+    /// The table `[privacy]`.
     pub privacy: Privacy,
     /// Names of the floors and ceilings that run beside everything else; the usual floors where nothing is said.
     references: Option<Vec<String>>,
@@ -72,16 +80,6 @@ struct Whole {
     table: Table,
     /// The tables `[[compare]]`.
     alternatives: Vec<Table>,
-}
-
-/// Which scores `[evaluate] metrics` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum MetricGroup {
-    Accuracy,
-    LinkError,
-    Density,
-    FeatureError,
 }
 
 /// What is said of the experiment as a whole, beside the tables of stages.
@@ -138,12 +136,18 @@ fn text_of(path: &Path) -> Result<String, ConfigError> {
 
 impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
-    pub(crate) fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
+    ///
+    /// # Errors
+    /// When the file cannot be read or holds what no experiment can be made of: the message names file, line and remedy.
+    pub fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
         Self::parse(path, text_of(path)?, sets)
     }
 
     /// Reads a config from its text; `path` names it in messages.
-    pub(crate) fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
+    ///
+    /// # Errors
+    /// When the text holds what no experiment can be made of: the message names `path`, line and remedy.
+    pub fn parse(path: &Path, text: String, sets: &[String]) -> Result<Self, ConfigError> {
         let (mut table, source) = resolved(path, text, sets)?;
         let alternatives = alternatives::taken_from(&mut table, &source)?;
         let checks = checks::taken_from(&mut table, &source)?;
@@ -220,22 +224,25 @@ impl Config {
     }
 
     /// Whose data are released: named by the user, else the dataset, else the experiment with its own files.
-    pub(crate) fn population<'a>(&'a self, dataset: Option<&'a str>) -> &'a str {
+    #[must_use]
+    pub fn population<'a>(&'a self, dataset: Option<&'a str>) -> &'a str {
         self.privacy.population.as_deref().or(dataset).unwrap_or(&self.name)
     }
 
     /// Whether noise is drawn that nobody can draw again.
-    pub(crate) fn is_deployment(&self) -> bool {
+    #[must_use]
+    pub fn is_deployment(&self) -> bool {
         self.privacy.randomness == Randomness::Os
     }
 
     /// Folder of the config file.
-    pub(crate) fn folder(&self) -> &Path {
+    #[must_use]
+    pub fn folder(&self) -> &Path {
         self.source.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// The table at a dotted path; empty if it is not there.
-    pub(crate) fn table(&self, path: &str) -> Table {
+    pub fn table(&self, path: &str) -> Table {
         let mut table = table_at(&self.tables, path).cloned().unwrap_or_default();
         // A table in a table that is asked for by a path of its own is no field of the outer one.
         for nested in NESTED {
@@ -250,7 +257,8 @@ impl Config {
     }
 
     /// The values of a field in this config and in all of its alternatives.
-    pub(crate) fn values_anywhere(&self, path: &str, field: &str) -> Vec<Value> {
+    #[must_use]
+    pub fn values_anywhere(&self, path: &str, field: &str) -> Vec<Value> {
         let tables = std::iter::once(&self.whole.table).chain(&self.whole.alternatives);
         let found = tables.filter_map(|table| table_at(table, path)?.get(field));
         found.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])).collect()
@@ -265,7 +273,8 @@ impl Config {
     }
 
     /// An error about a field of this config.
-    pub(crate) fn error(&self, field: &str, problem: &str) -> ConfigError {
+    #[must_use]
+    pub fn error(&self, field: &str, problem: &str) -> ConfigError {
         self.source.at(field, problem)
     }
 }
@@ -279,7 +288,8 @@ fn table_at<'a>(tables: &'a Table, path: &str) -> Option<&'a Table> {
 }
 
 /// Fit for a folder.
-pub(crate) fn is_name(name: &str) -> bool {
+#[must_use]
+pub fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('.')
 }

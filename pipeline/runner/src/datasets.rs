@@ -14,7 +14,7 @@ const KNOWN: &str = include_str!("../../../configs/datasets.toml");
 /// A dataset that `configs/datasets.toml` describes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Dataset {
+pub struct Dataset {
     /// What the dataset is.
     pub about: String,
     /// The licence of the data.
@@ -35,7 +35,7 @@ pub(crate) struct Dataset {
 /// What links and classes of a dataset are like.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Statistics {
+pub struct Statistics {
     /// The number of classes of the nodes.
     pub classes: u32,
     /// The mean number of links of a node.
@@ -49,7 +49,7 @@ pub(crate) struct Statistics {
 /// Where a file of a dataset comes from, and how it is recognized.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FileSource {
+pub struct FileSource {
     /// The SHA-256 of the file as hexadecimal text; none where nobody could download the file when it was added.
     pub sha256: Option<String>,
     /// The address at its original host, if the file is hosted in this form.
@@ -59,7 +59,7 @@ pub(crate) struct FileSource {
 impl Dataset {
     /// Whether all files are in this folder of data and have the right checksums: a file of the same name may be anybody's,
     /// and so may one whose checksum nobody knows.
-    pub(crate) fn is_in(&self, data_dir: &Path) -> bool {
+    pub fn is_in(&self, data_dir: &Path) -> bool {
         let folder = self.ingest.get("folder").and_then(Value::as_str).unwrap_or_default();
         let is_right = |(file, source): (&String, &FileSource)| {
             std::fs::read(data_dir.join(folder).join(file))
@@ -69,25 +69,31 @@ impl Dataset {
     }
 
     /// Whether nodes have features.
-    pub(crate) fn has_features(&self) -> bool {
+    #[must_use]
+    pub fn has_features(&self) -> bool {
         self.n_features.is_some() || self.ingest.contains_key("features")
     }
 }
 
 impl FileSource {
     /// Whether these bytes may be the file: they have its checksum, or none is known.
-    pub(crate) fn may_be(&self, bytes: &[u8]) -> bool {
+    #[must_use]
+    pub fn may_be(&self, bytes: &[u8]) -> bool {
         self.sha256.as_ref().is_none_or(|expected| *expected == sha256(bytes))
     }
 }
 
 /// All known datasets by name.
-pub(crate) fn all() -> BTreeMap<String, Dataset> {
+#[must_use]
+pub fn all() -> BTreeMap<String, Dataset> {
     toml::from_str(KNOWN).unwrap_or_else(|error| unreachable!("a test reads configs/datasets.toml: {error}"))
 }
 
 /// The dataset `name`.
-pub(crate) fn named(name: &str) -> Result<Dataset, String> {
+///
+/// # Errors
+/// When no dataset has this name: the message names one that is spelled alike, if there is any.
+pub fn named(name: &str) -> Result<Dataset, String> {
     let mut known = all();
     known.remove(name).ok_or_else(|| {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -145,7 +151,8 @@ fn refuse_own_files(name: &str, ingest: &Table, own_files: &[&str]) -> Result<()
 }
 
 /// The SHA-256 of `bytes` as hexadecimal text.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Days of times.
 
 /// The day of a time in seconds since 1970, as in `2026-11-24`, at the meridian of Greenwich.
-pub(crate) fn date(seconds: u64) -> String {
+#[must_use]
+pub fn date(seconds: u64) -> String {
     // Counted from the first of March of the year 0, so that a leap day is the last day of its year.
     let days = seconds / 86_400 + 719_468;
     // 400 years have 146,097 days, a century without its leap day 36,524, and four years 1,461.

@@ -8,6 +8,7 @@ mod recipe;
 mod release;
 mod remote;
 mod schedule;
+mod side;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -32,32 +33,26 @@ use crate::why;
 pub(crate) use budget::outstanding_releases;
 use end::is_cut_off;
 use going::{Brought, Going, Shared};
-pub(crate) use recipe::{DEPLOYED, recipe_of_release};
+pub use recipe::{DEPLOYED, recipe_of_release};
 use release::release_record;
 use schedule::Schedule;
-
-/// Which part of the pipeline this machine runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum SideChoice {
-    /// Everything.
-    #[default]
-    All,
-    /// The untrusted server alone: owner data are absent, and their entries are taken as the last run left them.
-    Server,
-    /// Whoever knows the truth: it reads the data and scores what the server made, which is taken as the server left it.
-    Auditor,
-}
+pub use side::SideChoice;
 
 /// What running needs to know.
-pub(crate) struct Engine<'a> {
+pub struct Engine<'a> {
     /// Why the whole plan may not be released, if it may not, by population; it is judged before the first charge.
     pub judged: Mutex<BTreeMap<String, Option<String>>>,
+    /// The experiment.
     pub config: &'a Config,
+    /// Where its entries lie.
     pub store: &'a Store,
+    /// Everything that the plan holds, each task after those that it reads from.
     pub tasks: &'a [Task],
+    /// Keys of the entries of the last run.
     pub record: &'a RunRecord,
     /// Read once for all releases of this run.
     pub ledger: &'a Ledger,
+    /// Which part of the pipeline runs.
     pub side: SideChoice,
     /// Whether the server's side may take releases whose noise whoever knows the seed can remove.
     pub is_simulation: bool,
@@ -73,6 +68,7 @@ pub(crate) struct Engine<'a> {
     pub keeps_going: bool,
     /// What there is beside this machine.
     pub others: &'a OtherMachines,
+    /// Where progress is shown.
     pub display: &'a Display,
 }
 
@@ -81,7 +77,10 @@ type Ends = [OnceLock<Done>];
 
 impl Engine<'_> {
     /// Brings every task to its end, at most `jobs` at a time.
-    pub(crate) fn run(&self, jobs: usize) -> anyhow::Result<Vec<Done>> {
+    ///
+    /// # Errors
+    /// When a task fails and the run does not keep going, when a budget is exceeded, or on interruption.
+    pub fn run(&self, jobs: usize) -> anyhow::Result<Vec<Done>> {
         let schedule = Schedule::of(self.tasks);
         let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });
         let ends: Vec<OnceLock<Done>> = self.tasks.iter().map(|_| OnceLock::new()).collect();

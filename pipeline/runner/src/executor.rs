@@ -1,5 +1,6 @@
 //! Where the server's tasks run, if not here.
 
+mod arguments;
 mod dask;
 mod slurm_array;
 
@@ -13,7 +14,7 @@ use bytesize::ByteSize;
 use veilgraph_cache::Cache;
 use veilgraph_store::{Entry, Store};
 
-use crate::cli::{ExecutorChoice, OtherMachinesArguments};
+pub use arguments::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
 use dask::Dask;
 use slurm_array::SlurmArray;
 
@@ -58,9 +59,10 @@ pub(crate) enum News {
 
 /// Everything that a run has beside this machine.
 #[derive(Default)]
-pub(crate) struct OtherMachines {
-    pub executor: Option<Box<dyn Executor>>,
-    pub cache: Option<Cache>,
+pub struct OtherMachines {
+    pub(crate) executor: Option<Box<dyn Executor>>,
+    /// The cache that machines share.
+    pub(crate) cache: Option<Cache>,
     /// Keys of the entries that the cache has.
     cached: Mutex<BTreeSet<String>>,
 }
@@ -77,7 +79,10 @@ struct WorkerCommand {
 
 impl OtherMachines {
     /// What the arguments ask for.
-    pub(crate) fn open(
+    ///
+    /// # Errors
+    /// When an argument is missing, two contradict each other, or the other machines cannot be reached.
+    pub fn open(
         store: &Store,
         arguments: &OtherMachinesArguments,
         memory_limit: Option<ByteSize>,
@@ -111,6 +116,20 @@ impl OtherMachines {
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);
         anyhow::ensure!(!is_blocked, "--cache-read-only keeps workers from handing over what they make; leave it out");
         Ok(Self { executor, cache, cached: Mutex::default() })
+    }
+
+    /// How many tasks run at a time on other machines, as far as that is known; none where there is no other machine.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        self.executor.as_ref().map(|executor| executor.width())
+    }
+
+    /// What whoever gave the command has to do next, after everything that could be sent was sent.
+    ///
+    /// # Errors
+    /// When the executor cannot write what it has to leave behind.
+    pub fn finish(&self) -> anyhow::Result<Option<String>> {
+        self.executor.as_ref().map_or(Ok(None), |executor| executor.finish())
     }
 
     /// Puts what a server may see of an entry into the cache, if there is one.

@@ -9,8 +9,10 @@ use crate::config::read_value;
 use crate::task::Handle;
 
 /// A stage function, whatever its types.
-pub(crate) struct Function {
+pub struct Function {
+    /// Its stage.
     pub stage: &'static str,
+    /// Its name within the stage.
     pub name: &'static str,
     /// Name of its type, which begins with the crate that it stands in.
     type_name: fn() -> &'static str,
@@ -42,13 +44,15 @@ pub(crate) const fn function<S: Stage>() -> Function {
 
 impl Function {
     /// The crate that it stands in: an edit there, or below, runs it again.
-    pub(crate) fn crate_name(&self) -> String {
+    #[must_use]
+    pub fn crate_name(&self) -> String {
         let type_name = (self.type_name)();
         type_name.split("::").next().unwrap_or(type_name).replace('_', "-")
     }
 
     /// What it makes.
-    pub(crate) fn outputs(&self) -> Vec<Slot> {
+    #[must_use]
+    pub fn outputs(&self) -> Vec<Slot> {
         (self.outputs)()
     }
 

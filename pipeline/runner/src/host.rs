@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 /// The name of this machine.
-pub(crate) fn host() -> &'static str {
+#[must_use]
+pub fn host() -> &'static str {
     static NAME: LazyLock<String> =
         LazyLock::new(|| sysinfo::System::host_name().unwrap_or_else(|| "localhost".to_owned()));
     &NAME

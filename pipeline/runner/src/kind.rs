@@ -12,7 +12,7 @@ use crate::task::RawHandle;
 /// budgets and rates. Of a list of these, as in a grid, the length counts. Names of experiments are left out as well, so
 /// that one experiment tells how long the next one will take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub struct Kind {
     name: String,
     /// The data that the task rests on, as the settings that made them.
     data: String,
@@ -50,7 +50,8 @@ impl Kind {
     }
 
     /// The kind as a word for logs.
-    pub(crate) fn name(&self) -> &str {
+    #[must_use]
+    pub fn name(&self) -> &str {
         &self.name
     }
 }

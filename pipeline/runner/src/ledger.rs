@@ -19,8 +19,9 @@ use veilgraph_contract::{Randomness, Release};
 use veilgraph_store::{Part, Store};
 
 pub(crate) use budgets::Budgets;
+pub(crate) use charge::Charge;
 use charge::spent;
-pub(crate) use charge::{Allowance, Charge, LedgerRow, statement};
+pub use charge::{Allowance, LedgerRow, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
@@ -32,7 +33,7 @@ const RELEASING_STAGE: &str = "privatize";
 const RELEASING_STAGES: [&str; 2] = [RELEASING_STAGE, "train"];
 
 /// The ledger of a store. It is read once; later only what other processes have added is.
-pub(crate) struct Ledger {
+pub struct Ledger {
     store: Store,
     journal: Journal,
     read: Mutex<ReadSoFar>,
@@ -54,7 +55,10 @@ struct ReadSoFar {
 
 impl Ledger {
     /// The ledger of `store`, which need not have one yet.
-    pub(crate) fn open(store: &Store) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the ledger is damaged: the message names file and line.
+    pub fn open(store: &Store) -> anyhow::Result<Self> {
         let journal = Journal::new(&store.part(Part::Owner), store.root());
         let ledger = Self { store: store.clone(), journal, read: Mutex::default() };
         ledger.catch_up()?;
@@ -92,7 +96,7 @@ impl Ledger {
     }
 
     /// All rows.
-    pub(crate) fn rows(&self) -> Vec<LedgerRow> {
+    pub fn rows(&self) -> Vec<LedgerRow> {
         self.state().rows.clone()
     }
 
@@ -108,7 +112,10 @@ impl Ledger {
 
     /// The releases about these nodes so far. Who is meant is told by the name or by the private data, since a graph that
     /// changed a little is still about the same people.
-    pub(crate) fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Vec<Release>> {
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Vec<Release>> {
         self.catch_up()?;
         Ok(spent(&self.state().rows, population, inputs, of))
     }

@@ -10,7 +10,7 @@ use veilgraph_store::{Store, create_private_folder};
 
 /// How far a run is. It holds names of stages and runs, and nothing of what they read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LiveState {
+pub struct LiveState {
     /// Names of the experiments.
     pub experiments: Vec<String>,
     /// Stage runs that have ended.
@@ -72,7 +72,8 @@ impl Drop for LiveFile {
 }
 
 /// The states of all runs that use this store.
-pub(crate) fn states(store: &Store) -> Vec<LiveState> {
+#[must_use]
+pub fn states(store: &Store) -> Vec<LiveState> {
     let items = fs::read_dir(folder(store)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = items.map(|item| item.path()).filter(|path| is_ours(path)).collect();
     paths.sort();

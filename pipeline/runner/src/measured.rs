@@ -9,7 +9,7 @@ use crate::runs;
 
 /// What tasks of one kind took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Measured {
+pub struct Measured {
     /// Number of them.
     pub tasks: usize,
     /// Seconds of all of them together.
@@ -37,11 +37,12 @@ impl Measured {
 
 /// What tasks took in earlier runs, by their kinds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measurements(BTreeMap<String, Measured>);
+pub struct Measurements(BTreeMap<String, Measured>);
 
 impl Measurements {
     /// What the logs of all experiments of a store tell.
-    pub(crate) fn of(store: &Store) -> Self {
+    #[must_use]
+    pub fn of(store: &Store) -> Self {
         let mut all = Self::default();
         for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
             for task in runs::ran_tasks(place) {
@@ -55,7 +56,8 @@ impl Measurements {
     }
 
     /// What tasks of a kind took; none where none ran.
-    pub(crate) fn of_kind(&self, kind: &str) -> Option<&Measured> {
+    #[must_use]
+    pub fn of_kind(&self, kind: &str) -> Option<&Measured> {
         self.0.get(kind)
     }
 }

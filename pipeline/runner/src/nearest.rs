@@ -1,7 +1,8 @@
 //! The name that somebody probably meant.
 
 /// The candidate most like `word`: at most two slips of the pen, or a third of a long word.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let slips = |candidate: &str| strsim::osa_distance(&word, &candidate.to_lowercase());
     let best = candidates.iter().min_by_key(|candidate| slips(candidate))?;

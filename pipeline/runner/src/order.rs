@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 
 /// One task, as another machine needs it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub struct Order {
     version: u32,
     /// What the entry will be made from. It names the stage function and the code that it must have.
     pub recipe: Recipe,
@@ -31,9 +31,11 @@ pub(crate) struct Order {
     params: String,
     /// What each slot of the function is filled with.
     inputs: Vec<Vec<Input>>,
-    /// Seed of the experiment, and the trial.
+    /// Seed of the experiment.
     pub seed: u64,
+    /// The trial, counted from 0.
     pub trial: u32,
+    /// How much computing a kill may cost, in seconds.
     pub checkpoint_seconds: u64,
 }
 
@@ -97,7 +99,10 @@ impl Order {
     }
 
     /// Reads the order of the entry `key`; none if there is none, here or in the cache.
-    pub(crate) fn read(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// When the order is damaged or cannot be read.
+    pub fn read(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<Option<Self>> {
         let place = path(store, key);
         let bytes = match (fs::read(&place), cache) {
             (Ok(bytes), _) => Some(bytes),
@@ -124,7 +129,10 @@ impl Order {
 
     /// Refuses what no worker may run, and an order that was written by a program of other code: its key would not say
     /// what was run.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When the order is such a one: the message says which.
+    pub fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.recipe.side == "server",
             "the order is for the side `{}`, and workers are servers",
@@ -152,13 +160,19 @@ impl Order {
     }
 
     /// Parameters, as the function reads them.
-    pub(crate) fn params(&self) -> anyhow::Result<toml::Value> {
+    ///
+    /// # Errors
+    /// When the order is damaged.
+    pub fn params(&self) -> anyhow::Result<toml::Value> {
         let table: toml::Table = toml::from_str(&self.params).context("the parameters of the order are damaged")?;
         Ok(toml::Value::Table(table))
     }
 
     /// The inputs, from the store, or else from the cache.
-    pub(crate) fn slots(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<Vec<Vec<Handle>>> {
+    ///
+    /// # Errors
+    /// When an input is in neither of them.
+    pub fn slots(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<Vec<Vec<Handle>>> {
         let handle = |input: &Input| -> anyhow::Result<Handle> {
             let entry = match cache {
                 None => store.find(&input.stage, &input.key)?,
@@ -198,7 +212,10 @@ fn path(store: &Store, key: &str) -> PathBuf {
 }
 
 /// Removes orders that nobody has carried out for so long.
-pub(crate) fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When the folder of the orders cannot be read, or an order cannot be removed.
+pub fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<()> {
     let folder = folder(store);
     for item in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let path = item.path();

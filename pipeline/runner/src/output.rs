@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::io::Write;
 
 /// A line of results on standard output. A reader that went away (`| head`) is no error.
-pub(crate) fn line(text: &str) {
+pub fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", plain(text));
 }
 
 /// A line about the run on standard error.
-pub(crate) fn error_line(text: &str) {
+pub fn error_line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", plain(text));
 }
 
 /// What an error says, and what caused it, one after the other. A cause that its error already quotes says nothing new.
-pub(crate) fn causes(error: &anyhow::Error) -> Vec<String> {
+pub fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
         if !causes.iter().any(|known| known.contains(cause.as_str())) {

@@ -14,7 +14,7 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How much memory a task took, as far as its process can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TaskMemory {
+pub struct TaskMemory {
     /// The most bytes that the process was seen to take meanwhile; none where the operating system does not tell.
     pub peak: Option<u64>,
     /// How much more that was than when the task began, where no other task was going on at any time: so much of it the task

@@ -10,14 +10,18 @@ use crate::task::Handle;
 use crate::watcher::{ShowSteps, TaskWatcher};
 
 /// Everything that a stage function needs to run.
-pub(crate) struct Performance<'a> {
+pub struct Performance<'a> {
+    /// Where entries lie.
     pub store: &'a Store,
+    /// What the entry will be made from.
     pub recipe: Recipe,
     /// Readable name, for messages.
     pub label: &'a str,
     /// Parameters, as the function reads them.
     pub params: &'a toml::Value,
+    /// What each slot of the function is filled with.
     pub slots: &'a [Vec<Handle>],
+    /// Randomness of the stage.
     pub rng: &'a StageRng,
     /// What the entry releases about protected data.
     pub release: Option<ReleaseRecord>,
@@ -25,12 +29,16 @@ pub(crate) struct Performance<'a> {
     pub memory: MemoryLimit,
     /// How much computing a kill may cost.
     pub checkpoint_interval: Duration,
+    /// Who is told of steps.
     pub show: ShowSteps<'a>,
 }
 
 impl Performance<'_> {
     /// Runs the function, and publishes its entry as `publish` does. Whoever calls this holds the lock of the entry.
-    pub(crate) fn run(
+    ///
+    /// # Errors
+    /// When the function fails, runs out of the memory that it may take, or its entry cannot be written.
+    pub fn run(
         self,
         lock: KeyLock,
         publish: impl FnOnce(CompleteDraft) -> anyhow::Result<Entry>,

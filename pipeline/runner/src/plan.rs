@@ -24,17 +24,22 @@ use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
 use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire};
 use binding::{Bound, bind};
-pub(crate) use branch::{Absence, Branch, rounded};
+pub use branch::rounded;
+pub(crate) use branch::{Absence, Branch};
 use call::{Call, Signature};
 use fields::FieldsOfPlan;
 pub(crate) use fields::KnownFields;
 use until::up_to;
 
 /// What to run and with what.
-pub(crate) struct Options<'a> {
+pub struct Options<'a> {
+    /// Folder of the datasets.
     pub data_dir: Option<&'a Path>,
+    /// Published figures and splits.
     pub published: Option<&'a Published>,
+    /// The last stage that runs.
     pub until: Option<&'a str>,
+    /// Where networks are trained.
     pub device: Device,
 }
 

@@ -16,7 +16,7 @@ use crate::remaining::{Remaining, TimeLeft};
 use crate::task::{STAGES, Status, Task};
 
 /// Where a run says what it does.
-pub(crate) struct Display {
+pub struct Display {
     bar: ProgressBar,
     quiet: bool,
     /// Whether what would run is the result that was asked for, and no news about a run.
@@ -48,7 +48,7 @@ const RECKON_EVERY: Duration = Duration::from_millis(100);
 
 impl Display {
     /// For these tasks, `jobs` at a time. Bars appear on a terminal only.
-    pub(crate) fn new<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize, quiet: bool) -> Self {
+    pub fn new<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize, quiet: bool) -> Self {
         let remaining = Remaining::of(tasks, jobs);
         let total = remaining.left();
         let bar = if quiet || !std::io::stderr().is_terminal() {
@@ -78,7 +78,8 @@ impl Display {
     }
 
     /// The same, seen from other terminals as well, with what earlier runs of the store tell of the time.
-    pub(crate) fn watched(mut self, store: &Store, experiments: Vec<String>) -> Self {
+    #[must_use]
+    pub fn watched(mut self, store: &Store, experiments: Vec<String>) -> Self {
         (self.live, self.experiments) = (Mutex::new(LiveFile::begin(store)), experiments);
         self.remaining.get_mut().unwrap_or_else(PoisonError::into_inner).learn(&Measurements::of(store));
         self
@@ -104,7 +105,7 @@ impl Display {
     }
 
     /// For a plan, which is a result.
-    pub(crate) fn of_plan<'a>(tasks: impl IntoIterator<Item = &'a Task>, quiet: bool) -> Self {
+    pub fn of_plan<'a>(tasks: impl IntoIterator<Item = &'a Task>, quiet: bool) -> Self {
         let mut display = Self::new(tasks, 1, quiet);
         (display.is_plan, display.bar) = (true, ProgressBar::hidden());
         display
@@ -153,7 +154,7 @@ impl Display {
     }
 
     /// Says what was fresh in an experiment, and what would follow what runs.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.say_counts(&self.perhaps, "after these, unless their inputs stay as they are");
         self.say_counts(&self.skipped, "not run, because what they read from failed");
         self.say_counts(&self.fetched, "taken from the cache");

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 /// Published figures of one folder (`--published`).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Published {
+pub struct Published {
     settings: Vec<Setting>,
     scores: Vec<Score>,
 }
@@ -44,12 +44,18 @@ struct Score {
 
 /// What a score is about. An empty text or no fraction stands for any.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PublishedCell {
+pub struct PublishedCell {
+    /// Name of the dataset.
     pub dataset: String,
+    /// Name of the mechanism.
     pub mechanism: String,
+    /// Kind of the graph: hard, soft or hybrid.
     pub variant: String,
+    /// Name of the network.
     pub model: String,
+    /// Budget, in nats.
     pub epsilon: f64,
+    /// Share of the budget for degrees.
     pub degree_fraction: Option<f64>,
 }
 
@@ -123,7 +129,10 @@ fn named(method: &str, variant_or_baseline: &str, model: &str, epsilon: f64) -> 
 
 impl Published {
     /// The files of a folder; those that are absent are passed over.
-    pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When a file cannot be read or a row is wrong: the message names file and row.
+    pub fn read(folder: &Path) -> anyhow::Result<Self> {
         anyhow::ensure!(folder.is_dir(), "{}: no such folder; name one with published_*.csv", folder.display());
         let settings: Vec<Setting> = rows(folder, "published_best_hp.csv")?;
         let mut scores = Vec::new();
@@ -199,7 +208,8 @@ impl Published {
 
     /// Mean and standard deviation of a score of this cell, if somebody published one. An accuracy at a certain
     /// fraction is not compared with one at whatever fraction was best.
-    pub(crate) fn score(&self, cell: &PublishedCell, metric: &str) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn score(&self, cell: &PublishedCell, metric: &str) -> Option<(f64, f64)> {
         let fits = |theirs: &str, ours: &str| theirs.is_empty() || theirs == ours;
         let same = |score: &&Score| {
             score.metric == metric

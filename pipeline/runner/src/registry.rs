@@ -73,7 +73,10 @@ fn all() -> impl Iterator<Item = &'static Function> {
 }
 
 /// The function `name` of `stage`.
-pub(crate) fn find(stage: &str, name: &str) -> anyhow::Result<&'static Function> {
+///
+/// # Errors
+/// When there is no such function.
+pub fn find(stage: &str, name: &str) -> anyhow::Result<&'static Function> {
     let found = all().find(|function| function.stage == stage && function.name == name);
     found.with_context(|| {
         format!(

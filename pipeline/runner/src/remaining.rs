@@ -10,7 +10,7 @@ use crate::task::{Status, Task};
 
 /// What is left of each kind of task, and what such tasks take.
 #[derive(Default)]
-pub(crate) struct Remaining {
+pub struct Remaining {
     kinds: BTreeMap<String, KindLeft>,
     jobs: usize,
 }
@@ -27,7 +27,7 @@ struct KindLeft {
 
 /// About how long what is left takes, if none of it is fresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TimeLeft {
+pub struct TimeLeft {
     /// Of the tasks of which something is known.
     pub time: Duration,
     /// Number of these tasks.
@@ -38,7 +38,7 @@ pub(crate) struct TimeLeft {
 
 impl Remaining {
     /// All of these tasks, `jobs` at a time.
-    pub(crate) fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize) -> Self {
+    pub fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize) -> Self {
         Self::of_kinds(tasks.into_iter().map(|task| &task.kind), jobs)
     }
 
@@ -51,7 +51,7 @@ impl Remaining {
     }
 
     /// Takes up what such tasks took in earlier runs.
-    pub(crate) fn learn(&mut self, earlier: &Measurements) {
+    pub fn learn(&mut self, earlier: &Measurements) {
         for (kind, left) in &mut self.kinds {
             left.earlier = earlier.of_kind(kind).copied().unwrap_or_default();
         }
@@ -81,7 +81,8 @@ impl Remaining {
     ///
     /// A kind takes what its tasks took in this run, else what they took in earlier ones. Of a kind of which none has ever
     /// run, nothing is said.
-    pub(crate) fn time(&self) -> Option<TimeLeft> {
+    #[must_use]
+    pub fn time(&self) -> Option<TimeLeft> {
         let (mut seconds, mut longest) = (0.0, 0.0_f64);
         let (mut known, mut unknown) = (0, 0);
         for kind in self.kinds.values().filter(|kind| kind.left > 0) {

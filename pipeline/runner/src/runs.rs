@@ -19,10 +19,10 @@ use crate::config::Config;
 use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
 use history::last_failures;
-pub(crate) use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
-pub(crate) use log::{LogLine, RanTask, lines_with, log_of, ran_tasks};
+pub use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
+pub use log::{LogLine, RanTask, lines_with, log_of, ran_tasks};
 use names::Names;
-pub(crate) use record::RunRecord;
+pub use record::RunRecord;
 
 /// Folder of the readable names of the config `name` in a part.
 pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
@@ -30,7 +30,8 @@ pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
 }
 
 /// Folders of readable names of all configs in all parts, hidden ones (which killed runs left) included.
-pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
+#[must_use]
+pub fn folders(store: &Store) -> Vec<PathBuf> {
     let parts = Part::ALL.into_iter().map(|part| store.part(part));
     let mut all: Vec<PathBuf> = Vec::new();
     for part in parts.chain([store.root().to_owned()]) {
@@ -43,22 +44,25 @@ pub(crate) fn folders(store: &Store) -> Vec<PathBuf> {
 }
 
 /// The config whose readable names a folder holds.
-pub(crate) fn name_of(place: &Path) -> String {
+#[must_use]
+pub fn name_of(place: &Path) -> String {
     place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Whether the last run of the config `name` had a run of this stage and label.
-pub(crate) fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> bool {
+#[must_use]
+pub fn is_named(store: &Store, name: &str, stage: &str, label: &str) -> bool {
     Part::ALL.into_iter().any(|part| folder(store, part, name).join(stage).join(label).is_dir())
 }
 
 /// Whether a folder of readable names is that of a config which has run, and not what a user left there.
-pub(crate) fn has_run(place: &Path) -> bool {
+#[must_use]
+pub fn has_run(place: &Path) -> bool {
     ours::FILES.iter().any(|name| place.join(name).is_file()) || !history::is_empty(place)
 }
 
 /// The error about an experiment that has not run in this store; it names the one that was probably meant.
-pub(crate) fn unknown(store: &Store, name: &str) -> anyhow::Error {
+pub fn unknown(store: &Store, name: &str) -> anyhow::Error {
     let ran = folders(store).into_iter().filter(|place| has_run(place) && !is_half_written(place));
     let known: BTreeSet<String> = ran.map(|place| name_of(&place)).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -67,17 +71,24 @@ pub(crate) fn unknown(store: &Store, name: &str) -> anyhow::Error {
 }
 
 /// Whether a killed run left this folder of names before it was done.
-pub(crate) fn is_half_written(place: &Path) -> bool {
+#[must_use]
+pub fn is_half_written(place: &Path) -> bool {
     place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 /// Removes a folder of readable names, and leaves what this program did not put there.
-pub(crate) fn remove(place: &Path) -> std::io::Result<()> {
+///
+/// # Errors
+/// When a file of this program cannot be removed.
+pub fn remove(place: &Path) -> std::io::Result<()> {
     veilgraph_store::remove_ours(place, &|inside: &Path| ours::is_ours(place, inside))
 }
 
 /// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
-pub(crate) fn publish(
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn publish(
     store: &Store,
     config: &Config,
     tasks: &[Task],
@@ -175,7 +186,8 @@ fn part_of_record(store: &Store, config: &Config) -> Part {
 
 /// What failed in the last run of an experiment, as far as its history tells; nothing where that run had other settings,
 /// of which it says nothing.
-pub(crate) fn failures(store: &Store, config: &Config) -> Vec<FailedTask> {
+#[must_use]
+pub fn failures(store: &Store, config: &Config) -> Vec<FailedTask> {
     last_failures(&folder(store, part_of_record(store, config), &config.name), &config.text())
 }
 
@@ -236,6 +248,7 @@ fn prepare(place: &Path, draft: &Path, part: Part) -> anyhow::Result<()> {
 }
 
 /// The time since 1970.
-pub(crate) fn now() -> Duration {
+#[must_use]
+pub fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

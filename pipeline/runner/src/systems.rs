@@ -9,7 +9,7 @@ pub(crate) mod evidence;
 mod features;
 mod labels;
 mod learn;
-pub(crate) mod links;
+pub mod links;
 
 use veilgraph_contract::Artifact;
 use veilgraph_graph::{Features, Labels};
@@ -19,7 +19,8 @@ use crate::config::{Config, ConfigError, HeldData};
 use crate::function::Function;
 use crate::plan::{Branch, KnownFields, Options, Plan};
 use crate::task::{Task, position};
-pub(crate) use learn::GRID;
+pub use central::CENTRAL;
+pub use learn::GRID;
 
 /// Stage functions that one mechanism alone has, and those of attacks.
 pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
@@ -31,7 +32,10 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
 }
 
 /// All runs of an experiment; each comes after those that it reads from.
-pub(crate) fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
+///
+/// # Errors
+/// When the config asks for what cannot be run: the message names file, line and remedy.
+pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
     let mut plan = Plan::new(config, options);
     // Alternatives differ after the ingest alone.
     for data in data::ingest(&mut plan)? {

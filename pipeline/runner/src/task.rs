@@ -14,24 +14,28 @@ use crate::kind::Kind;
 use crate::peak_memory::TaskMemory;
 
 /// The stages, in their order.
-pub(crate) const STAGES: [&str; 8] =
+pub const STAGES: [&str; 8] =
     ["ingest", "privatize", "similarity", "estimate", "construct", "train", "audit", "evaluate"];
 
 /// Position of a stage among all.
-pub(crate) fn position(stage: &str) -> usize {
+#[must_use]
+pub fn position(stage: &str) -> usize {
     STAGES.iter().position(|known| *known == stage).unwrap_or(STAGES.len())
 }
 
 /// One run of a stage function.
-pub(crate) struct Task {
-    /// Stage, and its function: together they name an entry of the registry.
+pub struct Task {
+    /// Stage; with the function, it names an entry of the registry.
     pub stage: &'static str,
+    /// Stage function.
     pub function: &'static str,
     /// Who runs it.
     pub side: &'static str,
+    /// What it draws at random.
     pub draws: Draws,
-    /// Parameters, as the function reads them and as they stand in keys.
+    /// Parameters, as the function reads them.
     pub params: toml::Value,
+    /// Parameters, as they stand in keys.
     pub canonical: Value,
     /// Slots of the function, in its order.
     pub slots: Vec<BoundSlot>,
@@ -51,92 +55,129 @@ pub(crate) struct Task {
 }
 
 /// A slot and what it is filled with.
-pub(crate) struct BoundSlot {
+pub struct BoundSlot {
+    /// The slot.
     pub slot: Slot,
+    /// Where its inputs come from.
     pub wires: Vec<Wire>,
 }
 
 /// Where an input comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wire {
+pub enum Wire {
     /// An output of an earlier task.
-    Output { task: usize, artifact: &'static str },
+    Output {
+        /// Position of the task.
+        task: usize,
+        /// Name of the artifact.
+        artifact: &'static str,
+    },
     /// A file of the user.
     Raw(RawHandle),
 }
 
 /// A file of the user, with the name that the config gives it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RawHandle {
+pub struct RawHandle {
+    /// The name that the config gives it.
     pub name: String,
+    /// Where it lies.
     pub path: PathBuf,
     /// Where it was looked for; `path` is the first place that has it, else the first.
     pub places: Vec<PathBuf>,
     /// The known dataset that it is a file of.
     pub dataset: Option<String>,
+    /// SHA-256 that it must have, in hexadecimal digits.
     pub sha256: Option<String>,
 }
 
 /// What a slot of a stage is filled with when it runs.
 #[derive(Clone)]
-pub(crate) enum Handle {
+pub enum Handle {
     /// An artifact of an entry.
-    Artifact { entry: Arc<Entry>, name: String },
+    Artifact {
+        /// The entry.
+        entry: Arc<Entry>,
+        /// Name of the artifact.
+        name: String,
+    },
     /// A file of the user.
     Raw(RawHandle),
 }
 
 /// How a task ended.
 #[derive(Clone, Debug)]
-pub(crate) enum Status {
+pub enum Status {
     /// Its entry was there.
     Fresh,
     /// It ran, on the machine of this name.
-    Ran { why: Vec<String>, took: Duration, host: String, memory: TaskMemory },
+    Ran {
+        /// Why it ran.
+        why: Vec<String>,
+        /// How long it took.
+        took: Duration,
+        /// Name of the machine.
+        host: String,
+        /// What memory it took.
+        memory: TaskMemory,
+    },
     /// Its entry was taken from a cache that machines share.
     Fetched,
     /// It waits for a job of the batch system, which a script asks for.
-    Queued { why: Vec<String> },
+    Queued {
+        /// Why it has to run.
+        why: Vec<String>,
+    },
     /// It would run (a plan).
-    WouldRun { why: Vec<String> },
+    WouldRun {
+        /// Why it has to run.
+        why: Vec<String>,
+    },
     /// It would run unless what runs before it writes the same bytes again (a plan).
     MayRun,
     /// It belongs to another side.
     Elsewhere,
     /// It failed, and what does not read from it went on.
-    Failed { error: String },
+    Failed {
+        /// What went wrong, and what to do about it.
+        error: String,
+    },
     /// Something that it reads from failed, so it did not run.
     Skipped,
 }
 
 /// A task's end and its entry, if it has one.
 #[derive(Clone)]
-pub(crate) struct Done {
+pub struct Done {
+    /// How it ended.
     pub status: Status,
+    /// What it made, if anything.
     pub entry: Option<Arc<Entry>>,
 }
 
 impl Done {
     /// Whether the task would run, or may have to (a plan).
-    pub(crate) fn would_run(&self) -> bool {
+    #[must_use]
+    pub fn would_run(&self) -> bool {
         matches!(self.status, Status::WouldRun { .. } | Status::MayRun)
     }
 }
 
 impl Task {
     /// The first of its readable names.
-    pub(crate) fn label(&self) -> &str {
+    pub fn label(&self) -> &str {
         self.labels.first().map_or("all", String::as_str)
     }
 
     /// What messages call it: its stage and label, with the function between them where that has another name.
-    pub(crate) fn called(&self) -> String {
+    #[must_use]
+    pub fn called(&self) -> String {
         let (stage, function, label) = (self.stage, self.function, self.label());
         if function == stage { format!("{stage} {label}") } else { format!("{stage} {function}/{label}") }
     }
 
     /// Tasks that this one reads from.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
+    pub fn sources(&self) -> impl Iterator<Item = usize> {
         let wires = self.slots.iter().flat_map(|slot| &slot.wires);
         wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None })
     }

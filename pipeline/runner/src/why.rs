@@ -4,7 +4,8 @@ use serde_json::Value;
 use veilgraph_store::Recipe;
 
 /// What changed between the recipe of the last run and the one at hand.
-pub(crate) fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
+#[must_use]
+pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
     let Some(before) = before else { return vec!["it never ran".to_owned()] };
     let mut reasons = Vec::new();
     if before.task != now.task {

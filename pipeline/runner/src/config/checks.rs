@@ -11,8 +11,10 @@ use crate::nearest::nearest;
 
 /// One check.
 #[derive(Clone, Debug)]
-pub(crate) struct Check {
+pub struct Check {
+    /// What it is called.
     pub name: String,
+    /// What is looked at, and what it has to be.
     pub question: Question,
     /// Whether the run fails with it.
     pub is_fatal: bool,
@@ -20,16 +22,30 @@ pub(crate) struct Check {
 
 /// What is looked at, and what it has to be.
 #[derive(Clone, Debug)]
-pub(crate) enum Question {
+pub enum Question {
     /// A score of the cells that are selected.
-    Score { score: &'static Metric, cells: Selection, rule: Rule },
+    Score {
+        /// The score.
+        score: &'static Metric,
+        /// The cells.
+        cells: Selection,
+        /// What the score has to be.
+        rule: Rule,
+    },
     /// The one number that a query finds in every artifact of a name which the server may see.
-    Artifact { artifact: String, query: String, bound: Bound },
+    Artifact {
+        /// Name of the artifacts.
+        artifact: String,
+        /// The query, in SQL.
+        query: String,
+        /// What the number has to be.
+        bound: Bound,
+    },
 }
 
 /// A bound on a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bound {
+pub enum Bound {
     /// No less.
     AtLeast(f64),
     /// No more.
@@ -38,7 +54,7 @@ pub(crate) enum Bound {
 
 /// What is asked of a score.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Rule {
+pub enum Rule {
     /// A number, in the unit of tables.
     Bound(Bound),
     /// No worse than the best floor that needs no link.
@@ -46,7 +62,12 @@ pub(crate) enum Rule {
     /// No worse at a larger budget.
     NoWorseWithEpsilon,
     /// Within a share of another score of the same cell.
-    Near { other: &'static Metric, within: f64 },
+    Near {
+        /// The other score.
+        other: &'static Metric,
+        /// The share of it that the two may differ by.
+        within: f64,
+    },
 }
 
 /// All tables `[[check]]` of a file.
@@ -157,7 +178,8 @@ fn of_score(table: CheckTable, score: &'static Metric, source: &Source) -> Resul
 
 impl Bound {
     /// Whether a number keeps it.
-    pub(crate) fn holds(self, value: f64) -> bool {
+    #[must_use]
+    pub fn holds(self, value: f64) -> bool {
         match self {
             Self::AtLeast(bound) => value >= bound,
             Self::AtMost(bound) => value <= bound,
@@ -183,7 +205,10 @@ fn score(name: &str, source: &Source) -> Result<&'static Metric, ConfigError> {
 }
 
 /// The score of this name; else what is wrong with it.
-pub(crate) fn score_named(name: &str) -> Result<&'static Metric, String> {
+///
+/// # Errors
+/// When there is no such score: the message names one that is spelled alike, if there is any.
+pub fn score_named(name: &str) -> Result<&'static Metric, String> {
     metric::named(name).ok_or_else(|| {
         let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
         let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));

@@ -25,7 +25,8 @@ impl Config {
 }
 
 /// Dotted paths of all fields of a table that are no tables themselves.
-pub(crate) fn leaves(table: &Table, prefix: &str) -> Vec<String> {
+#[must_use]
+pub fn leaves(table: &Table, prefix: &str) -> Vec<String> {
     let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
     let of = |(key, value): (&String, &Value)| match value {
         Value::Table(inner) => leaves(inner, &named(key)),
@@ -64,12 +65,14 @@ pub(super) fn with(mut table: Table, path: &[String], value: Value) -> Table {
 }
 
 /// A text as it looks in a label; a path separator never survives.
-pub(crate) fn plain_text(text: &str) -> String {
+#[must_use]
+pub fn plain_text(text: &str) -> String {
     plain(&Value::from(text))
 }
 
 /// A value as it looks in a label: short, and fit for a folder's name.
-pub(super) fn plain(value: &Value) -> String {
+#[must_use]
+pub fn plain(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Float(number) => number.to_string(),

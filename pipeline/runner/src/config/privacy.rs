@@ -7,13 +7,13 @@ use veilgraph_contract::Randomness;
 
 use super::ConfigError;
 use super::source::Source;
-use crate::commands::{Knowledge, StatedKnowledge};
+use crate::belief::{Knowledge, StatedKnowledge};
 use crate::ledger::Budgets;
 
 /// The `[privacy]` table.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Privacy {
+pub struct Privacy {
     /// Where the noise comes from.
     #[serde(default)]
     pub randomness: Randomness,
@@ -36,7 +36,7 @@ pub(crate) struct Privacy {
 /// Who holds a kind of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Holding {
+pub enum Holding {
     /// Everybody, the server too.
     #[default]
     Public,

@@ -11,7 +11,7 @@ use crate::published::{Published, PublishedCell, Setting};
 /// Whose hyperparameters are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Profile {
+pub enum Profile {
     /// Those of the config: one grid, one number of epochs and one way of choosing for all.
     #[default]
     Fair,

@@ -10,7 +10,7 @@ use crate::task::STAGES;
 /// Columns of a table of scores with the values that are meant; a list stands for any of its values.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Selection(Table);
+pub struct Selection(Table);
 
 /// Columns that every score has.
 const COLUMNS: [&str; 8] =
@@ -18,7 +18,8 @@ const COLUMNS: [&str; 8] =
 
 impl Selection {
     /// Whether every named column of a cell has one of the values that are meant.
-    pub(crate) fn has(&self, cell: &Cell) -> bool {
+    #[must_use]
+    pub fn has(&self, cell: &Cell) -> bool {
         leaves(&self.0, "").iter().all(|field| match self.at(field) {
             Some(Value::Array(values)) => values.iter().any(|value| is(cell, field, value)),
             Some(value) => is(cell, field, value),
@@ -27,7 +28,8 @@ impl Selection {
     }
 
     /// The same, of one value of a column.
-    pub(crate) fn with(&self, column: &str, value: &str) -> Self {
+    #[must_use]
+    pub fn with(&self, column: &str, value: &str) -> Self {
         let mut table = self.0.clone();
         let value = value.parse().map_or_else(|_| Value::from(value), Value::Float);
         table.insert(column.to_owned(), value);
@@ -41,17 +43,20 @@ impl Selection {
     }
 
     /// A column that no score can have, if one is named.
-    pub(crate) fn unknown_column(&self) -> Option<String> {
+    #[must_use]
+    pub fn unknown_column(&self) -> Option<String> {
         leaves(&self.0, "").into_iter().find(|field| !is_column(field))
     }
 
     /// Whether a column is named.
-    pub(crate) fn names(&self, column: &str) -> bool {
+    #[must_use]
+    pub fn names(&self, column: &str) -> bool {
         leaves(&self.0, "").iter().any(|field| field == column)
     }
 
     /// What is meant, as a phrase.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         let named = |field: &String| {
             let value = self.at(field).map_or(String::new(), ToString::to_string);
             format!("{field} {}", value.replace('"', ""))
@@ -61,12 +66,14 @@ impl Selection {
 }
 
 /// Whether this is a column that a score may have.
-pub(crate) fn is_column(name: &str) -> bool {
+#[must_use]
+pub fn is_column(name: &str) -> bool {
     COLUMNS.contains(&name) || is_swept(name)
 }
 
 /// Whether this is the path of a field of a stage, which a config may sweep.
-pub(crate) fn is_swept(field: &str) -> bool {
+#[must_use]
+pub fn is_swept(field: &str) -> bool {
     STAGES.iter().any(|stage| field.starts_with(&format!("{stage}.")))
 }
 
@@ -92,6 +99,7 @@ fn is(cell: &Cell, field: &str, value: &Value) -> bool {
 }
 
 /// Names of the columns, for messages.
-pub(crate) fn columns() -> String {
+#[must_use]
+pub fn columns() -> String {
     COLUMNS.join(", ")
 }

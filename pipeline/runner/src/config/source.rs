@@ -115,7 +115,10 @@ fn in_plain_words(message: &str) -> String {
 pub(crate) type WrongValue = serde_path_to_error::Error<toml::de::Error>;
 
 /// The value as a `T`. All parameters are read here, because a second way of reading would be compiled for each type again.
-pub(crate) fn read_value<T: DeserializeOwned>(value: Value) -> Result<T, WrongValue> {
+///
+/// # Errors
+/// When the value is no `T`: the error has the path of the field.
+pub fn read_value<T: DeserializeOwned>(value: Value) -> Result<T, WrongValue> {
     serde_path_to_error::deserialize(value)
 }
 

@@ -6,7 +6,8 @@ use super::Config;
 
 impl Config {
     /// Everything that the config says: the files that it extends, itself, and `--set`.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let mut table = self.source.resolved.clone();
         table.entry("name").or_insert_with(|| self.name.clone().into());
         // Plain values stand before tables.

@@ -8,7 +8,8 @@ use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
 
 use super::{Ends, Engine, handles};
-use crate::commands::{check_belief, in_words, sentences};
+use crate::belief::{check_belief, sentences};
+use crate::costs::in_words;
 use crate::ledger::{Charge, Ledger};
 use crate::task::{Done, Status, Task};
 

@@ -13,7 +13,7 @@ use crate::task::{Handle, Task};
 use crate::{build, registry};
 
 /// Stands for the digests of code in recipes of deployed releases.
-pub(crate) const DEPLOYED: &str = "deployed";
+pub const DEPLOYED: &str = "deployed";
 
 /// The layout from which on releases of deployments are named by what they say.
 const FIRST_LAYOUT_OF_STATEMENTS: u32 = 3;
@@ -57,7 +57,8 @@ impl Engine<'_> {
 }
 
 /// What names a release of a deployment: no seed, no code and no data, for none of them may draw it again.
-pub(crate) fn recipe_of_release(task: &Task, number: u32) -> Recipe {
+#[must_use]
+pub fn recipe_of_release(task: &Task, number: u32) -> Recipe {
     let statement = statement(task.function, &task.releases);
     Recipe {
         layout: FIRST_LAYOUT_OF_STATEMENTS,

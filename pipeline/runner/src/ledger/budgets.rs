@@ -12,7 +12,7 @@ use crate::plan::rounded;
 /// `[privacy] budget`: a number of nats per list bit, or a table with a number of nats for each relation.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Written")]
-pub(crate) struct Budgets(BTreeMap<Relation, Epsilon>);
+pub struct Budgets(BTreeMap<Relation, Epsilon>);
 
 /// Budgets as a config writes them.
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ fn bounding(release: &Release) -> &[Relation] {
 
 impl Budgets {
     /// Whether nothing is bounded.
-    pub(crate) fn are_empty(&self) -> bool {
+    pub fn are_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -61,13 +61,7 @@ impl Budgets {
     ///
     /// # Errors
     /// The message names the relation, what is spent, what remains, and the remedy.
-    pub(crate) fn check(
-        &self,
-        what: &str,
-        population: &str,
-        releases: &[&Release],
-        spent: &[Release],
-    ) -> anyhow::Result<()> {
+    pub fn check(&self, what: &str, population: &str, releases: &[&Release], spent: &[Release]) -> anyhow::Result<()> {
         for release in releases {
             let relations = bounding(release);
             let is_bounded = relations.iter().any(|relation| self.0.contains_key(relation));
@@ -128,7 +122,7 @@ impl Budgets {
     }
 
     /// What is spent of each budget, in words.
-    pub(crate) fn in_words(&self, spent: &[Release]) -> String {
+    pub fn in_words(&self, spent: &[Release]) -> String {
         if self.are_empty() {
             return "no budget is set".to_owned();
         }

@@ -9,7 +9,7 @@ use super::budgets::Budgets;
 
 /// A release with where it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct LedgerRow {
+pub struct LedgerRow {
     /// Hash of the line before this one; empty for the first.
     pub previous: String,
     /// Seconds since 1970.
@@ -58,7 +58,7 @@ pub(crate) struct Charge<'a> {
 
 /// How much may be spent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     /// Most that all releases about the same nodes may cost.
     pub budgets: Budgets,
     /// The user accepts an overspend.
@@ -107,7 +107,7 @@ impl Allowance {
 }
 
 /// What a release says and what it costs, as text: which stage function reports, and its rows.
-pub(crate) fn statement<'a>(function: &str, releases: impl IntoIterator<Item = &'a Release>) -> String {
+pub fn statement<'a>(function: &str, releases: impl IntoIterator<Item = &'a Release>) -> String {
     format!("{function}: {}", rows_in_words(releases))
 }
 

@@ -9,7 +9,10 @@ use super::{Ledger, LedgerRow, RELEASING_STAGE, RELEASING_STAGES, statement};
 impl Ledger {
     /// Refuses a store that holds a release without its rows, or with other ones: the ledger was emptied, shortened,
     /// rolled back or edited, or an entry was put there by hand.
-    pub(crate) fn reconcile(&self) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When a release and the rows of the ledger do not fit together, or one of them cannot be read.
+    pub fn reconcile(&self) -> anyhow::Result<()> {
         // A server keeps no account; whoever released keeps it.
         if self.store.kind() == Kind::ServerAlone {
             return Ok(());

@@ -186,6 +186,7 @@ impl Branch {
 }
 
 /// Twelve digits: a budget that was split and added up again is the budget.
-pub(crate) fn rounded(nats: f64) -> f64 {
+#[must_use]
+pub fn rounded(nats: f64) -> f64 {
     format!("{nats:.11e}").parse().unwrap_or(nats)
 }

@@ -17,7 +17,7 @@ const FOLDER: &str = "history";
 
 /// A run of a config.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PastRun {
+pub struct PastRun {
     /// When it ended, in milliseconds since 1970: the name of its file.
     #[serde(skip)]
     pub time: u64,
@@ -37,10 +37,12 @@ pub(crate) struct PastRun {
 
 /// A task that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FailedTask {
+pub struct FailedTask {
+    /// Its stage.
     pub stage: String,
     /// Stage function.
     pub function: String,
+    /// Readable name.
     pub label: String,
     /// What went wrong, and what to do about it.
     pub error: String,
@@ -65,7 +67,8 @@ pub(super) fn is_empty(place: &Path) -> bool {
 }
 
 /// The runs of the experiment `name` that a store keeps, the last one first: those of all parts in the order of their times.
-pub(crate) fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
+#[must_use]
+pub fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
     let places = folders(store).into_iter().filter(|place| name_of(place) == name);
     let mut runs: Vec<PastRun> = places.flat_map(|place| past_runs(&place)).collect();
     runs.sort_by_key(|run| Reverse(run.time));
@@ -73,14 +76,18 @@ pub(crate) fn runs_of(store: &Store, name: &str) -> Vec<PastRun> {
 }
 
 /// The experiment and the number of a run that is called `NAME@NUMBER`.
-pub(crate) fn name_and_number(called: &str) -> Option<(&str, usize)> {
+#[must_use]
+pub fn name_and_number(called: &str) -> Option<(&str, usize)> {
     let (name, number) = called.rsplit_once('@')?;
     Some((name, number.parse().ok()?))
 }
 
 /// A run of the experiment `name` by its number, of which 1 is the last run; otherwise what is to be said where the store
 /// does not keep it.
-pub(crate) fn run_numbered(store: &Store, name: &str, number: usize) -> Result<PastRun, String> {
+///
+/// # Errors
+/// When the store keeps no run of this number.
+pub fn run_numbered(store: &Store, name: &str, number: usize) -> Result<PastRun, String> {
     let past = runs_of(store, name);
     let n_runs = past.len();
     past.into_iter().nth(number.wrapping_sub(1)).ok_or_else(|| {
@@ -94,7 +101,7 @@ fn past_runs(place: &Path) -> impl Iterator<Item = PastRun> + use<> {
 }
 
 /// The records of the last runs that a folder of readable names keeps.
-pub(crate) fn last_records(place: &Path, last: usize) -> impl Iterator<Item = RunRecord> + use<> {
+pub fn last_records(place: &Path, last: usize) -> impl Iterator<Item = RunRecord> + use<> {
     past_runs(place).take(last).map(|run| run.record)
 }
 

@@ -13,12 +13,17 @@ pub(super) const FILE: &str = "log.jsonl";
 
 /// A task that ran.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RanTask {
+pub struct RanTask {
+    /// Its stage.
     pub stage: String,
+    /// Stage function.
     #[serde(default)]
     pub function: String,
+    /// Readable name.
     pub label: String,
+    /// How long it took, in seconds.
     pub seconds: f64,
+    /// Why it ran.
     #[serde(default)]
     pub why: Vec<String>,
     /// The machine that ran it.
@@ -40,13 +45,14 @@ pub(crate) struct RanTask {
 
 /// What is read of a line.
 #[derive(Deserialize)]
-pub(crate) struct LogLine {
+pub struct LogLine {
     /// When the run ended, in seconds since 1970.
     #[serde(default)]
     pub time: u64,
     /// The version of the program.
     #[serde(default)]
     pub version: String,
+    /// Tasks that ran.
     #[serde(default)]
     pub ran: Vec<RanTask>,
 }
@@ -65,18 +71,21 @@ pub(super) fn carry_on(place: &Path, draft: &Path, ran: &[RanTask], failed: &[Fa
 }
 
 /// The text of the log of `place`; empty where there is none.
-pub(crate) fn log_of(place: &Path) -> String {
+#[must_use]
+pub fn log_of(place: &Path) -> String {
     fs::read_to_string(place.join(FILE)).unwrap_or_default()
 }
 
 /// The lines of a log that hold `word`. One that cannot be read, because a crash cut it short, is passed over: nothing rests
 /// on it.
-pub(crate) fn lines_with(log: &str, word: &str) -> impl DoubleEndedIterator<Item = LogLine> {
+#[must_use]
+pub fn lines_with(log: &str, word: &str) -> impl DoubleEndedIterator<Item = LogLine> {
     log.lines().filter(move |line| line.contains(word)).filter_map(|line| serde_json::from_str(line).ok())
 }
 
 /// Every task that ran, as far as the log of `place` tells.
-pub(crate) fn ran_tasks(place: &Path) -> Vec<RanTask> {
+#[must_use]
+pub fn ran_tasks(place: &Path) -> Vec<RanTask> {
     let log = log_of(place);
     lines_with(&log, "").flat_map(|line| line.ran).collect()
 }

@@ -15,14 +15,14 @@ use crate::task::Task;
 
 /// Which entries the last run of a config used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RunRecord {
+pub struct RunRecord {
     /// Stage to key, by stage function and label.
     entries: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// An entry that a run used.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NamedEntry<'a> {
+pub struct NamedEntry<'a> {
     pub stage: &'a str,
     /// Stage function; empty in records of layout 1.
     pub function: &'a str,
@@ -32,7 +32,10 @@ pub(crate) struct NamedEntry<'a> {
 
 impl RunRecord {
     /// The record of the last run of `config`; empty if it never ran.
-    pub(crate) fn of(store: &Store, config: &Config, side: SideChoice) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the record is damaged or cannot be read.
+    pub fn of(store: &Store, config: &Config, side: SideChoice) -> anyhow::Result<Self> {
         let parts: &[Part] = match (config.is_deployment(), store.kind(), side) {
             (true, Kind::Whole, SideChoice::All) => &[Part::Owner, Part::Server],
             (true, ..) => &[Part::Server],
@@ -46,7 +49,10 @@ impl RunRecord {
     }
 
     /// The record in a folder of readable names; empty if there is none.
-    pub(crate) fn read(place: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the record is damaged or cannot be read.
+    pub fn read(place: &Path) -> anyhow::Result<Self> {
         let path = place.join("run.json");
         if !path.exists() {
             return Ok(Self::default());
@@ -57,19 +63,19 @@ impl RunRecord {
     }
 
     /// Key of the entry that a run called `label` of the task's stage function used.
-    pub(crate) fn key(&self, task: &Task, label: &str) -> Option<&str> {
+    pub fn key(&self, task: &Task, label: &str) -> Option<&str> {
         let of_stage = self.entries.get(task.stage)?;
         // Records of layout 1 hold bare labels.
         of_stage.get(&recorded_name(task, label)).or_else(|| of_stage.get(label)).map(String::as_str)
     }
 
     /// Stage and key of every entry.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().flat_map(|(stage, labels)| labels.values().map(move |key| (stage.as_str(), key.as_str())))
     }
 
     /// Every entry with its stage and name.
-    pub(crate) fn named(&self) -> impl Iterator<Item = NamedEntry<'_>> {
+    pub fn named(&self) -> impl Iterator<Item = NamedEntry<'_>> {
         self.entries.iter().flat_map(|(stage, names)| {
             names.iter().map(move |(name, key)| {
                 let (function, label) = name.split_once(' ').unwrap_or(("", name));
@@ -79,7 +85,10 @@ impl RunRecord {
     }
 
     /// Writes the record of the config `name` into a server's store.
-    pub(crate) fn write(&self, server: &Store, name: &str) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write(&self, server: &Store, name: &str) -> anyhow::Result<()> {
         let place = folder(server, Part::Server, name);
         let wrong = || format!("{}: cannot write the record of the run", place.display());
         fs::create_dir_all(&place).with_context(wrong)?;
@@ -96,7 +105,7 @@ impl RunRecord {
     }
 
     /// Notes the entry that all runs of a task used.
-    pub(crate) fn note(&mut self, task: &Task, key: &str) {
+    pub fn note(&mut self, task: &Task, key: &str) {
         for label in &task.labels {
             let of_stage = self.entries.entry(task.stage.to_owned()).or_default();
             of_stage.insert(recorded_name(task, label), key.to_owned());

@@ -3,7 +3,7 @@
 use veilgraph_exposure::best_degree_share;
 use veilgraph_privacy::{DegreeFraction, Epsilon};
 
-use crate::commands::Knowledge;
+use crate::belief::Knowledge;
 use crate::config::{Config, ConfigError};
 
 /// The share of the budget for degrees as a number. `"advised"` becomes the one with which a server finds most links that

@@ -7,11 +7,13 @@ use veilgraph_graph::{Features, Labels};
 use veilgraph_train_central::{DpMlp, Dpar, Gap, Learner, Params, ProGap, Sage, TrainCentral, guarantee};
 
 use super::choice::Choice;
-use crate::commands::CENTRAL;
 use crate::config::sweep::fields_of;
 use crate::config::{ConfigError, MetricGroup};
 use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
+
+/// The mechanism of a cell whose model a curator trained on links, features and labels.
+pub const CENTRAL: &str = "central";
 
 const TABLE: &str = "train";
 

@@ -6,7 +6,7 @@ use veilgraph_privacy::composition::total_epsilon;
 
 /// What a mechanism sends about links, as far as one pair is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
+pub enum Evidence {
     /// A bit for the pair, under randomized response.
     Bits,
     /// A number for the pair: its bit and Laplace noise.
@@ -21,7 +21,7 @@ pub(crate) enum Evidence {
 
 /// What the server sees of a release, and what that costs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// What it sees.
     pub signal: Signal,
     /// Whether `signal` is the most that reports of this cost could show.
@@ -38,7 +38,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Nats that they cost a node with all its links, by group privacy: an upper bound that protects nobody.
-    pub(crate) fn per_node(&self, nodes: u64) -> f64 {
+    pub fn per_node(&self, nodes: u64) -> f64 {
         (nodes.saturating_sub(1)) as f64 * self.per_link
     }
 
@@ -58,7 +58,7 @@ impl Seen {
 
 impl Evidence {
     /// What these releases of one mechanism show; none if they show nothing about links.
-    pub(crate) fn seen(self, releases: &[Release]) -> Option<Seen> {
+    pub fn seen(self, releases: &[Release]) -> Option<Seen> {
         let law = match self {
             Self::Nothing => return None,
             // Links that are declared public are released without a row, at no price and without protection.

@@ -25,7 +25,7 @@ use crate::plan::{Branch, Plan, Run};
 const TABLE: &str = "train";
 
 /// Fields whose lists are a grid to choose from, not a sweep.
-pub(crate) const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
+pub const GRID: [&str; 4] = ["learning_rate", "weight_decay", "dropout", "initial_seed"];
 
 /// A value of `[train] task`.
 type Learner = (&'static str, fn(&mut Plan, &[Branch]) -> Result<Vec<Branch>, ConfigError>);

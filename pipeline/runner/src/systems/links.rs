@@ -65,13 +65,15 @@ pub(super) fn fields_of_mechanisms() -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// Whether a mechanism reads a parameter.
-pub(crate) fn reads(mechanism: &str, field: &str) -> bool {
+#[must_use]
+pub fn reads(mechanism: &str, field: &str) -> bool {
     let known = MECHANISMS.iter().find(|known| known.name == mechanism);
     known.is_some_and(|known| (known.fields)().iter().any(|name| name == field))
 }
 
 /// What the reports of a mechanism tell the server about a pair; none if there is no such mechanism.
-pub(crate) fn evidence(mechanism: &str) -> Option<Evidence> {
+#[must_use]
+pub fn evidence(mechanism: &str) -> Option<Evidence> {
     MECHANISMS.iter().find(|known| known.name == mechanism).map(|known| known.evidence)
 }
 

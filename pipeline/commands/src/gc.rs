@@ -1,0 +1,220 @@
+//! `gc`: what nobody needs any more.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail, ensure};
+use bytesize::ByteSize;
+use serde::Serialize;
+use serde_json::{Value, json};
+use veilgraph_runner::engine::DEPLOYED;
+use veilgraph_runner::order;
+use veilgraph_runner::output;
+use veilgraph_runner::runs::{self, RunRecord};
+use veilgraph_runner::task::STAGES;
+use veilgraph_store::{Entry, Kind, Part, Store};
+
+use super::verify::refuse_foreign;
+
+/// What `gc` may remove.
+#[derive(Clone, Copy)]
+pub(crate) struct GarbageRule<'a> {
+    /// Whether it only says what it would remove.
+    pub dry_run: bool,
+    /// Whether it says so as one JSON object.
+    pub as_json: bool,
+    /// Whether the entries that runs use go as well, however young.
+    pub all: bool,
+    /// The age in days from which an unused entry may go.
+    pub older_than: f64,
+    /// The number of the last runs of each config whose entries stay, however old.
+    pub keep_last: u32,
+    /// The bytes that unused entries may take together: old ones stay while there is room beside the young ones.
+    pub keep_size: Option<ByteSize>,
+    /// A config whose runs count no more, and whose names go.
+    pub forget: Option<&'a str>,
+}
+
+/// Removes old entries that no config's last runs use (or, if `all`, all entries), and what killed processes left.
+/// Releases of deployments always stay.
+pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Result<()> {
+    if !store.root().exists() {
+        if rule.as_json {
+            let none = Sum::default();
+            return print_json(rule, &[], [&none, &none, &none]);
+        }
+        output::line("0 entries; there is no store yet");
+        return Ok(());
+    }
+    refuse_foreign(store)?;
+    // Entries that a run has made and not yet named look unused, and its drafts look left over.
+    let Some(_alone) = store.lock_for_removal()? else {
+        bail!("{}: a run uses this store, and nothing was removed; wait until it ends", store.root().display());
+    };
+    if let Some(name) = rule.forget {
+        forget(store, name, rule.dry_run)?;
+        if !rule.as_json {
+            let verb = if rule.dry_run { "would forget" } else { "forgot" };
+            output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
+        }
+    }
+    let used = if rule.all { BTreeSet::new() } else { used(store, rule)? };
+    let least_age = Duration::from_secs_f64(if rule.all { 0.0 } else { rule.older_than * 86_400.0 });
+    let mut unused = Vec::new();
+    for entry in store.entries(&STAGES)? {
+        let recipe = &entry.manifest.recipe;
+        // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
+        let cannot_be_made = recipe.code == DEPLOYED || recipe.is_published();
+        if !used.contains(&(recipe.stage.clone(), entry.manifest.key.clone())) && !cannot_be_made {
+            unused.push(entry);
+        }
+    }
+    unused.sort_by_key(age);
+    let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
+    let mut rows = Vec::new();
+    for entry in unused {
+        if age(&entry) < least_age {
+            young.add(&entry);
+            continue;
+        }
+        // The youngest come first, so what is young was counted before.
+        let with_it = young.bytes + kept.bytes + size(&entry);
+        if rule.keep_size.is_some_and(|most| with_it <= most.as_u64()) {
+            kept.add(&entry);
+            continue;
+        }
+        let (stage, key, bytes) = (&entry.manifest.recipe.stage, &entry.manifest.key, size(&entry));
+        if rule.as_json {
+            rows.push(json!({"stage": stage, "key": key, "bytes": bytes}));
+        } else {
+            let verb = if rule.dry_run { "would remove" } else { "removed" };
+            output::line(&format!("{verb} {stage} {key} ({})", ByteSize(bytes)));
+        }
+        removed.add(&entry);
+        if !rule.dry_run {
+            store.remove(stage, key)?;
+        }
+    }
+    if !rule.dry_run {
+        remove_what_runs_left(store, rule.all, least_age)?;
+    }
+    if rule.as_json {
+        return print_json(rule, &rows, [&removed, &kept, &young]);
+    }
+    let which = if rule.all { "" } else { "unused " };
+    output::line(&format!("{}; releases of deployments and the privacy ledger are never touched", removed.of(which)));
+    if kept.entries > 0 {
+        output::line(&format!("{} stay, as --keep-size says", kept.of("old unused ")));
+    }
+    if young.entries > 0 {
+        let days = rule.older_than;
+        output::line(&format!(
+            "{} are younger than {days} days and stay, so that an earlier or interrupted run can go on; \
+             --older-than 0 takes them too",
+            young.of("unused ")
+        ));
+    }
+    Ok(())
+}
+
+/// What was removed, or would be, and how much stays of what no run uses.
+fn print_json(rule: GarbageRule, entries: &[Value], [removed, kept, young]: [&Sum; 3]) -> anyhow::Result<()> {
+    let document = json!({
+        "dry_run": rule.dry_run, "forgotten": rule.forget, "removed": removed, "removed_entries": entries,
+        "kept_by_size": kept, "kept_by_age": young,
+    });
+    output::line(&serde_json::to_string_pretty(&document)?);
+    Ok(())
+}
+
+/// Stage and key of the entries that the last runs of every config use.
+fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, String)>> {
+    let mut used = BTreeSet::new();
+    for place in runs::folders(store) {
+        // What a killed run left half-written is no record.
+        let is_forgotten = rule.forget.is_some_and(|name| name == runs::name_of(&place));
+        if is_forgotten || runs::is_half_written(&place) {
+            continue;
+        }
+        // A run of a part of an experiment does not free what the whole of it used.
+        let last = runs::last_records(&place, rule.keep_last as usize).chain([RunRecord::read(&place)?]);
+        for record in last {
+            used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
+        }
+    }
+    Ok(used)
+}
+
+/// Removes the names, the scores and the history of a config, whose entries are then as old as they are.
+fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
+    ensure!(
+        store.kind() == Kind::Whole,
+        "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
+        store.root().display()
+    );
+    let mut places = runs::folders(store);
+    places.retain(|place| runs::has_run(place) && runs::name_of(place) == name);
+    ensure!(
+        !places.iter().any(|place| place.starts_with(store.part(Part::Server))),
+        "`{name}` is a deployment, whose server finds what was handed over to it by that name, so nothing was removed"
+    );
+    if places.is_empty() {
+        return Err(runs::unknown(store, name));
+    }
+    for place in &places {
+        if !is_dry {
+            runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes drafts, checkpoints, orders and names that killed runs left. All but names stay as long as entries do.
+fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyhow::Result<()> {
+    store.remove_leftovers(least_age)?;
+    order::remove_old(store, least_age)?;
+    let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
+    for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
+        runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
+    }
+    Ok(())
+}
+
+/// A number of entries and their bytes.
+#[derive(Default, Serialize)]
+struct Sum {
+    entries: usize,
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, entry: &Entry) {
+        self.entries += 1;
+        self.bytes += size(entry);
+    }
+
+    /// `3 unused entries (1.2 MiB)`.
+    fn of(&self, which: &str) -> String {
+        let size = if self.bytes == 0 { String::new() } else { format!(" ({})", ByteSize(self.bytes)) };
+        format!("{} {which}entries{size}", self.entries)
+    }
+}
+
+/// The bytes of all files of an entry.
+pub(super) fn size(entry: &Entry) -> u64 {
+    entry.manifest.outputs.values().map(|output| output.bytes).sum()
+}
+
+/// The time since an entry was published.
+pub(super) fn age(entry: &Entry) -> Duration {
+    let written = entry.manifest_path().metadata().and_then(|metadata| metadata.modified());
+    let age = written.ok().and_then(|written| SystemTime::now().duration_since(written).ok());
+    age.unwrap_or_default()
+}
+
+/// Whether no entry is left of those that a folder of readable names leads to.
+fn has_no_entry(store: &Store, place: &Path) -> bool {
+    let record = RunRecord::read(place).unwrap_or_default();
+    !record.all().any(|(stage, key)| matches!(store.find(stage, key), Ok(Some(_))))
+}

@@ -1,0 +1,128 @@
+//! `ls`: the entries of the store, by the names of the runs that use them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use comfy_table::{Table, presets};
+use serde_json::json;
+use veilgraph_runner::output;
+use veilgraph_runner::runs::{self, RunRecord};
+use veilgraph_runner::task::STAGES;
+use veilgraph_store::Store;
+
+use super::gc::{age, size};
+
+/// Prints every entry whose name begins with one of `wanted`, or every entry.
+pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
+    let names = names(store)?;
+    let unnamed = Vec::new();
+    let names_of = |stage: &str, key: &str| names.get(&(stage.to_owned(), key.to_owned())).unwrap_or(&unnamed);
+    // The name of an experiment is whole; that of a run may be begun.
+    let is_meant = |name: &str, wanted: &str| {
+        if wanted.contains('/') { name.starts_with(wanted) } else { name.split('/').next() == Some(wanted) }
+    };
+    let begins = |name: &String| wanted.iter().any(|wanted| is_meant(name, wanted));
+    let mut entries = store.entries(&STAGES)?;
+    entries.retain(|entry| {
+        let names = names_of(&entry.manifest.recipe.stage, &entry.manifest.key);
+        wanted.is_empty() || names.iter().any(begins)
+    });
+    anyhow::ensure!(
+        wanted.is_empty() || !entries.is_empty(),
+        "{}: no run has such a name; `veilgraph ls` lists all",
+        wanted.join(", ")
+    );
+    if as_json {
+        let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
+        output::line(&serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    for entry in &entries {
+        let (stage, key) = (&entry.manifest.recipe.stage, &entry.manifest.key);
+        let artifacts: Vec<&str> = entry.manifest.outputs.keys().map(String::as_str).collect();
+        let mut shown: Vec<String> =
+            names_of(stage, key).iter().filter(|name| wanted.is_empty() || begins(name)).cloned().collect();
+        if shown.is_empty() {
+            shown.push(format!("({stage}, used by no last run)"));
+        }
+        for name in shown {
+            let (size, age) = (ByteSize(size(entry)).to_string(), in_words(age(entry)));
+            rows.push([name, artifacts.join(" "), size, age, key.clone()]);
+        }
+    }
+    rows.sort();
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "artifacts", "size", "age", "key"]);
+    rows.into_iter().for_each(|row| {
+        table.add_row(row);
+    });
+    output::line(&table.to_string());
+    Ok(())
+}
+
+/// Prints the runs so far of the experiments `wanted`, or of all.
+pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs", "failed", "peak memory"]);
+    let mut rows = Vec::new();
+    let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
+    let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
+    for name in names.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
+        for (at, run) in runs::runs_of(store, name).into_iter().enumerate() {
+            let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
+            let age = runs::now().saturating_sub(Duration::from_millis(run.time));
+            let memory = run.peak_memory.map_or("-".to_owned(), |bytes| ByteSize(bytes).to_string());
+            table.add_row([
+                called.clone(),
+                in_words(age),
+                stage_runs.to_string(),
+                run.failed.len().to_string(),
+                memory,
+            ]);
+            let seconds = run.time / 1000;
+            rows.push(json!({
+                "run": called, "time": seconds, "stage_runs": stage_runs, "config": run.config, "failed": run.failed,
+                "peak_memory": run.peak_memory,
+            }));
+        }
+    }
+    anyhow::ensure!(
+        wanted.is_empty() || !rows.is_empty(),
+        "{}: no such experiment has run; `veilgraph ls --runs` lists all",
+        wanted.join(", ")
+    );
+    output::line(&if as_json { serde_json::to_string_pretty(&rows)? } else { table.to_string() });
+    Ok(())
+}
+
+/// The names of every entry, as `show` takes them, by stage and key.
+fn names(store: &Store) -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
+    let mut names: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+        let config = runs::name_of(place);
+        for entry in RunRecord::read(place)?.named() {
+            if !runs::is_named(store, &config, entry.stage, entry.label) {
+                continue;
+            }
+            let name = format!("{config}/{}/{}", entry.stage, entry.label);
+            let of_entry = names.entry((entry.stage.to_owned(), entry.key.to_owned())).or_default();
+            if !of_entry.contains(&name) {
+                of_entry.push(name);
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// A time in its largest unit.
+fn in_words(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

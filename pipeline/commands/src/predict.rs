@@ -1,0 +1,111 @@
+//! `predict`: a trained model on the graphs of an experiment.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use veilgraph_contract::Artifact;
+use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
+use veilgraph_runner::output;
+use veilgraph_runner::progress::Display;
+use veilgraph_runner::task::{Done, Task};
+use veilgraph_store::{MemoryLimit, Store};
+use veilgraph_train::SavedModel;
+
+use crate::cli::RunArguments;
+use crate::{run, show};
+
+/// Makes the graphs of an experiment and writes what the model says about their nodes.
+pub(crate) fn predict(
+    store: &Store,
+    model: &Path,
+    number: Option<u32>,
+    to: &Path,
+    mut arguments: RunArguments,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let model = &show::place(store, model, "model.safetensors").unwrap_or_else(|| model.to_owned());
+    let bytes = fs::read(model).with_context(|| format!("{}: cannot read the model", model.display()))?;
+    let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
+    ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
+    arguments.until = Some("construct".to_owned());
+    let memory = run::memory_limit(arguments.memory_limit);
+    let (config, tasks) = run::prepare_one(&arguments)?;
+    let mechanisms = config.values_anywhere("privatize.features", "mechanism");
+    let are_as_given =
+        mechanisms.iter().all(|name| name.as_str() == Some("public")) && config.table("estimate.features").is_empty();
+    ensure!(
+        are_as_given,
+        "{} estimates or propagates features, and a model is applied to public features as they are; read what the run \
+         itself predicted (`veilgraph ls`, artifact `predictions`)",
+        config.name
+    );
+    let display = Display::new(&tasks, 1, quiet);
+    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
+    let mut files = Vec::new();
+    for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.stage == "construct") {
+        let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label()))?;
+        let graph: WeightedGraph = entry.read(WeightedGraph::NAME, memory)?;
+        let sources = Sources { tasks: &tasks, done: &done, memory };
+        let features: Features = sources.read(task)?;
+        let names: NodeMap = sources.read(task)?;
+        let is_soft = graph.construction == Construction::Soft;
+        let model = is_soft.then(|| sources.read(task)).transpose()?;
+        let evidence = is_soft.then(|| sources.read(task)).transpose()?;
+        let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
+            .with_context(|| format!("construct {}: the model cannot be applied", task.label()))?;
+        let text = table(&saved, &names, &predictions)?;
+        files.extend(task.labels.iter().map(|label| (to.join(format!("{label}.csv")), text.clone())));
+    }
+    ensure!(!files.is_empty(), "{} constructs no graph that a model could be applied to", config.name);
+    // Only now, so that a mistake in any graph leaves nothing half-written.
+    for (path, text) in &files {
+        let wrong = || format!("{}: cannot write the predictions", path.display());
+        fs::create_dir_all(to).with_context(wrong)?;
+        fs::write(path, text).with_context(wrong)?;
+    }
+    let setting = saved.grid.models.iter().find(|known| known.0 == saved.model).map(|known| known.1.to_string());
+    let setting = setting.unwrap_or_default();
+    let graphs = if files.len() == 1 { "1 graph".to_owned() } else { format!("{} graphs", files.len()) };
+    output::line(&format!("{}: {graphs}, by model {} ({setting})", to.display(), saved.model));
+    Ok(())
+}
+
+/// Artifacts from which a graph was made.
+struct Sources<'a> {
+    tasks: &'a [Task],
+    done: &'a [Done],
+    memory: MemoryLimit,
+}
+
+impl Sources<'_> {
+    /// The artifact `A` among all that `task` was made from.
+    fn read<A: Artifact>(&self, task: &Task) -> anyhow::Result<A> {
+        let mut next: Vec<usize> = task.sources().collect();
+        while let Some(at) = next.pop() {
+            if let Some(entry) = &self.done[at].entry
+                && entry.manifest.outputs.get(A::NAME).is_some_and(|output| output.zone == A::ZONE.name())
+            {
+                return Ok(entry.read(A::NAME, self.memory)?);
+            }
+            next.extend(self.tasks[at].sources());
+        }
+        anyhow::bail!("{}: the graph has no {}; predicting needs them", task.label(), A::NAME)
+    }
+}
+
+/// Rows `node,name,class,probability_0,...`, with the names of the classes where they have names.
+fn table(saved: &SavedModel, names: &NodeMap, predictions: &ModelPredictions) -> anyhow::Result<Vec<u8>> {
+    let n_classes = saved.grid.n_classes;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["node", "name", "class"].map(str::to_owned).into_iter();
+    let class_name = |class: usize| saved.grid.class_names.get(class).cloned().unwrap_or_else(|| class.to_string());
+    writer.write_record(header.chain((0..n_classes).map(|class| format!("probability_{}", class_name(class)))))?;
+    let rows = predictions.classes(n_classes).into_iter().zip(predictions.probabilities.chunks(n_classes));
+    for (node, (class, probabilities)) in rows.enumerate() {
+        let name = names.names.get(node).cloned().unwrap_or_default();
+        let first = [node.to_string(), name, class_name(usize::from(class))].into_iter();
+        writer.write_record(first.chain(probabilities.iter().map(ToString::to_string)))?;
+    }
+    Ok(writer.into_inner()?)
+}

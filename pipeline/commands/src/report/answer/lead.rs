@@ -1,0 +1,113 @@
+//! The first sentence of an answer: what a budget buys, what it costs, and what an attacker learns by it.
+
+use veilgraph_contract::Relation;
+use veilgraph_evaluate::metric;
+
+use super::method::AtBudget;
+use super::table::short;
+use super::words::{odds, percent, points};
+use super::{Asked, Method};
+use crate::comparison::Verdict;
+use crate::protected::Protected;
+
+impl Asked<'_> {
+    /// The sentence about the smallest budget from which on the method is better than every floor, or else about the largest.
+    pub(super) fn lead(&self, method: &Method) -> Option<String> {
+        let (adds, without) = self.subject();
+        let unit = self.unit(method);
+        let at = headline(method, adds, without, unit).1.or(method.budgets.last())?;
+        at.row.summary(metric::ACCURACY.name)?;
+        Some(format!(
+            "At {} nats per {unit}, “{}” is right for {} of the test nodes, {}; {}; and {}.",
+            short(at.budget),
+            method.name,
+            percent(at.row),
+            gain(at, without),
+            self.price(at, unit),
+            self.what_an_attacker_learns(at, unit),
+        ))
+    }
+
+    /// What the budget costs one node or one link.
+    fn price(&self, at: &AtBudget, unit: &str) -> String {
+        match self.protected {
+            Protected::Links => format!(
+                "this costs {} nats per undirected link, by which the reports can multiply the odds of a link by up to {}",
+                short(at.row.cell.epsilon_edge),
+                odds(at.row.cell.epsilon_edge)
+            ),
+            _ => format!("this costs {} nats per {unit}", short(at.budget)),
+        }
+    }
+
+    /// What somebody finds who sees what the server sees: as it was measured, or else as the budget bounds it.
+    fn what_an_attacker_learns(&self, at: &AtBudget, unit: &str) -> String {
+        if self.protected != Protected::Links {
+            let under = |relation: Relation| relation.words() == unit;
+            let cost = at.row.cell.costs.iter().find(|cost| under(cost.relation));
+            let failure = cost.map(|cost| cost.dp_delta).filter(|delta| *delta > 0.0);
+            let failure = failure.map_or(String::new(), |delta| format!(", but for a probability of {delta:e}"));
+            return format!(
+                "an attacker's odds between any two versions of one {unit} can grow by a factor of up to {}{failure}",
+                odds(at.budget)
+            );
+        }
+        if let Some((_, share)) = self.strongest_attack(at.row) {
+            return format!(
+                "the strongest attack that ran finds {:.0} % of the links while it takes one in a hundred other pairs for a link",
+                100.0 * share
+            );
+        }
+        match self.known_links(at.row) {
+            Some((found, true_ones)) => format!(
+                "an attacker who sees what the server sees finds {found} of the links, and {true_ones} of what it takes for \
+                 links are links"
+            ),
+            None => "what an attacker finds was not measured".to_owned(),
+        }
+    }
+}
+
+/// The difference to the best floor, and what the trials say of it.
+fn gain(at: &AtBudget, without: &str) -> String {
+    let Some(compared) = &at.compared else { return "and no floor ran to compare it with".to_owned() };
+    let says = match compared.verdict {
+        Verdict::Better => "which is a gain that the trials show",
+        Verdict::Worse => "which is a loss that the trials show",
+        Verdict::NotSeparable => "which the trials do not tell from no difference",
+        Verdict::OneTrial => "which one trial does not prove",
+    };
+    format!("{} points beside the best that {without}, {says}", points(compared))
+}
+
+/// From where on the budget buys something, and the budget that shows it.
+pub(super) fn headline<'a>(
+    method: &'a Method,
+    adds: &str,
+    without: &str,
+    unit: &str,
+) -> (String, Option<&'a AtBudget<'a>>) {
+    let is_better = |at: &AtBudget| at.compared.is_some_and(|compared| compared.verdict == Verdict::Better);
+    let last_not = method.budgets.iter().rposition(|at| !is_better(at));
+    let start = last_not.map_or(0, |place| place + 1);
+    let better: Vec<&AtBudget> = method.budgets.iter().filter(|at| is_better(at)).collect();
+    let compared = method.budgets.iter().filter_map(|at| at.compared);
+    if method.budgets.iter().all(|at| at.compared.is_none()) {
+        return ("the accuracy has nothing to be compared with".to_owned(), None);
+    }
+    if compared.clone().all(|compared| compared.verdict == Verdict::OneTrial) {
+        return ("one trial proves nothing".to_owned(), None);
+    }
+    match (method.budgets.get(start), better.first()) {
+        (Some(at), _) if method.budgets.len() == 1 => (format!("{adds} accuracy"), Some(at)),
+        (Some(at), _) => (format!("{adds} accuracy from {} nats per {unit} on", short(at.budget)), Some(at)),
+        (None, Some(first)) => {
+            let at: Vec<String> = better.iter().map(|at| short(at.budget)).collect();
+            (
+                format!("{adds} accuracy at {} nats per {unit}, and not at all larger budgets", at.join(", ")),
+                Some(first),
+            )
+        }
+        (None, None) => (format!("no budget here is shown to give more than what {without}"), None),
+    }
+}

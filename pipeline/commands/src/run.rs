@@ -1,0 +1,280 @@
+//! `run`: brings every stage of an experiment to its end, and prints the scores.
+
+mod device;
+mod failures;
+mod in_json;
+mod locked;
+mod refusals;
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use serde_json::json;
+use veilgraph_evaluate::Metrics;
+use veilgraph_privacy::composition::totals;
+use veilgraph_runner::config::Config;
+use veilgraph_runner::costs::in_words;
+use veilgraph_runner::engine::{Engine, SideChoice};
+use veilgraph_runner::executor::{OtherMachines, OtherMachinesArguments};
+use veilgraph_runner::ledger::{Allowance, Ledger};
+use veilgraph_runner::measured::Measurements;
+use veilgraph_runner::output;
+use veilgraph_runner::plan::Options;
+use veilgraph_runner::progress::Display;
+use veilgraph_runner::published::Published;
+use veilgraph_runner::runs::{self, RunRecord};
+use veilgraph_runner::systems;
+use veilgraph_runner::task::{Done, Status, Task};
+use veilgraph_store::{MemoryLimit, Store};
+
+use failures::Failures;
+pub(crate) use in_json::{spent_json, stages_json};
+pub(crate) use refusals::warn_of_large;
+use refusals::{refuse_to_send_away, refuse_wrong_store};
+
+use crate::cli::{RunArguments, RunRules};
+use crate::{checks, scores, summary};
+
+/// Runs what is not fresh, then prints the scores.
+pub(crate) fn run(
+    store: &Store,
+    arguments: &RunArguments,
+    rules: RunRules,
+    others: &OtherMachinesArguments,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    // A mistake in any config is found before anything runs.
+    let experiments = prepare_all(arguments, read_published(arguments)?.as_ref())?;
+    experiments.iter().try_for_each(|(config, _)| refuse_to_send_away(store, config, arguments, others))?;
+    if rules.locked {
+        experiments.iter().try_for_each(|(config, tasks)| locked::refuse_changes(store, config, tasks, arguments))?;
+    }
+    if arguments.memory_limit.is_some() {
+        let measurements = Measurements::of(store);
+        for (config, tasks) in &experiments {
+            let planned = bring(store, config, tasks, arguments, true, &Display::new(tasks, 1, true))?;
+            warn_of_large(&measurements, tasks, &planned, arguments.memory_limit);
+        }
+    }
+    let others = OtherMachines::open(store, others, arguments.memory_limit)?;
+    let width = others.width().unwrap_or(1).max(jobs(arguments, false));
+    let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
+    let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
+    let doing = if rules.keep_going { Doing::KeepGoing } else { Doing::Run };
+    let (mut outcomes, mut failures) = (Vec::new(), Failures::default());
+    // Until the entries have names, `gc` would take them for unused.
+    let _running = store.lock_for_run()?;
+    for (config, tasks) in &experiments {
+        let done = bring_with(store, config, tasks, arguments, &others, doing, &display)?;
+        let is_complete = failures.add(config, tasks, &done);
+        if done.iter().any(|done| matches!(done.status, Status::Queued { .. })) {
+            continue;
+        }
+        let metrics = read_metrics(&done)?;
+        let rows = summary::rows(&metrics, config.trials)?;
+        runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
+        // A part of an experiment has a part of its scores, of which nothing is asked.
+        let is_checked = is_whole(arguments) && is_complete;
+        let checked = if is_checked { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
+        if arguments.json {
+            let document = json!({
+                "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
+                "checks": checked,
+            });
+            output::line(&serde_json::to_string_pretty(&document)?);
+        } else {
+            output::line(&summary::tables(&rows));
+            checks::words(&checked).iter().for_each(|line| output::line(line));
+            if config.is_deployment() && is_complete {
+                who_learned_what(config, tasks);
+            }
+        }
+        outcomes.extend(checked);
+    }
+    if let Some(next) = others.finish()? {
+        // Only one document may stand on standard output.
+        if arguments.json { output::error_line(&next) } else { output::line(&next) }
+    }
+    failures.ensure_none()?;
+    checks::ensure_passed(&outcomes)
+}
+
+/// The published figures, if a folder is named.
+pub(crate) fn read_published(arguments: &RunArguments) -> anyhow::Result<Option<Published>> {
+    arguments.published.as_deref().map(Published::read).transpose()
+}
+
+/// Every config with its tasks.
+pub(crate) fn prepare_all(
+    arguments: &RunArguments,
+    published: Option<&Published>,
+) -> anyhow::Result<Vec<(Config, Vec<Task>)>> {
+    anyhow::ensure!(!arguments.json || arguments.configs.len() == 1, "--json prints one document; name one config");
+    let experiments: Vec<_> =
+        arguments.configs.iter().map(|config| prepare(arguments, config, published)).collect::<Result<_, _>>()?;
+    let mut names: Vec<&str> = experiments.iter().map(|(config, _)| config.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([name, _]) = names.array_windows().find(|[a, b]| a == b) {
+        anyhow::bail!("two configs are named `{name}`; their runs would overwrite each other's names");
+    }
+    Ok(experiments)
+}
+
+/// The config of `arguments`, where there must be only one, and its tasks.
+pub(crate) fn prepare_one(arguments: &RunArguments) -> anyhow::Result<(Config, Vec<Task>)> {
+    match arguments.configs.as_slice() {
+        [config] => prepare(arguments, config, read_published(arguments)?.as_ref()),
+        several => anyhow::bail!("{} configs are named; this command takes one", several.len()),
+    }
+}
+
+/// A config and its tasks.
+fn prepare(
+    arguments: &RunArguments,
+    config: &Path,
+    published: Option<&Published>,
+) -> anyhow::Result<(Config, Vec<Task>)> {
+    let mut config = Config::load(config, &arguments.sets)?;
+    config.published.clone_from(&arguments.published);
+    let device = device::chosen(arguments.device);
+    device.check()?;
+    let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
+    let options = Options { data_dir, published, until, device };
+    let tasks = systems::plan(&config, &options)?;
+    // A part of a plan makes a part of the artifacts.
+    if plans_all(arguments) {
+        checks::refuse_unknown(&config, &tasks)?;
+    }
+    Ok((config, tasks))
+}
+
+/// Brings all tasks to their end on this machine (or only says how).
+pub(crate) fn bring(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    arguments: &RunArguments,
+    is_plan: bool,
+    display: &Display,
+) -> anyhow::Result<Vec<Done>> {
+    let doing = if is_plan { Doing::Plan } else { Doing::Run };
+    bring_with(store, config, tasks, arguments, &OtherMachines::default(), doing, display)
+}
+
+/// What is done with the tasks of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// It is only said what would run.
+    Plan,
+    /// They run until one fails.
+    Run,
+    /// They run, but for those that read from one that fails.
+    KeepGoing,
+}
+
+/// Brings all tasks to their end, with the help of other machines.
+fn bring_with(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    arguments: &RunArguments,
+    others: &OtherMachines,
+    doing: Doing,
+    display: &Display,
+) -> anyhow::Result<Vec<Done>> {
+    let is_plan = doing == Doing::Plan;
+    refuse_wrong_store(store, config, arguments)?;
+    let _running = if is_plan { None } else { Some(store.lock_for_run()?) };
+    let record = RunRecord::of(store, config, arguments.side)?;
+    let ledger = Ledger::open(store)?;
+    // The server keeps no account.
+    if arguments.side == SideChoice::All {
+        ledger.reconcile()?;
+    }
+    let memory = memory_limit(arguments.memory_limit);
+    let side = arguments.side;
+    let allowance = Allowance {
+        budgets: config.privacy.budget.clone(),
+        spend: arguments.accepted.spend,
+        accept_belief: arguments.accepted.accept_belief,
+    };
+    let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
+    let engine = Engine {
+        judged: Mutex::default(),
+        config,
+        store,
+        tasks,
+        record: &record,
+        ledger: &ledger,
+        side,
+        is_simulation: arguments.simulation,
+        memory,
+        checkpoint_interval,
+        allowance,
+        is_plan,
+        keeps_going: doing == Doing::KeepGoing,
+        others,
+        display,
+    };
+    let done = engine.run(jobs(arguments, is_plan));
+    display.close();
+    done
+}
+
+/// Whether everything is scored that the config asks for.
+pub(crate) fn is_whole(arguments: &RunArguments) -> bool {
+    matches!(arguments.side, SideChoice::All | SideChoice::Auditor) && plans_all(arguments)
+}
+
+/// Whether no stage is left out.
+fn plans_all(arguments: &RunArguments) -> bool {
+    matches!(arguments.until.as_deref(), None | Some("evaluate"))
+}
+
+/// An error where something of an experiment would still have to run.
+pub(crate) fn ensure_fresh(tasks: &[Task], done: &[Done], path: &Path) -> anyhow::Result<()> {
+    let stale = done.iter().filter(|done| done.entry.is_none()).count();
+    anyhow::ensure!(
+        stale == 0,
+        "{stale} of {} stage runs are not fresh; run `veilgraph run {}` first, or add --partial to show what has run",
+        tasks.len(),
+        path.display()
+    );
+    Ok(())
+}
+
+/// Says what a deployment has told each side.
+fn who_learned_what(config: &Config, tasks: &[Task]) {
+    let cost = in_words(&totals(tasks.iter().flat_map(|task| &task.releases)));
+    let population = config.population(None);
+    output::line(&format!(
+        "what each side has learned: the nodes of `{population}` nothing, at a cost of {cost} to each; the server the noisy \
+         reports and what follows from them, beside what is public; the auditor, if there is one, the scores in its folder"
+    ));
+}
+
+/// Tasks at a time.
+pub(crate) fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    if is_plan { 1 } else { arguments.jobs.unwrap_or_else(cores) }
+}
+
+/// What the user allows, else what the machine or its container has.
+pub(crate) fn memory_limit(allowed: Option<ByteSize>) -> MemoryLimit {
+    let machine = || {
+        let mut system = sysinfo::System::new();
+        system.refresh_memory();
+        let limits = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+        Some(system.total_memory().min(limits)).filter(|&bytes| bytes > 0)
+    };
+    MemoryLimit(allowed.map(|size| size.as_u64()).or_else(machine).unwrap_or(u64::MAX))
+}
+
+/// Scores of every evaluation of a run, in its order.
+pub(crate) fn read_metrics(done: &[Done]) -> anyhow::Result<Vec<Metrics>> {
+    let entries = done.iter().filter_map(|done| done.entry.as_ref());
+    let scored = entries.filter(|entry| entry.manifest.outputs.contains_key("metrics") && entry.is_complete());
+    scored.map(|entry| Ok(entry.read("metrics", MemoryLimit(u64::MAX))?)).collect()
+}

@@ -1,0 +1,133 @@
+//! `show`: an artifact through Polars, and its lineage.
+
+mod lineage;
+mod rows;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use polars::prelude::{DataFrame, LazyFrame};
+use polars::sql::SQLContext;
+use veilgraph_runner::nearest::nearest;
+use veilgraph_runner::output;
+use veilgraph_runner::runs;
+use veilgraph_store::{Part, Store, metadata_of};
+
+use crate::cli::{ShowArguments, ShowFormat};
+use crate::scan::scan_parquet;
+
+/// Rows that are printed where nothing else is asked for.
+const DEFAULT_HEAD: u32 = 10;
+
+/// Prints metadata, schema and rows, or the answer to a query.
+pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<()> {
+    if lineage::is_entry(&arguments.artifact) {
+        ensure!(
+            arguments.sql.is_none() && arguments.head.is_none(),
+            "{}: this is the key of an entry, which may hold several artifacts; name one of them for its rows",
+            arguments.artifact.display()
+        );
+        return lineage::print(store, &arguments.artifact, arguments.format);
+    }
+    if arguments.lineage {
+        let entry = lineage::entry_of(&find(store, &arguments.artifact)?)?;
+        return lineage::print(store, &entry, arguments.format);
+    }
+    if let Some(names) = below(store, &arguments.artifact) {
+        names.iter().for_each(|name| output::line(name));
+        return Ok(());
+    }
+    let path = find(store, &arguments.artifact)?;
+    let name = path.display();
+    match path.extension().and_then(OsStr::to_str) {
+        Some("jsonl" | "json" | "csv" | "toml" | "html") => {
+            bail!("{name}: this file is text, which any program for texts shows; `show` reads Parquet files")
+        }
+        Some("safetensors") => {
+            bail!("{name}: this is a trained model, which `veilgraph predict` applies; `show` reads Parquet files")
+        }
+        _ => {}
+    }
+    let unreadable = || format!("{name}: not a readable Parquet file; run `veilgraph verify`");
+    let metadata = metadata_of(&path).with_context(unreadable)?;
+    let frame = scan_parquet(&path).with_context(unreadable)?;
+    if let Some(query) = &arguments.sql {
+        return rows::print(&answer(frame, query, arguments.head)?, arguments.format);
+    }
+    if arguments.format != ShowFormat::Table {
+        let frame = arguments.head.map_or_else(|| frame.clone(), |head| frame.clone().limit(head));
+        return rows::print(&frame.collect().with_context(unreadable)?, arguments.format);
+    }
+    output::line(&format!("{name}"));
+    for (key, value) in metadata.iter().filter(|(key, _)| !key.starts_with("ARROW:")) {
+        output::line(&format!("  {key:<24} {value}"));
+    }
+    let mut frame = frame;
+    let schema = frame.collect_schema().with_context(unreadable)?;
+    let columns: Vec<String> = schema.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
+    output::line(&format!("  columns: {}", columns.join(", ")));
+    let count = answer(frame.clone(), "SELECT COUNT(*) FROM artifact", None)?;
+    let n_rows = count.columns()[0].get(0).with_context(unreadable)?.extract::<u64>().unwrap_or_default();
+    output::line(&format!("  {n_rows} rows"));
+    let head = frame.limit(arguments.head.unwrap_or(DEFAULT_HEAD)).collect().with_context(unreadable)?;
+    rows::print(&head, ShowFormat::Table)
+}
+
+/// The answer to a query about an artifact, or its first rows.
+pub(super) fn answer(frame: LazyFrame, query: &str, head: Option<u32>) -> anyhow::Result<DataFrame> {
+    let mut context = SQLContext::new();
+    context.register("artifact", frame);
+    let answer = context.execute(query).map(|answer| match head {
+        Some(head) => answer.limit(head),
+        None => answer,
+    });
+    answer.and_then(LazyFrame::collect).with_context(|| format!("`{query}` failed; the table is called `artifact`"))
+}
+
+/// A path, or a name below the `runs/` of any part: a file, a file without its ending, or the `file` of a run.
+pub(super) fn place(store: &Store, wanted: &Path, file: &str) -> Option<PathBuf> {
+    let named = Part::ALL.iter().map(|part| store.part(*part).join("runs").join(wanted));
+    let places = named
+        .flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display())), named.join(file)]);
+    std::iter::once(wanted.to_owned()).chain(places).find(|path| path.is_file())
+}
+
+/// The file of an artifact.
+pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
+    let found = place(store, wanted, "");
+    found.with_context(|| {
+        let names = names(store);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let hint = nearest(&wanted.to_string_lossy(), &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let wanted = wanted.display();
+        format!("{wanted}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)")
+    })
+}
+
+/// The names of all artifacts below a name that is no artifact; none where nothing lies below it.
+fn below(store: &Store, wanted: &Path) -> Option<Vec<String>> {
+    let prefix = format!("{}/", wanted.to_string_lossy().trim_end_matches('/'));
+    let names: Vec<String> = names(store).into_iter().filter(|name| name.starts_with(&prefix)).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// The readable names of all artifacts.
+fn names(store: &Store) -> BTreeSet<String> {
+    let items = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path()).collect()
+    };
+    let mut names = BTreeSet::new();
+    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+        let Some(runs) = place.parent() else { continue };
+        let files =
+            items(place).iter().flat_map(|stage| items(stage)).flat_map(|label| items(&label)).collect::<Vec<_>>();
+        for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "parquet")) {
+            if let Ok(inside) = file.with_extension("").strip_prefix(runs) {
+                names.insert(inside.display().to_string());
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,122 @@
+//! `verify`: whether every file of the store is as it was written.
+
+use anyhow::ensure;
+use serde::Serialize;
+use serde_json::json;
+use veilgraph_runner::ledger::Ledger;
+use veilgraph_runner::output;
+use veilgraph_runner::task::STAGES;
+use veilgraph_store::{Part, Store, StoreError};
+
+/// An entry that is not as it was written.
+#[derive(Serialize)]
+struct Damaged {
+    stage: String,
+    key: String,
+    /// What is wrong, with the file.
+    problems: Vec<String>,
+    /// Whether the next run makes it anew; a release of a deployment, or what was handed over, comes from a copy alone.
+    can_be_made: bool,
+}
+
+/// Compares every file with its digest.
+pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Result<()> {
+    if remove {
+        refuse_foreign(store)?;
+    }
+    let _running = if remove { Some(store.lock_for_run()?) } else { None };
+    let ledger = Ledger::open(store)?;
+    let (mut files, mut elsewhere, mut damaged) = (0, 0, Vec::new());
+    for (stage, key) in store.keys(&STAGES)? {
+        let mut problems = Vec::new();
+        match store.find(&stage, &key) {
+            Ok(Some(entry)) => {
+                for output in entry.manifest.outputs.values() {
+                    match entry.check(output) {
+                        Ok(_) => files += 1,
+                        // A copy for the server has no private files; that is no damage.
+                        Err(StoreError::Missing { .. }) if output.zone == "owner" || output.zone == "auditor" => {
+                            elsewhere += 1;
+                        }
+                        Err(error) if is_damage(&error) => problems.push(error),
+                        // The file may be as it was, and nobody can tell.
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            Ok(None) => {}
+            Err(error) if is_damage(&error) => problems.push(error),
+            Err(error) => return Err(error.into()),
+        }
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        problems.iter().for_each(|problem| output::error_line(problem));
+        if !problems.is_empty() {
+            // Nobody can make a release of a deployment anew, nor a server what was handed over to it.
+            let can_be_made = !cannot_be_made(store, &stage, &key);
+            damaged.push(Damaged { stage, key, problems, can_be_made });
+        }
+    }
+    ledger.reconcile()?;
+    let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
+    for Damaged { stage, key, .. } in &lost {
+        output::error_line(&format!(
+            "{stage} {key}: this is a release of a deployment, which no run makes anew; restore it from a copy, such as an export"
+        ));
+    }
+    if remove {
+        mended.iter().try_for_each(|entry| store.remove(&entry.stage, &entry.key))?;
+    }
+    let n_removed = if remove { mended.len() } else { 0 };
+    if as_json {
+        let document = json!({
+            "files": files, "private_files_elsewhere": elsewhere, "damaged": damaged, "removed_entries": n_removed,
+        });
+        output::line(&serde_json::to_string_pretty(&document)?);
+    } else if remove {
+        output::line(&format!("{files} files are as recorded; removed {n_removed} damaged entries"));
+    } else {
+        output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
+    }
+    if remove {
+        anyhow::ensure!(lost.is_empty(), "{} releases of deployments are damaged", lost.len());
+        return Ok(());
+    }
+    // Never advise to draw a release again: that would cost its budget once more.
+    let (n_lost, n_mended) = (lost.len(), mended.len());
+    let of_releases = "restore releases of deployments from a copy (an export has one)";
+    match (n_lost, n_mended) {
+        (0, 0) => Ok(()),
+        (0, _) => anyhow::bail!(
+            "{n_mended} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew"
+        ),
+        (_, 0) => anyhow::bail!("{n_lost} entries are damaged; {of_releases}"),
+        _ => anyhow::bail!(
+            "{} entries are damaged; {of_releases}, and `veilgraph verify --remove` removes the other {n_mended}, which the \
+             next run makes anew",
+            damaged.len()
+        ),
+    }
+}
+
+/// Whether a file is not what it was; other errors say nothing about it.
+fn is_damage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Corrupt { .. } | StoreError::Manifest { .. } | StoreError::Missing { .. })
+}
+
+/// Refuses to remove anything from a folder that this program did not make.
+pub(super) fn refuse_foreign(store: &Store) -> anyhow::Result<()> {
+    ensure!(
+        store.is_ours(),
+        "{}: there is no file `layout`, so this is no store of this program, and nothing was removed",
+        store.root().display()
+    );
+    Ok(())
+}
+
+/// Whether an entry is a release of a deployment, or was handed over to a server.
+fn cannot_be_made(store: &Store, stage: &str, key: &str) -> bool {
+    let is_among = |part: Part| store.part(part).join(stage).join(key).exists();
+    let of_owner = stage == "privatize" && is_among(Part::Owner) && !is_among(Part::Simulation);
+    let handed_over = ["ingest", "privatize"].contains(&stage) && is_among(Part::Server);
+    of_owner || handed_over
+}

@@ -1,0 +1,128 @@
+//! Beliefs as people read them.
+
+use super::answer::Answer;
+use super::range::Range;
+
+/// A share as a percentage, with as many digits as say something.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if share > 0.0 && percent < 0.001 {
+        format!("{percent:.1e} %")
+    } else if percent < 1.0 {
+        // Two digits, wherever they stand.
+        let decimals = if percent > 0.0 { (1.0 - percent.log10().floor()).max(0.0) as usize } else { 0 };
+        format!("{percent:.decimals$} %")
+    } else if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else if share < 1.0 && percent >= 99.0 {
+        // Nearly everything is not everything.
+        format!("{:.1} %", (percent * 10.0).floor() / 10.0)
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+/// A range of shares.
+#[must_use]
+pub fn percents(range: Range) -> String {
+    let (low, high) = (percent(range.low), percent(range.high));
+    if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+}
+
+/// The same within a sentence.
+#[must_use]
+pub fn between(range: Range) -> String {
+    let (low, high) = (percent(range.low), percent(range.high));
+    if low == high { low } else { format!("between {low} and {high}") }
+}
+
+/// Nats with at most two decimals, or two digits if they are few.
+#[must_use]
+pub fn nats(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.005 {
+        format!("{value:.1e}")
+    } else {
+        ((value * 100.0).round() / 100.0).to_string()
+    }
+}
+
+/// A budget with its unit.
+#[must_use]
+pub fn in_nats(value: f64) -> String {
+    if value == 1.0 { "1 nat".to_owned() } else { format!("{} nats", nats(value)) }
+}
+
+/// The verdict; where only a bound is known, it is about the worst that can be.
+#[must_use]
+pub fn verdict(answer: &Answer) -> String {
+    let words = answer.verdict.words();
+    if answer.is_bound() { format!("at worst: {words}") } else { words.to_owned() }
+}
+
+/// The largest share, as a bound.
+#[must_use]
+pub fn bounded(range: Range) -> String {
+    format!("at most {}", percent(range.high))
+}
+
+/// One answer as sentences.
+#[must_use]
+pub fn sentence(answer: &Answer, base: Range) -> String {
+    let mechanism = &answer.question.series;
+    let Some(seen) = &answer.question.seen else {
+        return format!("{mechanism}: nothing about links leaves a node.");
+    };
+    if seen.per_link.is_infinite() {
+        return format!("{mechanism}: {}. The server is told which pairs are linked.", verdict(answer));
+    }
+    let looks = match seen.signal.pair.len() {
+        0 => "No list is sent, only degrees:".to_owned(),
+        _ if seen.is_bound => "Whatever the reports say,".to_owned(),
+        1 => "Where the report of a pair claims a link,".to_owned(),
+        2 => "Where both ends of a pair claim a link,".to_owned(),
+        looks => format!("Where all {looks} reports of a pair claim a link,"),
+    };
+    let reached = if seen.is_bound {
+        format!("to {} at most", between(answer.at_most))
+    } else {
+        format!("to {}", between(answer.all_claim))
+    };
+    let found = if seen.is_bound {
+        format!("{} of the links, and after a second release {}", bounded(answer.found), bounded(answer.found_twice))
+    } else {
+        format!(
+            "{} of the links ({} of those of hubs, {} of those between nodes of few links), and after a second release {}",
+            between(answer.found),
+            between(answer.found_of_hubs),
+            between(answer.found_of_leaves),
+            between(answer.found_twice)
+        )
+    };
+    let unsound =
+        if seen.is_sound { "" } else { " The noise is drawn in floating point and leaks, so none of this holds." };
+    format!(
+        "{mechanism} at {}: {}. {looks} the server's belief about an average pair rises from {} {reached}, and about a pair of \
+         two hubs from {} to {}. To a server that knows all other links, the reports can raise the belief about an average pair to {} \
+         at most. A server that names as many pairs as there are links finds {found}.{unsound}",
+        in_nats(answer.question.epsilon),
+        verdict(answer),
+        between(base),
+        between(answer.hubs_before),
+        between(answer.hubs_after),
+        between(answer.at_most),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_the_digits_that_matter() {
+        let texts = [0.0, 1e-6, 0.000_669, 0.0142, 0.657, 0.998_7, 0.999_99, 1.0].map(percent);
+        assert_eq!(texts, ["0 %", "1.0e-4 %", "0.067 %", "1.4 %", "66 %", "99.8 %", "99.9 %", "100 %"]);
+        assert_eq!(percents(Range { low: 0.1, high: 0.2 }), "10 to 20 %");
+        assert_eq!(percents(Range { low: 0.2, high: 0.2 }), "20 %");
+    }
+}

@@ -1,0 +1,78 @@
+//! What `run` is told about other machines.
+
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use clap::{Args, ValueEnum};
+use veilgraph_cache::Cache;
+
+/// A cache that several machines share.
+#[derive(Args, Clone, Default)]
+pub struct CacheArguments {
+    /// A cache that machines share, `file:///FOLDER` or `s3://BUCKET/FOLDER` (with AWS_* variables): what a server may see
+    /// of entries is taken from there instead of made, and put there.
+    #[arg(long, value_name = "URL", env = "VEILGRAPH_CACHE")]
+    pub cache: Option<String>,
+    /// Put nothing into the cache.
+    #[arg(long, requires = "cache")]
+    pub cache_read_only: bool,
+}
+
+impl CacheArguments {
+    /// The cache, if one is named.
+    ///
+    /// # Errors
+    /// When the URL is wrong or nothing is there.
+    pub fn open(&self) -> anyhow::Result<Option<Cache>> {
+        Ok(self.cache.as_deref().map(|url| Cache::open(url, self.cache_read_only)).transpose()?)
+    }
+}
+
+/// Where the server's tasks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExecutorChoice {
+    /// On this machine.
+    #[default]
+    Local,
+    /// On the workers of a Dask cluster.
+    Dask,
+    /// In jobs of Slurm, for which this command writes scripts.
+    SlurmArray,
+}
+
+/// Where the server's tasks run; those of owner and auditor, and whatever is charged, run on this machine.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Other machines")]
+pub struct OtherMachinesArguments {
+    /// Where the server's tasks run.
+    #[arg(long, value_enum, default_value_t = ExecutorChoice::Local)]
+    pub executor: ExecutorChoice,
+    /// Address of Dask's scheduler, e.g. `tcp://127.0.0.1:8786`.
+    #[arg(long, value_name = "ADDRESS", required_if_eq("executor", "dask"), env = "VEILGRAPH_SCHEDULER")]
+    pub scheduler: Option<String>,
+    /// The Python that has `dask` and `distributed`, in the versions of the scheduler.
+    #[arg(long, value_name = "PROGRAM", default_value = "python3", env = "VEILGRAPH_PYTHON")]
+    pub python: PathBuf,
+    /// The program `veilgraph` on the workers (default: the path of this one).
+    #[arg(long, value_name = "PROGRAM")]
+    pub worker_program: Option<PathBuf>,
+    /// The store on the workers: where they see this one (default: its path here), or, with --cache, a folder of their own.
+    #[arg(long, value_name = "FOLDER")]
+    pub worker_store: Option<PathBuf>,
+    /// Cores that each task on a worker may use.
+    #[arg(long, value_name = "CORES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub worker_threads: u32,
+    /// Folder for the scripts of `--executor slurm-array`.
+    #[arg(long, value_name = "FOLDER", required_if_eq("executor", "slurm-array"))]
+    pub array_folder: Option<PathBuf>,
+    /// Most jobs in one array: a job runs several tasks, one after the other, where there are more.
+    #[arg(long, value_name = "JOBS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub array_size: u32,
+    /// Memory of each job of the array, e.g. 16GiB (default: that of --memory-limit, else what the cluster gives). Where no
+    /// --memory-limit is given, this is also the most that one artifact may take.
+    #[arg(long, value_name = "SIZE")]
+    pub array_memory: Option<ByteSize>,
+    /// Where entries are that other machines made.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}
