@@ -1,7 +1,7 @@
 //! The program `veilgraph` as a library: the command line, and the commands, one file each.
 //!
 //! The program itself (`pipeline/program`) adds what differs from commit to commit, so that a commit compiles a few lines. The
-//! commands are compiled with little optimisation, because nobody waits for what they do themselves (docs/benchmarks/build.md).
+//! commands are compiled without optimisation, because nobody waits for what they do themselves (docs/benchmarks/build.md).
 
 mod advise;
 mod checks;
@@ -44,11 +44,11 @@ use tracing_subscriber::EnvFilter;
 use veilgraph_runner::config::ConfigError;
 use veilgraph_runner::output;
 
-pub use veilgraph_runner::{Build, CodeOfCrate};
+pub use veilgraph_runner::build::{Build, CodeOfCrate};
 
 /// Runs the program with the arguments of the process.
 pub fn main(build: Build) -> ExitCode {
-    veilgraph_runner::state(build);
+    veilgraph_runner::build::state(build);
     let command = cli::without_unused_options(cli::with_examples(cli::Cli::command()));
     let matches = cli::without_empty_variables(command).get_matches();
     let cli = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

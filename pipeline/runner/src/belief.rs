@@ -3,7 +3,7 @@
 mod answer;
 mod knowledge;
 mod range;
-pub mod verdict;
+mod verdict;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,8 @@ use crate::systems;
 use crate::systems::evidence::Evidence;
 use crate::task::Task;
 pub use answer::{Answer, Question, plain};
-pub use knowledge::{Given, Knowledge, Known, StatedKnowledge, USUAL_SPREAD};
+pub(crate) use knowledge::StatedKnowledge;
+pub use knowledge::{Given, Knowledge, USUAL_SPREAD};
 pub use range::Range;
 pub use words::{between, bounded, in_nats, nats, percent, percents, sentence, verdict};
 

@@ -45,7 +45,7 @@ pub fn stage_crates() -> &'static [CodeOfCrate] {
 #[must_use]
 pub fn digests(crate_name: &str) -> (&'static str, &'static str) {
     if cfg!(test) {
-        // Tests of this crate run without the program that digests code.
+        // Tests of this crate run without the program that digests code. Those of the commands do too, and must not come here.
         return ("code of a test", "dependencies of a test");
     }
     let row = stage_crates().iter().find(|row| row.name == crate_name);

@@ -58,7 +58,7 @@ pub struct Config {
     /// Names of the floors and ceilings that run beside everything else; the usual floors where nothing is said.
     references: Option<Vec<String>>,
     /// Whether it is a floor that stands beside the others without being asked for.
-    pub is_usual_floor: bool,
+    pub(crate) is_usual_floor: bool,
     /// What its scores have to say.
     pub checks: Vec<Check>,
     /// The tables of the stages.
@@ -138,7 +138,7 @@ impl Config {
     /// Reads the file at `path` and lays `sets` (`table.key=value`) over it.
     ///
     /// # Errors
-    /// When the file cannot be read or holds what no experiment can be made of: the message names file, line and remedy.
+    /// When the file cannot be read, or holds what no experiment can be made of: the message names the file, the line and the remedy.
     pub fn load(path: &Path, sets: &[String]) -> Result<Self, ConfigError> {
         Self::parse(path, text_of(path)?, sets)
     }

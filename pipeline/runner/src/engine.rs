@@ -79,7 +79,7 @@ impl Engine<'_> {
     /// Brings every task to its end, at most `jobs` at a time.
     ///
     /// # Errors
-    /// When a task fails and the run does not keep going, when a budget is exceeded, or on interruption.
+    /// When a task fails, a refused charge included, and the run does not keep going.
     pub fn run(&self, jobs: usize) -> anyhow::Result<Vec<Done>> {
         let schedule = Schedule::of(self.tasks);
         let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });

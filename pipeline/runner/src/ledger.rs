@@ -57,7 +57,7 @@ impl Ledger {
     /// The ledger of `store`, which need not have one yet.
     ///
     /// # Errors
-    /// When the ledger is damaged: the message names file and line.
+    /// When the ledger is gone, damaged or cannot be read.
     pub fn open(store: &Store) -> anyhow::Result<Self> {
         let journal = Journal::new(&store.part(Part::Owner), store.root());
         let ledger = Self { store: store.clone(), journal, read: Mutex::default() };

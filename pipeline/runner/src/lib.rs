@@ -32,5 +32,3 @@ pub mod systems;
 pub mod task;
 mod watcher;
 pub mod why;
-
-pub use build::{Build, CodeOfCrate, state};

@@ -127,11 +127,11 @@ impl Order {
         Ok(())
     }
 
-    /// Refuses what no worker may run, and an order that was written by a program of other code: its key would not say
-    /// what was run.
+    /// Refuses what no worker may run, and an order of a program with other code or with other parameters than its key says:
+    /// the key would not say what was run.
     ///
     /// # Errors
-    /// When the order is such a one: the message says which.
+    /// When the order is such a one, or its stage function is unknown: the message says which.
     pub fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.recipe.side == "server",
@@ -171,7 +171,7 @@ impl Order {
     /// The inputs, from the store, or else from the cache.
     ///
     /// # Errors
-    /// When an input is in neither of them.
+    /// When an input is in neither of them, is damaged, or is not the one that was asked for.
     pub fn slots(&self, store: &Store, cache: Option<&Cache>) -> anyhow::Result<Vec<Vec<Handle>>> {
         let handle = |input: &Input| -> anyhow::Result<Handle> {
             let entry = match cache {
@@ -214,7 +214,7 @@ fn path(store: &Store, key: &str) -> PathBuf {
 /// Removes orders that nobody has carried out for so long.
 ///
 /// # Errors
-/// When the folder of the orders cannot be read, or an order cannot be removed.
+/// When an old order cannot be removed.
 pub fn remove_old(store: &Store, least_age: Duration) -> anyhow::Result<()> {
     let folder = folder(store);
     for item in fs::read_dir(&folder).into_iter().flatten().flatten() {

@@ -35,7 +35,7 @@ use until::up_to;
 pub struct Options<'a> {
     /// Folder of the datasets.
     pub data_dir: Option<&'a Path>,
-    /// Published figures and splits.
+    /// Published hyperparameters and scores.
     pub published: Option<&'a Published>,
     /// The last stage that runs.
     pub until: Option<&'a str>,

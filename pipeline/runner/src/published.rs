@@ -49,7 +49,7 @@ pub struct PublishedCell {
     pub dataset: String,
     /// Name of the mechanism.
     pub mechanism: String,
-    /// Kind of the graph: hard, soft or hybrid.
+    /// Kind of the graph: hard, soft, hybrid, given or learned.
     pub variant: String,
     /// Name of the network.
     pub model: String,
@@ -131,7 +131,7 @@ impl Published {
     /// The files of a folder; those that are absent are passed over.
     ///
     /// # Errors
-    /// When a file cannot be read or a row is wrong: the message names file and row.
+    /// When there is no such folder or nothing published in it, a file cannot be read, or a row is wrong: the message names file and row.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         anyhow::ensure!(folder.is_dir(), "{}: no such folder; name one with published_*.csv", folder.display());
         let settings: Vec<Setting> = rows(folder, "published_best_hp.csv")?;

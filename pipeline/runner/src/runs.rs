@@ -20,7 +20,8 @@ use crate::nearest::nearest;
 use crate::task::{Done, Status, Task};
 use history::last_failures;
 pub use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
-pub use log::{LogLine, RanTask, lines_with, log_of, ran_tasks};
+pub(crate) use log::ran_tasks;
+pub use log::{LogLine, RanTask, lines_with, log_of};
 use names::Names;
 pub use record::RunRecord;
 
@@ -87,7 +88,7 @@ pub fn remove(place: &Path) -> std::io::Result<()> {
 /// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// When a file cannot be written, or `add` fails.
 pub fn publish(
     store: &Store,
     config: &Config,

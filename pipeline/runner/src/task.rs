@@ -31,7 +31,7 @@ pub struct Task {
     pub function: &'static str,
     /// Who runs it.
     pub side: &'static str,
-    /// What it draws at random.
+    /// When it draws random numbers.
     pub draws: Draws,
     /// Parameters, as the function reads them.
     pub params: toml::Value,
@@ -151,7 +151,7 @@ pub enum Status {
 pub struct Done {
     /// How it ended.
     pub status: Status,
-    /// What it made, if anything.
+    /// Its entry, if it has one.
     pub entry: Option<Arc<Entry>>,
 }
 

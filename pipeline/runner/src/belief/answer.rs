@@ -56,13 +56,13 @@ pub struct Answer {
     pub found_twice: Range,
     /// Bytes that a node sends, where the format of reports says it.
     pub bytes: Option<f64>,
-    /// What that protects, in a word.
+    /// What the budget protects, in a word.
     pub verdict: Verdict,
     /// Number of nodes of the graph.
     pub nodes: u64,
 }
 
-/// The same as people read it.
+/// A share for degrees as people read it: a number, or the name of a rule.
 pub fn plain(share: &toml::Value) -> String {
     share.as_str().map_or_else(|| share.as_float().unwrap_or_default().to_string(), str::to_owned)
 }

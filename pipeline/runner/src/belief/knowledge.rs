@@ -57,7 +57,7 @@ pub struct Knowledge {
 /// What somebody says about a graph.
 #[derive(Default)]
 pub struct Given {
-    /// Number of nodes.
+    /// Number of nodes; 0 where it is not given.
     pub nodes: u64,
     /// Mean degree, in links.
     pub mean_degree: Option<Range>,
@@ -79,6 +79,7 @@ const ANY_MEAN_DEGREE: Range = Range { low: 2.0, high: 50.0 };
 pub const USUAL_SPREAD: Range = Range { low: 0.8, high: 2.2 };
 /// Shares of links inside classes that are usual in graphs on which networks are trained.
 const USUAL_HOMOPHILY: Range = Range { low: 0.6, high: 0.9 };
+
 impl Knowledge {
     /// What a config says, and what is assumed where it says nothing.
     pub(crate) fn stated(stated: &StatedKnowledge) -> Result<Self, ConfigError> {
@@ -90,7 +91,7 @@ impl Knowledge {
     /// What somebody says, and what is assumed where nothing is said.
     ///
     /// # Errors
-    /// When no graph is like that: the message names the argument.
+    /// When no graph is like that: the message says what is impossible.
     pub fn of(given: &Given) -> Result<Self, ConfigError> {
         let sources = &given.sources;
         let stated = |name: &str| sources.get(name).cloned().unwrap_or_else(|| "given, no source stated".to_owned());

@@ -71,8 +71,7 @@ pub fn plain_text(text: &str) -> String {
 }
 
 /// A value as it looks in a label: short, and fit for a folder's name.
-#[must_use]
-pub fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Float(number) => number.to_string(),

@@ -22,7 +22,7 @@ impl CacheArguments {
     /// The cache, if one is named.
     ///
     /// # Errors
-    /// When the URL is wrong or nothing is there.
+    /// When the URL is none, its folder is not there, or this build has no object storage.
     pub fn open(&self) -> anyhow::Result<Option<Cache>> {
         Ok(self.cache.as_deref().map(|url| Cache::open(url, self.cache_read_only)).transpose()?)
     }

@@ -11,7 +11,7 @@ impl Ledger {
     /// rolled back or edited, or an entry was put there by hand.
     ///
     /// # Errors
-    /// When a release and the rows of the ledger do not fit together, or one of them cannot be read.
+    /// When a release and the rows of the ledger do not fit together, or the entries cannot be listed.
     pub fn reconcile(&self) -> anyhow::Result<()> {
         // A server keeps no account; whoever released keeps it.
         if self.store.kind() == Kind::ServerAlone {

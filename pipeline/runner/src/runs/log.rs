@@ -85,7 +85,7 @@ pub fn lines_with(log: &str, word: &str) -> impl DoubleEndedIterator<Item = LogL
 
 /// Every task that ran, as far as the log of `place` tells.
 #[must_use]
-pub fn ran_tasks(place: &Path) -> Vec<RanTask> {
+pub(crate) fn ran_tasks(place: &Path) -> Vec<RanTask> {
     let log = log_of(place);
     lines_with(&log, "").flat_map(|line| line.ran).collect()
 }
