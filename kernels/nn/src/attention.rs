@@ -1,6 +1,8 @@
 //! Attention over the links of a graph, with its gradient.
 
+mod lanes;
 mod passes;
+mod shares;
 
 use veilgraph_graph::SparseMatrix;
 use veilgraph_graph::vectors::dispatch;
@@ -15,16 +17,10 @@ use veilgraph_operator::rows::{matrix, with_loop};
 pub struct AttentionGraph {
     /// Row: who attends; column: to whom.
     links: SparseMatrix,
+    /// The number of links of the node that has most of them.
+    longest_row: usize,
     /// Whether the weight of a link also multiplies its message (Blink, equation 24, as printed).
     double_weight: bool,
-}
-
-/// The result of attending, and what its gradient needs.
-pub(crate) struct Attended {
-    /// Row-major `[n, width]`.
-    pub output: Vec<f32>,
-    /// Attention `α` of each link, `[links]`, row by row; it sums to 1 over the links of a node that is read.
-    pub attention: Vec<f32>,
 }
 
 /// Slope of LeakyReLU below zero (Veličković et al. 2018, section 2.1).
@@ -36,7 +32,12 @@ impl AttentionGraph {
     #[must_use]
     pub fn new(weights: &SparseMatrix, double_weight: bool) -> Self {
         let links = matrix(weights.n_rows(), (0..weights.n_rows()).map(|node| with_loop(weights, node)));
-        Self { links, double_weight }
+        Self::over(links, double_weight)
+    }
+
+    fn over(links: SparseMatrix, double_weight: bool) -> Self {
+        let longest_row = (0..links.n_rows()).map(|node| links.row(node).0.len()).max().unwrap_or(0);
+        Self { links, longest_row, double_weight }
     }
 
     /// `out_i = Σ_j c_ij x_j` with `α_ij ∝ w_ij exp(LeakyReLU(s_j + t_i))` over the links of `i`, and `c_ij = w_ij α_ij`
@@ -44,11 +45,12 @@ impl AttentionGraph {
     /// others have zeros.
     ///
     /// # Shapes
-    /// The inputs are `x`, row-major `[n, width]`, and the scores of sources (`s`) and of targets (`t`), `[n]` each.
+    /// The inputs are `x`, row-major `[n, width]`, and the scores of sources (`s`) and of targets (`t`), `[n]` each. Returns
+    /// row-major `[n, width]`.
     ///
     /// # Source
     /// Veličković et al. (2018), equations 1 to 4; Blink, equations 23 and 24.
-    pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, read: Option<&[u32]>) -> Attended {
+    pub(crate) fn attend(&self, [x, sources, targets]: [&[f32]; 3], width: usize, read: Option<&[u32]>) -> Vec<f32> {
         dispatch(Attend { graph: self, x, scores: [sources, targets], width, read })
     }
 
@@ -59,10 +61,9 @@ impl AttentionGraph {
     /// and that by `s_j + t_i` is `α_ij (p_ij − Σ_k α_ik p_ik)`, by the rule for softmax, times the slope of LeakyReLU.
     ///
     /// # Shapes
-    /// `inputs`: as in [`Self::attend`]; `attention`: `[links]`; `g`: row-major `[n, width]`. Returns the shapes of the
-    /// inputs.
-    pub(crate) fn gradient(&self, inputs: [&[f32]; 3], attention: &[f32], g: &[f32], width: usize) -> [Vec<f32>; 3] {
-        dispatch(Gradient { graph: self, inputs, attention, g, width })
+    /// `inputs`: as in [`Self::attend`]; `g`: row-major `[n, width]`. Returns the shapes of the inputs.
+    pub(crate) fn gradient(&self, inputs: [&[f32]; 3], g: &[f32], width: usize) -> [Vec<f32>; 3] {
+        dispatch(Gradient { graph: self, inputs, g, width })
     }
 
     /// The same attention over links in both directions, for devices that gather gradients along reverse links.
@@ -79,7 +80,7 @@ impl AttentionGraph {
             row.dedup_by_key(|&mut (other, _)| other);
             row
         });
-        Self { links: matrix(self.links.n_rows(), rows), double_weight: self.double_weight }
+        Self::over(matrix(self.links.n_rows(), rows), self.double_weight)
     }
 
     /// The links, self-loops among them.

@@ -88,10 +88,10 @@ pub(crate) fn activate<B: DeviceOps>(x: Tracked<B>, activation: &Activation<B>) 
 /// [`AttentionGraph::attend`](crate::attention::AttentionGraph::attend).
 pub(crate) fn attend<B: DeviceOps>(graph: &B::Links, inputs: [Tracked<B>; 3], read: &ReadRows) -> Tracked<B> {
     differentiable(inputs, |inputs| {
-        let (output, attention) = B::attend(graph, &inputs, read.as_deref());
+        let (output, shares) = B::attend(graph, &inputs, read.as_deref());
         let graph = graph.clone();
         // What nobody read has no gradient, and such nodes are passed over.
-        (output, move |gradient| B::attend_gradient(&graph, &inputs, attention.clone(), gradient))
+        (output, move |gradient| B::attend_gradient(&graph, &inputs, shares.clone(), gradient))
     })
 }
 

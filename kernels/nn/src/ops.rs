@@ -54,6 +54,8 @@ pub(crate) trait DeviceOps: Backend {
     type Sparse: Clone + Debug + Send + Sync + 'static;
     /// Links of an attention graph.
     type Links: Clone + Debug + Send + Sync + 'static;
+    /// What [`Self::attend`] keeps of the attention of every link for its gradient.
+    type Shares: Clone + Debug + Send + Sync + 'static;
     /// Labelled nodes.
     type Labelled: Clone + Debug + Send + Sync + 'static;
     /// Dropout of every model of the batch.
@@ -107,24 +109,24 @@ pub(crate) trait DeviceOps: Backend {
     fn column_sums(x: FloatTensor<Self>) -> FloatTensor<Self> {
         Self::float_sum_dim(x, 1)
     }
-    /// [`AttentionGraph::attend`] of every model: the output, and the attention of every link. Rows of nodes
+    /// [`AttentionGraph::attend`] of every model: the output, and what its gradient needs beside the inputs. Rows of nodes
     /// that nobody reads have no meaning.
     ///
     /// # Shapes
-    /// Returns `[models, n, width]` and `[models, links, 1]`.
+    /// Returns `[models, n, width]`.
     fn attend(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
         read: Option<&[u32]>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
-    /// Gradients of the inputs of [`Self::attend`], given its attention and the gradient of its output.
+    ) -> (FloatTensor<Self>, Self::Shares);
+    /// Gradients of the inputs of [`Self::attend`], given what it kept and the gradient of its output.
     ///
     /// # Shapes
-    /// `attention`: `[models, links, 1]`; `gradient`: `[models, n, width]`. Returns the shapes of the inputs.
+    /// `gradient`: `[models, n, width]`. Returns the shapes of the inputs.
     fn attend_gradient(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
-        attention: FloatTensor<Self>,
+        shares: Self::Shares,
         gradient: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3];
     /// The function of hidden units, with dropout.

@@ -33,6 +33,8 @@ where
 {
     type Sparse = DeviceSparse<R>;
     type Links = DeviceLinks<R>;
+    /// The share of every link, `[models, links, 1]`.
+    type Shares = CubeTensor<R>;
     type Labelled = DeviceLabelled<R>;
     type Dropouts = CubeTensor<R>;
     type AllRates = CubeTensor<R>;
@@ -105,17 +107,17 @@ where
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
         _: Option<&[u32]>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    ) -> (FloatTensor<Self>, Self::Shares) {
         device_links::attend(graph, inputs)
     }
 
     fn attend_gradient(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
-        attention: FloatTensor<Self>,
+        shares: Self::Shares,
         gradient: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3] {
-        device_links::attend_gradient(graph, inputs, attention, gradient)
+        device_links::attend_gradient(graph, inputs, shares, gradient)
     }
 
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {

@@ -25,6 +25,8 @@ type HostTensor = FloatTensor<Flex>;
 impl DeviceOps for Flex {
     type Sparse = Arc<SparseMap>;
     type Links = Arc<AttentionGraph>;
+    /// Shares are worked out again: to keep them takes longer, because every link of a dense graph has one.
+    type Shares = ();
     type Labelled = Arc<[(u32, u16)]>;
     type Dropouts = Arc<[Dropout]>;
     type AllRates = Arc<[Rates]>;
@@ -54,34 +56,29 @@ impl DeviceOps for Flex {
         each(&[&x], |[x]| matrix.multiply_rows(x, width, rows), [n_rows * width], [matrix.n_rows(), width])
     }
 
-    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>, read: Option<&[u32]>) -> (HostTensor, HostTensor) {
+    fn attend(graph: &Self::Links, inputs: &AttentionInputs<Self>, read: Option<&[u32]>) -> (HostTensor, ()) {
         let [models, rows, width] = shape::<Self>(&inputs[0]);
         let values = inputs.each_ref().map(slice);
-        let (mut outputs, mut attentions) = (Vec::new(), Vec::new());
+        let mut outputs = Vec::new();
         for model in 0..models {
             let inputs = part(&values, model, [rows * width, rows, rows]);
-            let attended = graph.attend(inputs, width, read);
-            outputs.extend(attended.output);
-            attentions.extend(attended.attention);
+            outputs.extend(graph.attend(inputs, width, read));
         }
-        let links = attentions.len() / models;
-        (tensor(outputs, [models, rows, width]), tensor(attentions, [models, links, 1]))
+        (tensor(outputs, [models, rows, width]), ())
     }
 
     fn attend_gradient(
         graph: &Self::Links,
         inputs: &AttentionInputs<Self>,
-        attention: HostTensor,
+        (): (),
         gradient: HostTensor,
     ) -> [HostTensor; 3] {
         let [models, rows, width] = shape::<Self>(&inputs[0]);
-        let links = shape::<Self>(&attention)[1];
-        let values = [&inputs[0], &inputs[1], &inputs[2], &attention, &gradient].map(slice);
+        let values = [&inputs[0], &inputs[1], &inputs[2], &gradient].map(slice);
         let mut found: [Vec<f32>; 3] = Default::default();
         for model in 0..models {
-            let sizes = [rows * width, rows, rows, links, rows * width];
-            let [x, sources, targets, attention, gradient] = part(&values, model, sizes);
-            let gradients = graph.gradient([x, sources, targets], attention, gradient, width);
+            let [x, sources, targets, gradient] = part(&values, model, [rows * width, rows, rows, rows * width]);
+            let gradients = graph.gradient([x, sources, targets], gradient, width);
             for (found, gradient) in found.iter_mut().zip(gradients) {
                 found.extend(gradient);
             }

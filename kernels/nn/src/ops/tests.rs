@@ -67,10 +67,9 @@ fn close(found: &[f32], expected: &[f32], what: &str) {
     }
 }
 
-const ATTENTION: [&str; 5] = ["attend", "shares", "on features", "on sources", "on targets"];
-const ATTENTION_OVER_MANY: [&str; 5] = [
+const ATTENTION: [&str; 4] = ["attend", "on features", "on sources", "on targets"];
+const ATTENTION_OVER_MANY: [&str; 4] = [
     "attend over many links",
-    "shares of many links",
     "on features over many links",
     "on sources over many links",
     "on targets over many links",
@@ -113,9 +112,8 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
         let [sources, targets] = scores;
         let inputs = [shaped(&x), sources, targets];
         let (output, shares) = B::attend(&links, &inputs, None);
-        let [on_features, on_sources, on_targets] =
-            B::attend_gradient(&links, &inputs, shares.clone(), shaped(&upstream));
-        let tensors = [output, shares, on_features, on_sources, on_targets];
+        let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, shaped(&upstream));
+        let tensors = [output, on_features, on_sources, on_targets];
         found.extend(names.into_iter().zip(tensors.map(to_host::<B>)));
     }
 

@@ -1,0 +1,111 @@
+//! The shares by which a node attends to its neighbours.
+//!
+//! The order of every sum is fixed, whatever the width of the processor's vectors.
+
+#![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
+
+use super::lanes::{largest, sum};
+use super::{AttentionGraph, NEGATIVE_SLOPE};
+use crate::exponential::exp;
+
+/// A sum of shares below this is worked out again by [`AttentionOfNodes::exact`], because factors may have become zero.
+const LEAST_TOTAL: f32 = 1e-20;
+
+/// The attention of every node, whose exponentials are worked out once for each node and not for each link.
+///
+/// LeakyReLU is the larger one of `z` and `0.2 z`, so `exp(LeakyReLU(s + t)) = max(exp(s) exp(t), exp(0.2 s) exp(0.2 t))`. The
+/// largest score of a source is subtracted, so that no exponential overflows.
+pub(super) struct AttentionOfNodes<'a> {
+    graph: &'a AttentionGraph,
+    /// Scores of sources, and of targets.
+    scores: [&'a [f32]; 2],
+    /// `exp(s)` and `exp(0.2 s)` of every source, with `s` its score minus the largest one.
+    of_sources: Vec<[f32; 2]>,
+    /// What both are multiplied by for every target, so that no share is above the weight of its link.
+    of_targets: Vec<[f32; 2]>,
+    /// Those of the neighbours of one node, `[longest row]`, as are the others.
+    gathered: Vec<[f32; 2]>,
+    shares: Vec<f32>,
+    slopes: Vec<f32>,
+}
+
+/// What a node's attention is made of, `[links of the node]` each.
+pub(super) struct Attention<'s> {
+    /// The share of each link; they sum to 1.
+    pub shares: &'s [f32],
+    /// The slope of LeakyReLU at the score of each link.
+    pub slopes: &'s [f32],
+}
+
+impl<'a> AttentionOfNodes<'a> {
+    /// # Shapes
+    /// `scores`, of sources and of targets: `[n]` each.
+    #[inline(always)]
+    pub(super) fn new(graph: &'a AttentionGraph, scores: [&'a [f32]; 2]) -> Self {
+        let [sources, targets] = scores;
+        let largest = largest(sources);
+        let [mut of_sources, mut of_targets] = scores.map(|scores| vec![[0.0; 2]; scores.len()]);
+        for (factors, &score) in of_sources.iter_mut().zip(sources) {
+            *factors = [exp(score - largest), exp(NEGATIVE_SLOPE * (score - largest))];
+        }
+        for (factors, &score) in of_targets.iter_mut().zip(targets) {
+            let most = largest + score;
+            *factors = [exp(most - leaky(most)), exp(NEGATIVE_SLOPE * most - leaky(most))];
+        }
+        let [shares, slopes] = [(); 2].map(|()| vec![0.0; graph.longest_row]);
+        Self { graph, scores, of_sources, of_targets, gathered: vec![[0.0; 2]; graph.longest_row], shares, slopes }
+    }
+
+    /// The attention of a node.
+    #[inline(always)]
+    pub(super) fn of(&mut self, node: usize) -> Attention<'_> {
+        let (neighbours, weights) = self.graph.links.row(node);
+        let gathered = &mut self.gathered[..neighbours.len()];
+        let shares = &mut self.shares[..neighbours.len()];
+        let slopes = &mut self.slopes[..neighbours.len()];
+        for (gathered, &j) in gathered.iter_mut().zip(neighbours) {
+            *gathered = self.of_sources[j as usize];
+        }
+        let [factor, below_zero] = self.of_targets[node];
+        let found = shares.iter_mut().zip(&mut *slopes);
+        for (((share, slope), gathered), &weight) in found.zip(&*gathered).zip(weights) {
+            let [above, below] = [gathered[0] * factor, gathered[1] * below_zero];
+            *share = weight * above.max(below);
+            *slope = if above > below { 1.0 } else { NEGATIVE_SLOPE };
+        }
+        let mut total = sum(shares);
+        if total < LEAST_TOTAL || total.is_nan() {
+            self.exact(node);
+            total = sum(&self.shares[..neighbours.len()]);
+        }
+        let shares = &mut self.shares[..neighbours.len()];
+        for share in shares.iter_mut() {
+            *share /= total;
+        }
+        Attention { shares, slopes: &self.slopes[..neighbours.len()] }
+    }
+
+    /// Writes slopes, and shares up to a factor that they have in common, by an exponential for each link. The largest score of
+    /// the neighbours is subtracted, which may be far below that of all nodes.
+    #[cold]
+    fn exact(&mut self, node: usize) {
+        let (neighbours, weights) = self.graph.links.row(node);
+        let [sources, targets] = self.scores;
+        let shares = &mut self.shares[..neighbours.len()];
+        for ((share, slope), &j) in shares.iter_mut().zip(&mut self.slopes).zip(neighbours) {
+            let score = sources[j as usize] + targets[node];
+            *share = leaky(score);
+            *slope = if score > 0.0 { 1.0 } else { NEGATIVE_SLOPE };
+        }
+        let most = largest(shares);
+        for (share, &weight) in shares.iter_mut().zip(weights) {
+            *share = weight * exp(*share - most);
+        }
+    }
+}
+
+/// LeakyReLU.
+#[inline(always)]
+fn leaky(score: f32) -> f32 {
+    if score > 0.0 { score } else { NEGATIVE_SLOPE * score }
+}
