@@ -12,10 +12,10 @@ use super::AttentionGraph;
 use super::lanes::{LANES, add_products, half, in_blocks, out_of_blocks, sum, sum_of_half, vectors};
 use super::shares::{Attention, AttentionOfNodes};
 
-/// So many sums of a row are kept side by side, so that a multiplication need not wait for the one before.
+/// So many sums of a row are kept side by side, so that an addition need not wait for the one before.
 const CHAINS: usize = 4;
 
-/// So many links of a node are passed back over at a time.
+/// The inner products of so many links of a node are completed together.
 const GROUP: usize = 64;
 
 /// A call of [`AttentionGraph::attend`].
@@ -87,7 +87,7 @@ impl Attend<'_> {
                 continue;
             }
             let (neighbours, weights) = graph.links.row(node);
-            let Attention { shares, .. } = attention.of(node);
+            let Attention { shares, .. } = attention.of_node(node);
             coefficients.clear();
             coefficients.extend(shares.iter().zip(weights).map(|(share, &weight)| share * graph.factor(weight)));
             let coefficients = coefficients.as_slice();
@@ -123,11 +123,11 @@ fn received<S: Simd, const BLOCKS: usize>(
     neighbours: &[u32],
     x: &[[f32; LANES]],
 ) -> [[f32; LANES]; BLOCKS] {
-    // Arrays of their own stay in registers. A row shorter than a group, as most are in sparse graphs, has the last one alone.
+    // Arrays of their own stay in registers. Links that are left over by fours have a sum of their own.
     let [mut a, mut b, mut c, mut d, mut last] = [[[0.0; LANES]; BLOCKS]; CHAINS + 1];
-    let (groups, rest) = coefficients.as_chunks::<CHAINS>();
+    let (fours, rest) = coefficients.as_chunks::<CHAINS>();
     let (neighbours, last_neighbours) = neighbours.as_chunks::<CHAINS>();
-    for (coefficients, neighbours) in groups.iter().zip(neighbours) {
+    for (coefficients, neighbours) in fours.iter().zip(neighbours) {
         add_message(simd, &mut a, coefficients[0], neighbours[0], x);
         add_message(simd, &mut b, coefficients[1], neighbours[1], x);
         add_message(simd, &mut c, coefficients[2], neighbours[2], x);
@@ -138,8 +138,7 @@ fn received<S: Simd, const BLOCKS: usize>(
     }
     for block in 0..BLOCKS {
         for lane in 0..LANES {
-            let chains = (a[block][lane] + b[block][lane]) + (c[block][lane] + d[block][lane]);
-            last[block][lane] += chains;
+            last[block][lane] += (a[block][lane] + b[block][lane]) + (c[block][lane] + d[block][lane]);
         }
     }
     last
@@ -173,7 +172,7 @@ impl AttentionGraph {
             if gradient.as_flattened().iter().all(|&g| g == 0.0) {
                 continue;
             }
-            let Attention { shares, slopes } = attention.of(node);
+            let Attention { shares, slopes } = attention.of_node(node);
             // The compiler knows that this array does not overlap the sums, so it keeps it in registers.
             let mut own = [[0.0; LANES]; BLOCKS];
             let gradient = if BLOCKS == 0 {
@@ -198,8 +197,9 @@ impl AttentionGraph {
                 *pull *= self.factor(weight);
             }
             let changes = &mut changes[..neighbours.len()];
-            for ((change, share), pull) in changes.iter_mut().zip(shares).zip(&*pulls) {
-                *change = share * pull;
+            // The terms of the mean stand where the changes will.
+            for ((term, share), pull) in changes.iter_mut().zip(shares).zip(&*pulls) {
+                *term = share * pull;
             }
             let mean = sum(changes);
             for (((change, &share), &slope), &pull) in changes.iter_mut().zip(shares).zip(slopes).zip(&*pulls) {

@@ -8,22 +8,28 @@ use super::lanes::{largest, sum};
 use super::{AttentionGraph, NEGATIVE_SLOPE};
 use crate::exponential::exp;
 
-/// A sum of shares below this is worked out again by [`AttentionOfNodes::exact`], because factors may have become zero.
+/// A row whose shares, before their sum divides them, sum to less than this is worked out again link by link. A share that became zero
+/// by mistake is less than 1e-37 times the weight of its link, so beside such a sum nothing is lost.
 const LEAST_TOTAL: f32 = 1e-20;
+
+/// The larger one of two products is taken for that above zero only if it is larger by this factor, which is more than rounding. So a
+/// score of zero has the slope below zero, as in the formula.
+const MARGIN: f32 = 1.0 + 1e-5;
 
 /// The attention of every node, whose exponentials are worked out once for each node and not for each link.
 ///
-/// LeakyReLU is the larger one of `z` and `0.2 z`, so `exp(LeakyReLU(s + t)) = max(exp(s) exp(t), exp(0.2 s) exp(0.2 t))`. The
-/// largest score of a source is subtracted, so that no exponential overflows.
+/// LeakyReLU is the larger one of `z` and `0.2 z`, so `exp(LeakyReLU(s + t)) = max(exp(s) exp(t), exp(0.2 s) exp(0.2 t))`. From the
+/// score of a source the largest one is subtracted, and from that of a target what then makes the largest share 1, so that nothing
+/// overflows.
 pub(super) struct AttentionOfNodes<'a> {
     graph: &'a AttentionGraph,
     /// Scores of sources, and of targets.
     scores: [&'a [f32]; 2],
     /// `exp(s)` and `exp(0.2 s)` of every source, with `s` its score minus the largest one.
     of_sources: Vec<[f32; 2]>,
-    /// What both are multiplied by for every target, so that no share is above the weight of its link.
+    /// What both are multiplied by for every target.
     of_targets: Vec<[f32; 2]>,
-    /// Those of the neighbours of one node, `[longest row]`, as are the others.
+    /// `of_sources` of the neighbours of one node. This and the next two have room for the longest row.
     gathered: Vec<[f32; 2]>,
     shares: Vec<f32>,
     slopes: Vec<f32>,
@@ -58,7 +64,7 @@ impl<'a> AttentionOfNodes<'a> {
 
     /// The attention of a node.
     #[inline(always)]
-    pub(super) fn of(&mut self, node: usize) -> Attention<'_> {
+    pub(super) fn of_node(&mut self, node: usize) -> Attention<'_> {
         let (neighbours, weights) = self.graph.links.row(node);
         let gathered = &mut self.gathered[..neighbours.len()];
         let shares = &mut self.shares[..neighbours.len()];
@@ -66,16 +72,16 @@ impl<'a> AttentionOfNodes<'a> {
         for (gathered, &j) in gathered.iter_mut().zip(neighbours) {
             *gathered = self.of_sources[j as usize];
         }
-        let [factor, below_zero] = self.of_targets[node];
+        let [above_zero, below_zero] = self.of_targets[node];
         let found = shares.iter_mut().zip(&mut *slopes);
         for (((share, slope), gathered), &weight) in found.zip(&*gathered).zip(weights) {
-            let [above, below] = [gathered[0] * factor, gathered[1] * below_zero];
+            let [above, below] = [gathered[0] * above_zero, gathered[1] * below_zero];
             *share = weight * above.max(below);
-            *slope = if above > below { 1.0 } else { NEGATIVE_SLOPE };
+            *slope = if above > MARGIN * below { 1.0 } else { NEGATIVE_SLOPE };
         }
         let mut total = sum(shares);
         if total < LEAST_TOTAL || total.is_nan() {
-            self.exact(node);
+            self.attend_by_link(node);
             total = sum(&self.shares[..neighbours.len()]);
         }
         let shares = &mut self.shares[..neighbours.len()];
@@ -87,8 +93,8 @@ impl<'a> AttentionOfNodes<'a> {
 
     /// Writes slopes, and shares up to a factor that they have in common, by an exponential for each link. The largest score of
     /// the neighbours is subtracted, which may be far below that of all nodes.
-    #[cold]
-    fn exact(&mut self, node: usize) {
+    #[inline(always)]
+    fn attend_by_link(&mut self, node: usize) {
         let (neighbours, weights) = self.graph.links.row(node);
         let [sources, targets] = self.scores;
         let shares = &mut self.shares[..neighbours.len()];

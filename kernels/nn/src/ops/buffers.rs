@@ -31,7 +31,7 @@ pub(crate) struct DeviceLinks<R: CubeRuntime> {
     pub links: Compressed<R>,
     /// Weights as they multiply messages.
     pub factors: CubeTensor<R>,
-    /// The number of every link: the order of links in which attention is given.
+    /// The number of every link: the order of links in which shares are given.
     pub identity: CubeTensor<R>,
     /// For every link, the number of the one in the other direction.
     pub reverse: CubeTensor<R>,
