@@ -12,9 +12,15 @@ use crate::exponential::exp;
 /// by mistake is less than 1e-37 times the weight of its link, so beside such a sum nothing is lost.
 const LEAST_TOTAL: f32 = 1e-20;
 
-/// The larger one of two products is taken for that above zero only if it is larger by this factor, which is more than rounding. So a
-/// score of zero has the slope below zero, as in the formula.
-const MARGIN: f32 = 1.0 + 1e-5;
+/// What the shares of a link take from its source. It is read at once.
+#[derive(Clone, Copy, Default)]
+#[repr(align(16))]
+struct Source {
+    /// `exp(s)` and `exp(0.2 s)`, with `s` the score minus the largest one.
+    above_zero: f32,
+    below_zero: f32,
+    score: f32,
+}
 
 /// The attention of every node, whose exponentials are worked out once for each node and not for each link.
 ///
@@ -25,12 +31,11 @@ pub(super) struct AttentionOfNodes<'a> {
     graph: &'a AttentionGraph,
     /// Scores of sources, and of targets.
     scores: [&'a [f32]; 2],
-    /// `exp(s)` and `exp(0.2 s)` of every source, with `s` its score minus the largest one.
-    of_sources: Vec<[f32; 2]>,
-    /// What both are multiplied by for every target.
+    of_sources: Vec<Source>,
+    /// What both exponentials of a source are multiplied by, for every target.
     of_targets: Vec<[f32; 2]>,
     /// `of_sources` of the neighbours of one node. This and the next two have room for the longest row.
-    gathered: Vec<[f32; 2]>,
+    gathered: Vec<Source>,
     shares: Vec<f32>,
     slopes: Vec<f32>,
 }
@@ -50,16 +55,26 @@ impl<'a> AttentionOfNodes<'a> {
     pub(super) fn new(graph: &'a AttentionGraph, scores: [&'a [f32]; 2]) -> Self {
         let [sources, targets] = scores;
         let largest = largest(sources);
-        let [mut of_sources, mut of_targets] = scores.map(|scores| vec![[0.0; 2]; scores.len()]);
-        for (factors, &score) in of_sources.iter_mut().zip(sources) {
-            *factors = [exp(score - largest), exp(NEGATIVE_SLOPE * (score - largest))];
+        let mut of_sources = vec![Source::default(); sources.len()];
+        for (source, &score) in of_sources.iter_mut().zip(sources) {
+            let above_zero = exp(score - largest);
+            *source = Source { above_zero, below_zero: exp(NEGATIVE_SLOPE * (score - largest)), score };
         }
+        let mut of_targets = vec![[0.0; 2]; targets.len()];
         for (factors, &score) in of_targets.iter_mut().zip(targets) {
             let most = largest + score;
             *factors = [exp(most - leaky(most)), exp(NEGATIVE_SLOPE * most - leaky(most))];
         }
         let [shares, slopes] = [(); 2].map(|()| vec![0.0; graph.longest_row]);
-        Self { graph, scores, of_sources, of_targets, gathered: vec![[0.0; 2]; graph.longest_row], shares, slopes }
+        Self {
+            graph,
+            scores,
+            of_sources,
+            of_targets,
+            gathered: vec![Source::default(); graph.longest_row],
+            shares,
+            slopes,
+        }
     }
 
     /// The attention of a node.
@@ -73,11 +88,11 @@ impl<'a> AttentionOfNodes<'a> {
             *gathered = self.of_sources[j as usize];
         }
         let [above_zero, below_zero] = self.of_targets[node];
+        let target = self.scores[1][node];
         let found = shares.iter_mut().zip(&mut *slopes);
         for (((share, slope), gathered), &weight) in found.zip(&*gathered).zip(weights) {
-            let [above, below] = [gathered[0] * above_zero, gathered[1] * below_zero];
-            *share = weight * above.max(below);
-            *slope = if above > MARGIN * below { 1.0 } else { NEGATIVE_SLOPE };
+            *share = weight * (gathered.above_zero * above_zero).max(gathered.below_zero * below_zero);
+            *slope = if gathered.score + target > 0.0 { 1.0 } else { NEGATIVE_SLOPE };
         }
         let mut total = sum(shares);
         if total < LEAST_TOTAL || total.is_nan() {
