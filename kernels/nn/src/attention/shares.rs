@@ -8,8 +8,8 @@ use super::lanes::{largest, sum};
 use super::{AttentionGraph, NEGATIVE_SLOPE};
 use crate::exponential::exp;
 
-/// A row whose shares, before their sum divides them, sum to less than this is worked out again link by link. A share that became zero
-/// by mistake is less than 1e-37 times the weight of its link, so beside such a sum nothing is lost.
+/// A row whose shares, before their sum divides them, sum to less than this is worked out again link by link. A share that became
+/// zero by mistake is less than 1e-37 times the weight of its link, so beside such a sum nothing is lost.
 const LEAST_TOTAL: f32 = 1e-20;
 
 /// What the shares of a link take from its source. It is read at once.
