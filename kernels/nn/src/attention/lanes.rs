@@ -69,6 +69,7 @@ pub(super) fn sum_of_half([a, b, c, d]: [f32; LANES / 2]) -> f32 {
     (a + c) + (b + d)
 }
 
+/// The sum of all values.
 #[inline(always)]
 pub(super) fn sum(values: &[f32]) -> f32 {
     let (blocks, rest) = values.as_chunks::<LANES>();

@@ -29,8 +29,8 @@ struct Source {
 /// overflows.
 pub(super) struct AttentionOfNodes<'a> {
     graph: &'a AttentionGraph,
-    /// Scores of sources, and of targets.
-    scores: [&'a [f32]; 2],
+    /// Scores of targets.
+    targets: &'a [f32],
     of_sources: Vec<Source>,
     /// What both exponentials of a source are multiplied by, for every target.
     of_targets: Vec<[f32; 2]>,
@@ -68,7 +68,7 @@ impl<'a> AttentionOfNodes<'a> {
         let [shares, slopes] = [(); 2].map(|()| vec![0.0; graph.longest_row]);
         Self {
             graph,
-            scores,
+            targets,
             of_sources,
             of_targets,
             gathered: vec![Source::default(); graph.longest_row],
@@ -88,7 +88,7 @@ impl<'a> AttentionOfNodes<'a> {
             *gathered = self.of_sources[j as usize];
         }
         let [above_zero, below_zero] = self.of_targets[node];
-        let target = self.scores[1][node];
+        let target = self.targets[node];
         let found = shares.iter_mut().zip(&mut *slopes);
         for (((share, slope), gathered), &weight) in found.zip(&*gathered).zip(weights) {
             *share = weight * (gathered.above_zero * above_zero).max(gathered.below_zero * below_zero);
@@ -96,7 +96,7 @@ impl<'a> AttentionOfNodes<'a> {
         }
         let mut total = sum(shares);
         if total < LEAST_TOTAL || total.is_nan() {
-            self.attend_by_link(node);
+            self.share_by_link(node);
             total = sum(&self.shares[..neighbours.len()]);
         }
         let shares = &mut self.shares[..neighbours.len()];
@@ -106,17 +106,14 @@ impl<'a> AttentionOfNodes<'a> {
         Attention { shares, slopes: &self.slopes[..neighbours.len()] }
     }
 
-    /// Writes slopes, and shares up to a factor that they have in common, by an exponential for each link. The largest score of
-    /// the neighbours is subtracted, which may be far below that of all nodes.
+    /// Writes the shares of a node whose neighbours were gathered, up to a factor that they have in common, by an exponential for
+    /// each link. The largest score of the neighbours is subtracted, which may be far below that of all nodes.
     #[inline(always)]
-    fn attend_by_link(&mut self, node: usize) {
-        let (neighbours, weights) = self.graph.links.row(node);
-        let [sources, targets] = self.scores;
-        let shares = &mut self.shares[..neighbours.len()];
-        for ((share, slope), &j) in shares.iter_mut().zip(&mut self.slopes).zip(neighbours) {
-            let score = sources[j as usize] + targets[node];
-            *share = leaky(score);
-            *slope = if score > 0.0 { 1.0 } else { NEGATIVE_SLOPE };
+    fn share_by_link(&mut self, node: usize) {
+        let (_, weights) = self.graph.links.row(node);
+        let shares = &mut self.shares[..weights.len()];
+        for (share, source) in shares.iter_mut().zip(&self.gathered) {
+            *share = leaky(source.score + self.targets[node]);
         }
         let most = largest(shares);
         for (share, &weight) in shares.iter_mut().zip(weights) {
