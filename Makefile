@@ -58,7 +58,7 @@ client:                   ## The program of a node by itself, linked statically
 audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
 	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
 	AUDIT=1 cargo test --release --locked -p veilgraph --test end_to_end -- --nocapture --test-threads 1
-digests: build            ## Compare the bytes of server artifacts with those of commit 228681b: make digests DATA_DIR=... PUBLISHED=...
+digests: build            ## Compare the bytes of server artifacts with those of tests/golden/digests.csv: make digests DATA_DIR=... PUBLISHED=...
 	python3 tests/golden/digests.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) \
 		$(if $(PUBLISHED),--published $(PUBLISHED)) --against tests/golden/digests.csv
 fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
@@ -103,7 +103,7 @@ book:                     ## Make the book of docs/ (book/index.html; mdBook is 
 	test -x $(TOOLS)/bin/mdbook || env -u CARGO_TARGET_DIR cargo install mdbook --version 0.5.4 --locked --no-default-features --features search --root $(TOOLS)
 	$(TOOLS)/bin/mdbook build
 	grep -rlE 'href="(\.\./)+(README|ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.html' book | xargs -r sed -i -E 's#href="((\.\./)+)(README|ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.html#href="\1\3.md#g'
-install: build            ## Install program, manual pages and completions: make install PREFIX=$$HOME/.local
+install: build            ## Install program, manual pages and completions: make install PREFIX=/usr/local
 	rm -rf $(TARGET)/man && $(VEILGRAPH) -q man --to $(TARGET)/man
 	install -Dt $(PREFIX)/bin $(VEILGRAPH)
 	install -Dm644 -t $(PREFIX)/share/man/man1 $(TARGET)/man/*.1

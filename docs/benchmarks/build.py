@@ -60,7 +60,7 @@ def main():
         target = options.target or pathlib.Path(folder, "target")
         wall, processor = timed(["cargo", "build", "--release", "--locked", "--timings", "--quiet"], target)
         seconds = crates(target)
-        print("| what | found | reach |")
+        print("| what | found | goal |")
         print("|---|---:|---:|")
         print(f"| first build, minutes of processor time | {processor / 60:.1f} | 15 |")
         print(f"| first build, minutes on {os.cpu_count()} processors | {wall / 60:.1f} | 8 on 2 |")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a user waits for, with the reach of each figure beside it: speed.md.
+"""What a user waits for, with the goal of each figure beside it: speed.md.
 
 usage: speed.py [--data-dir DIR] [--veilgraph PROGRAM] [--repeat N] [--rows NAME...] [--million] > table.md
        speed.py --estimators [GRAPH...] --data-dir DIR [--repeat N] > table.md      "Time and memory" of estimators.md
@@ -145,8 +145,8 @@ class Runs:
         return f"{statistics.median(took):.2f}{between}"
 
 
-def row(what, found, reach):
-    print(f"| {what} | {found} | {reach} |", flush=True)
+def row(what, found, goal):
+    print(f"| {what} | {found} | {goal} |", flush=True)
 
 
 def pairs(options):
@@ -163,8 +163,8 @@ def best(options):
     row(f"{what}: similarity, one task after the other, s", alone.stage("similarity"), 3)
     runs = Runs(options, config)
     row(f"{what}: similarity, both tasks side by side, added up, s", runs.stage("similarity"), "")
-    for stage, reach in [("estimate", 15), ("construct", 3), ("evaluate", 4)]:
-        row(f"{what}: {stage}, s", runs.stage(stage), reach)
+    for stage, goal in [("estimate", 15), ("construct", 3), ("evaluate", 4)]:
+        row(f"{what}: {stage}, s", runs.stage(stage), goal)
     row(f"{what}: peak MiB", f"{runs.peak:.0f}", 1024)
 
 
@@ -202,15 +202,15 @@ def million(options):
 def estimators(options):
     """A row for each graph: one process, one task at a time, all three budgets one after the other."""
     print("| graph | nodes | `similarity`, s | `class-beliefs`, s | `estimate` at 1 nat, s | at 2 nats, s "
-          "| at 4 nats, s | reach, s | whole process, MiB | reach, MiB |")
+          "| at 4 nats, s | goal, s | whole process, MiB | goal, MiB |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for graph in options.estimators or GRAPHS:
         runs = Runs(options, ESTIMATORS.format(graph=graph), ["--jobs", "1"])
-        nodes, reach = GRAPHS[graph]
+        nodes, goal = GRAPHS[graph]
         cells = [runs.took(lambda task: task["function"] == name) for name in ("similarity", "class-beliefs")]
         cells += [runs.took(lambda task: task["stage"] == "estimate" and f"epsilon-{epsilon}," in task["label"])
                   for epsilon in (1, 2, 4)]
-        print(f"| {graph} | {nodes:,} | {' | '.join(cells)} | {reach} | {runs.peak:.0f} | 1,024 |", flush=True)
+        print(f"| {graph} | {nodes:,} | {' | '.join(cells)} | {goal} | {runs.peak:.0f} | 1,024 |", flush=True)
 
 
 ROWS = {"pairs": pairs, "best": best, "solitude": solitude, "soft": soft, "releases": releases}
@@ -230,7 +230,7 @@ def main():
             parser.error("--estimators reads public graphs: name their folder with --data-dir")
         estimators(options)
         return
-    print("| what | median (least to most) | reach |")
+    print("| what | median (least to most) | goal |")
     print("|---|---:|---:|")
     for name in options.rows:
         if options.data_dir or name in ("pairs", "best", "releases"):
