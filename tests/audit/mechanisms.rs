@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use veilgraph_bounds::Guesses;
-use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::count_noise::{CountNoise, DegreeNoise};
 use veilgraph_privacy::discrete_laplace::{Rate, discrete_laplace};
 use veilgraph_privacy::generalized_response::GeneralizedResponse;
 use veilgraph_privacy::one_bit::OneBit;
@@ -36,6 +36,7 @@ struct Channel {
 type Guess = dyn Fn(bool, &mut ChaCha20Rng) -> bool;
 
 fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
+    let count_noise = CountNoise::new(epsilon, DegreeNoise::DiscreteLaplace, 1).expect("representable");
     let response = RandomizedResponse::new(flip_of, 64);
     let in_lanes = threshold(flip_of);
     let bit = OneBit::new(flip_of).expect("representable");
@@ -56,8 +57,7 @@ fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
         Channel {
             name: "discrete Laplace, degree",
             guess: Box::new(move |secret, rng| {
-                let noisy = noisy_degree(10 + usize::from(secret), epsilon, DegreeNoise::DiscreteLaplace, rng);
-                (noisy.expect("representable") > 10.0) == secret
+                (count_noise.add(10 + usize::from(secret), rng) > 10.0) == secret
             }),
         },
         Channel {

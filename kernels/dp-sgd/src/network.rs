@@ -151,7 +151,8 @@ impl Network {
         softmax(&mut room.classes);
     }
 
-    /// Adds to `gradient` that of one sample's cross-entropy, scaled down to a norm of at most `bound`.
+    /// Adds to `gradient` that of one sample's cross-entropy, scaled down to a norm of at most `bound`. One whose norm overflows
+    /// is left out.
     ///
     /// # Privacy
     /// The norm is computed in single precision from products, without laying the gradient out.
@@ -176,6 +177,10 @@ impl Network {
         }
         let scale = if bound.is_finite() {
             let norm = self.squared_norm(inputs, terms, total, room).sqrt();
+            // A gradient whose norm is no finite number cannot be scaled down to the bound, so it must not count.
+            if !norm.is_finite() {
+                return;
+            }
             if norm > bound { bound / norm } else { 1.0 }
         } else {
             1.0
@@ -222,7 +227,8 @@ impl Network {
                 first += 2.0 * product * dot(slopes(a), slopes(b));
             }
         }
-        first.max(0.0) + second
+        // Rounding may leave less than nothing. What is no number stays so.
+        if first < 0.0 { second } else { first + second }
     }
 }
 

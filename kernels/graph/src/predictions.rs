@@ -66,6 +66,9 @@ impl Artifact for Predictions {
 
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let n_classes: usize = facts.get("n_classes")?;
+        if n_classes == 0 {
+            return Err(Invalid("predictions without a class".to_owned()));
+        }
         let settings: String = facts.get("settings")?;
         let mut models: Vec<ModelPredictions> = Vec::new();
         for block in blocks {

@@ -219,8 +219,8 @@ impl Artifact for WeightedGraph {
                 }
             }
         }
-        if directed && !links.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) {
-            return Err(Invalid("the links of a directed graph do not ascend".to_owned()));
+        if !links.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) {
+            return Err(Invalid("the links of a graph do not ascend, or one of them comes twice".to_owned()));
         }
         let links = if is_dense { Links::Bits(bits) } else { Links::Listed(links) };
         Ok(Self { construction: facts.get("variant")?, n_nodes, directed, links })

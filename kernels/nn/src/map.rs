@@ -83,12 +83,13 @@ impl LinearMap {
 
     /// `D^{-1} W` with `D` the row sums of `W`: the weighted mean over neighbours.
     ///
-    /// Row sums below `least` count as `least`; an empty neighbourhood has mean zero.
+    /// Row sums below `least` count as `least`; a neighbourhood that is empty, or whose sum is no normal number, has mean zero.
     ///
     /// # Source
     /// Blink, equation 22.
     pub(crate) fn mean(graph: &Arc<GraphOperator>, least: f32) -> Self {
-        let scale = |sum: f32| if sum.max(least) > 0.0 { 1.0 / sum.max(least) } else { 0.0 };
+        // The inverse of a smaller sum would overflow.
+        let scale = |sum: f32| if sum.max(least) >= f32::MIN_POSITIVE { 1.0 / sum.max(least) } else { 0.0 };
         let left = graph.row_sums().into_iter().map(scale).collect();
         Self::propagation(graph, Scaling { left, right: vec![1.0; graph.n_nodes()], loops: false })
     }

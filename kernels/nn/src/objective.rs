@@ -132,7 +132,7 @@ impl NoisyObjective {
             for &(node, class) in &self.targets {
                 let row = node as usize * width..(node as usize + 1) * width;
                 let probabilities = softmax(&logits[row.clone()]);
-                let own = probabilities[usize::from(class)].max(f64::MIN_POSITIVE);
+                let own = at_least_smallest(probabilities[usize::from(class)]);
                 let sent = self.other + self.excess * own;
                 loss -= libm::log(sent);
                 for (at, (out, probability)) in gradient[row].iter_mut().zip(&probabilities).enumerate() {
@@ -166,11 +166,17 @@ impl NoisyObjective {
         let width = self.n_classes;
         let loss_of = |&(node, class): &(u32, u16)| {
             let probabilities = softmax(&logits[node as usize * width..(node as usize + 1) * width]);
-            -libm::log(self.other + self.excess * probabilities[usize::from(class)].max(f64::MIN_POSITIVE))
+            -libm::log(self.other + self.excess * at_least_smallest(probabilities[usize::from(class)]))
         };
         let loss = labelled.iter().map(loss_of).sum::<f64>() / labelled.len() as f64;
         Score { loss, ..score(logits, width, labelled) }
     }
+}
+
+/// A probability whose logarithm is taken: at least the smallest positive number. What is no number stays so, and fails
+/// the model.
+fn at_least_smallest(probability: f64) -> f64 {
+    if probability < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { probability }
 }
 
 /// Class probabilities of one node.

@@ -23,6 +23,9 @@ const MOST_BITS: i32 = 48;
 const BITS: i32 = 32;
 
 impl Rate {
+    /// The least and the largest rate of [`Self::at_most`], in nats.
+    pub const COARSE_RANGE: [f64; 2] = [1.0 / DENOMINATOR as f64, 2048.0];
+
     /// The largest representable rate that is at most `epsilon`, so that the budget is never exceeded.
     #[must_use]
     pub fn at_most(epsilon: f64) -> Option<Self> {

@@ -27,15 +27,14 @@ pub fn flip_probability(epsilon: f64) -> f64 {
 /// An infinite budget flips nothing.
 #[must_use]
 pub fn threshold(epsilon: f64) -> u64 {
-    const WORDS: f64 = 18_446_744_073_709_551_616.0;
     if epsilon.is_infinite() {
         return 0;
     }
-    // The exponential is off by some 2^-52, relative; the margin of 2^-48 makes the rounding one-sided.
-    let margin = 1.0 + 65_536.0 / WORDS;
-    let words = libm::ceil(flip_probability(epsilon) * margin * WORDS);
-    (words as u64).clamp(1, 1 << 63)
+    threshold_at_least(flip_probability(epsilon)).min(HALF)
 }
+
+/// The threshold of a probability of 1/2, beyond which a flipped bit would tell as much as one that is kept.
+const HALF: u64 = 1 << 63;
 
 /// 64 independent bits, each set with probability `threshold / 2^64` exactly.
 ///
@@ -75,10 +74,11 @@ impl RandomizedResponse {
         Self::with_threshold(threshold(epsilon), n_nodes)
     }
 
-    /// Flips with a `probability` of at most 1/2 that is rounded up, on lists with a bit for each of `n_nodes`.
+    /// Flips with a `probability` that is rounded up, and is then at least `2^-64` and at most 1/2, on lists with a bit for each
+    /// of `n_nodes`.
     #[must_use]
     pub fn with_probability(probability: f64, n_nodes: usize) -> Self {
-        Self::with_threshold(threshold_at_least(probability), n_nodes)
+        Self::with_threshold(threshold_at_least(probability).min(HALF), n_nodes)
     }
 
     fn with_threshold(threshold: u64, n_nodes: usize) -> Self {

@@ -28,7 +28,8 @@ impl PropagationStep {
     /// Makes the step of `graph`.
     #[must_use]
     pub fn new(graph: &Arc<GraphOperator>) -> Self {
-        let root = |sum: f32| if sum > 0.0 { 1.0 / sum.sqrt() } else { 0.0 };
+        // The product of two inverse roots of smaller sums could overflow.
+        let root = |sum: f32| if sum >= f32::MIN_POSITIVE { 1.0 / sum.sqrt() } else { 0.0 };
         let scale: Vec<f32> = graph.row_sums().into_iter().map(root).collect();
         let GraphOperator::Sparse(weights) = graph.as_ref() else {
             let scaling = Scaling { left: scale.clone(), right: scale, loops: false };

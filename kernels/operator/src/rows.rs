@@ -24,7 +24,7 @@ pub fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>)
     matrix.unwrap_or_else(|invalid| unreachable!("rows are made in order from valid ones: {invalid}"))
 }
 
-/// The product of two sparse matrices; `None` if it has `most` entries or more.
+/// The product of two sparse matrices; `None` if it has `most` entries or more, or one that is no finite number.
 ///
 /// # Shapes
 /// `left`: `[n, m]`; `right`: `[m, k]`. Returns `[n, k]`.
@@ -50,15 +50,15 @@ pub fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option
             return None;
         }
         columns.sort_unstable();
-        rows.push(
-            columns
-                .into_iter()
-                .map(|k| {
-                    met[k as usize] = false;
-                    (k, std::mem::take(&mut sums[k as usize]))
-                })
-                .collect(),
-        );
+        let mut row = Vec::with_capacity(columns.len());
+        for k in columns {
+            met[k as usize] = false;
+            row.push((k, std::mem::take(&mut sums[k as usize])));
+        }
+        if row.iter().any(|(_, sum)| !sum.is_finite()) {
+            return None;
+        }
+        rows.push(row);
     }
     Some(matrix(right.n_columns(), rows))
 }

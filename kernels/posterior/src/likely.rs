@@ -10,9 +10,14 @@ use crate::model::{Posterior, sigmoid};
 pub use logit_counts::LogitCounts;
 pub use threshold::LikelyThreshold;
 
+/// Pairs with lower log odds are never among the most likely ones: in single precision their probabilities would be 0, or
+/// so small that the inverse of their sum overflows.
+const LEAST_LOGIT: f64 = -87.0;
+
 impl Posterior {
     /// Returns the most likely pairs `(i, j, P)` with `i < j`, in no particular order: so many that they make up
-    /// `⌊multiple · Σ P⌋` entries of the symmetric matrix `P`, in which a pair has two. Ties are all kept.
+    /// `⌊multiple · Σ P⌋` entries of the symmetric matrix `P`, in which a pair has two. Ties are all kept. They are fewer where
+    /// too few pairs have a probability above `1e-38`.
     ///
     /// # Complexity
     /// `O(n log n + known pairs + pairs that are found)`.
@@ -27,6 +32,9 @@ impl Posterior {
         }
         let mut found = Vec::new();
         self.visit_pairs(|logit| logit >= threshold, |i, j, logit| found.push((i, j, sigmoid(logit))));
+        if found.is_empty() {
+            return Vec::new();
+        }
         let rank = (rank as usize).min(found.len());
         // Ties are decided on the probability itself, which no longer grows where the logit still does.
         let (_, &mut (_, _, least), _) = found.select_nth_unstable_by(rank - 1, |a, b| b.2.total_cmp(&a.2));
@@ -45,7 +53,7 @@ impl Posterior {
         }
     }
 
-    /// Returns how many pairs are the most likely ones, and a bound on their logits: every one of them reaches it, and
+    /// Returns how many pairs are the most likely ones at most, and a bound on their logits: every one of them reaches it, and
     /// few others do. `counts` are those of all known pairs; the evidence of this posterior is not read.
     #[must_use]
     pub fn likely_threshold(&self, counts: &LogitCounts, multiple: f64) -> LikelyThreshold {
@@ -55,7 +63,7 @@ impl Posterior {
         let n_pairs = self.n_nodes() * self.n_nodes().saturating_sub(1) / 2;
         // The number of entries is twice that of pairs, so the number of pairs is half of it, rounded up.
         let rank = ((2.0 * multiple * expected_links).floor() as usize).div_ceil(2).min(n_pairs) as u64;
-        let logit = if rank == 0 { f64::INFINITY } else { self.threshold_for(rank, counts) };
+        let logit = if rank == 0 { f64::INFINITY } else { self.threshold_for(rank, counts).max(LEAST_LOGIT) };
         LikelyThreshold { rank, logit }
     }
 

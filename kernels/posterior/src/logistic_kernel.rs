@@ -23,6 +23,8 @@ impl LogisticKernel {
         match self {
             Self::Logistic => 1.0 / sum,
             Self::LogisticSlope => exp_minus_b / (sum * sum),
+            // The limit, where the odds are too small for a number.
+            Self::Softplus if exp_x == 0.0 => 1.0 / exp_minus_b,
             Self::Softplus => libm::log1p(exp_x / exp_minus_b) / exp_x,
         }
     }

@@ -169,8 +169,15 @@ impl Posterior {
         let row = |i: usize| -> f64 {
             let corrections = self.evidence.row(i).map(|(j, Known { claims, bin })| {
                 let product = exp_minus_beta[i] * exp_minus_beta[j as usize];
-                let after = kernel.from_exp_minus(product * exp_minus_evidence[usize::from(bin)][usize::from(claims)]);
-                after - kernel.from_exp_minus(product * exp_minus_evidence[0][0])
+                let value = |bin: usize, claims: usize| {
+                    let exp_minus = product * exp_minus_evidence[bin][claims];
+                    // The integral grows with the logit, also where `e^{-logit}` is too small for a number.
+                    if kernel == LogisticKernel::Softplus && exp_minus < f64::MIN_POSITIVE {
+                        return self.beta[i] + self.beta[j as usize] + self.evidence_logits[bin][claims];
+                    }
+                    kernel.from_exp_minus(exp_minus)
+                };
+                value(usize::from(bin), usize::from(claims)) - value(0, 0)
             });
             corrections.sum()
         };

@@ -38,8 +38,13 @@ impl Posterior {
         } else {
             kernels.map(|kernel| self.pair_sum(kernel))
         };
-        // All terms are positive, and what rounding leaves of very small sums may not be.
-        PairSums { links: links.max(0.0), doubt: doubt.max(0.0), softplus: softplus.max(0.0) }
+        // All terms are positive, and what rounding leaves of very small sums may not be. What is no number stays so.
+        let at_least_nothing = |sum: f64| if sum < 0.0 { 0.0 } else { sum };
+        PairSums {
+            links: at_least_nothing(links),
+            doubt: at_least_nothing(doubt),
+            softplus: at_least_nothing(softplus),
+        }
     }
 
     /// Returns by how much the known pairs change the three sums over all pairs as if nothing were known.

@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
-use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::count_noise::{CountNoise, DegreeNoise};
 use veilgraph_privacy::randomized_response::{RandomizedResponse, flip_probability, flips, threshold};
 
 fn main() {
@@ -52,7 +52,6 @@ fn rare_flips_float(bencher: Bencher, epsilon: f64) {
 #[divan::bench(args = [DegreeNoise::DiscreteLaplace, DegreeNoise::Laplace], sample_count = 10)]
 fn thousand_degrees(bencher: Bencher, noise: DegreeNoise) {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    bencher.bench_local(|| {
-        (0..1000).map(|degree| noisy_degree(degree, 0.4, noise, &mut rng).unwrap_or(f64::NAN)).sum::<f64>()
-    });
+    let noise = CountNoise::new(0.4, noise, 1).unwrap_or(CountNoise::None);
+    bencher.bench_local(|| (0..1000).map(|degree| noise.add(degree, &mut rng)).sum::<f64>());
 }

@@ -23,9 +23,15 @@ pub enum DegreeNoise {
 /// Why no noise can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "a budget of {0} nats lies outside what integer noise on a count can represent, [2^-20, 2^11]; change epsilon or degree_fraction"
+    "a budget of {epsilon} nats lies outside what integer noise can represent here, [{least}, {most}]; change epsilon or degree_fraction"
 )]
-pub struct DegreeBudgetError(f64);
+pub struct DegreeBudgetError {
+    epsilon: f64,
+    /// The smallest budget that can be represented, in nats.
+    least: f64,
+    /// The largest one.
+    most: f64,
+}
 
 impl DegreeNoise {
     /// Name as in a config.
@@ -53,24 +59,6 @@ impl FromStr for DegreeNoise {
             .find(|noise| noise.name() == name)
             .ok_or_else(|| Invalid(format!("`{name}` is no noise on degrees")))
     }
-}
-
-/// The noisy degree that a node sends.
-///
-/// # Privacy
-/// `epsilon`-differentially private for any one bit of the list (a bit moves the degree by one) with
-/// [`DegreeNoise::DiscreteLaplace`]; with [`DegreeNoise::Laplace`] only in exact arithmetic.
-/// An infinite budget sends the degree itself.
-///
-/// # Errors
-/// When the budget is too small or too large for integer noise.
-pub fn noisy_degree(
-    degree: usize,
-    epsilon: f64,
-    noise: DegreeNoise,
-    rng: &mut impl Rng,
-) -> Result<f64, DegreeBudgetError> {
-    CountNoise::new(epsilon, noise, 1).map(|noise| noise.add(degree, rng))
 }
 
 /// Noise on a count that one bit of a list moves by one.
@@ -103,7 +91,8 @@ impl CountNoise {
             _ if epsilon.is_infinite() => Ok(Self::None),
             DegreeNoise::Laplace => Ok(Self::Laplace(1.0 / epsilon)),
             DegreeNoise::DiscreteLaplace => {
-                let rate = Rate::at_most(epsilon / steps as f64).ok_or(DegreeBudgetError(epsilon))?;
+                let [least, most] = Rate::COARSE_RANGE.map(|rate| rate * steps as f64);
+                let rate = Rate::at_most(epsilon / steps as f64).ok_or(DegreeBudgetError { epsilon, least, most })?;
                 Ok(Self::Discrete { rate, steps })
             }
         }

@@ -1,7 +1,7 @@
 //! How well link probabilities tell the true links.
 
 use veilgraph_graph::AdjacencyList;
-use veilgraph_posterior::{LinkModel, PairSums, Posterior, counts_at_least, sigmoid};
+use veilgraph_posterior::{LinkModel, LogisticKernel, PairSums, Posterior, counts_at_least, sigmoid};
 use veilgraph_privacy::NoisyDegrees;
 
 use crate::metric::{self, Metric};
@@ -31,7 +31,7 @@ pub(crate) fn link_error(
     // Σ P (1 − P) over pairs is what the model itself expects to be wrong by.
     let PairSums { links: expected_links, doubt, softplus } = posterior.pair_sums();
     let corrections: f64 = logits.iter().map(|&logit| 1.0 - 2.0 * sigmoid(logit)).sum();
-    let log_loss = (softplus - logits.iter().sum::<f64>()).max(0.0);
+    let log_loss = log_loss(posterior, softplus, &logits);
     // Over pairs, Σ P² = Σ P − Σ P (1 − P).
     let probability_of_links: f64 = logits.iter().map(|&logit| sigmoid(logit)).sum();
     let n_links = truth.n_links() as f64;
@@ -105,6 +105,32 @@ fn calibration_errors(posterior: &Posterior, logits: &[f64], expected_links: f64
     excesses.map(|excess| excess.into_iter().map(f64::abs).sum())
 }
 
+/// The sum of the log losses of all pairs, in nats: infinite where a pair is believed to be certain and is not so.
+///
+/// `softplus` is `Σ ln(1 + e^logit)` over all pairs, and `logits` are those of the true links.
+fn log_loss(posterior: &Posterior, softplus: f64, logits: &[f64]) -> f64 {
+    // Rounding may leave less than nothing.
+    let at_least_nothing = |loss: f64| if loss < 0.0 { 0.0 } else { loss };
+    if softplus.is_finite() {
+        return at_least_nothing(softplus - logits.iter().sum::<f64>());
+    }
+    // Without noise some pairs are certain. A true link among them has no loss, and neither has a pair of which nothing is left.
+    const NOTHING: f64 = -745.0;
+    let (mut n_certain, mut softplus) = (0, 0.0);
+    posterior.visit_pairs(
+        |logit| logit > NOTHING,
+        |_, _, logit| match logit {
+            f64::INFINITY => n_certain += 1,
+            logit => softplus += LogisticKernel::Softplus.at(logit),
+        },
+    );
+    let is_certain = |logit: &&f64| **logit == f64::INFINITY;
+    if logits.iter().filter(is_certain).count() < n_certain {
+        return f64::INFINITY;
+    }
+    at_least_nothing(softplus - logits.iter().filter(|logit| !is_certain(logit)).sum::<f64>())
+}
+
 /// Average precision and area under the ROC curve over all pairs; equal probabilities share a rank.
 fn ranking_scores(posterior: &Posterior, mut logits: Vec<f64>) -> (f64, f64) {
     let n = posterior.n_nodes() as f64;
@@ -125,8 +151,10 @@ fn ranking_scores(posterior: &Posterior, mut logits: Vec<f64>) -> (f64, f64) {
     let terms: Vec<(f64, f64)> = thresholds
         .iter()
         .zip(counts.chunks_exact(2).rev())
-        .map(|(&(_, hits, hits_above), counts)| {
-            let (at_least, above) = (counts[0] as f64, counts[1] as f64);
+        .map(|(&(logit, hits, hits_above), counts)| {
+            // No logit is larger than an infinite one, and the next number is infinite too.
+            let above = if logit == f64::INFINITY { 0.0 } else { counts[1] as f64 };
+            let at_least = counts[0] as f64;
             let new_hits = hits - hits_above;
             let others_above = above - hits_above;
             let others_level = at_least - above - new_hits;

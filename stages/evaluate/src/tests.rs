@@ -24,11 +24,30 @@ fn posterior(epsilon_links: f64) -> Posterior {
     Posterior::new(&model, LinkEvidence::from_rows(rows).expect("valid")).expect("same size")
 }
 
+/// Whoever is certain and wrong has no finite log loss, and is not taken for somebody who is right.
+#[test]
+fn certainty_that_is_wrong_has_an_infinite_log_loss() {
+    let log_loss = |claims: Vec<Vec<(u32, u8)>>| {
+        let model =
+            LinkModel { degrees: vec![1.0; 3], beta: vec![-1.0; 3], epsilon_links: f64::INFINITY, ..LinkModel::default() };
+        let posterior = Posterior::new(&model, LinkEvidence::from_rows(claims).expect("valid")).expect("same size");
+        let truth = AdjacencyList::from_pairs(3, [(0, 1)]).expect("valid");
+        let scores = links::link_error(&posterior, &truth, None);
+        scores.into_iter().find(|(metric, _)| metric.name == "log_loss_per_link").expect("a score").1
+    };
+    assert_eq!(log_loss(vec![vec![(1, 2)], vec![], vec![]]), 0.0);
+    assert_eq!(log_loss(vec![vec![], vec![], vec![]]), f64::INFINITY, "a link that nobody claims");
+    assert_eq!(log_loss(vec![vec![(1, 2), (2, 2)], vec![], vec![]]), f64::INFINITY, "a claim that is no link");
+    // One claim of two says nothing without noise, so the pair has its prior log odds, -2.
+    let doubt = log_loss(vec![vec![(1, 2)], vec![(2, 1)], vec![]]);
+    assert!((doubt - (-2.0_f64).exp().ln_1p()).abs() < 1e-15, "{doubt}");
+}
+
 /// Every score once more, over all pairs, by its definition.
 #[test]
 fn link_scores_equal_their_definitions() {
     let truth = truth();
-    for epsilon in [0.2, 1.0, 4.0] {
+    for epsilon in [0.2, 1.0, 4.0, 400.0, f64::INFINITY] {
         let posterior = posterior(epsilon);
         let mut pairs = Vec::new();
         for i in 0..12_u32 {

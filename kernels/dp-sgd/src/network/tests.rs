@@ -40,6 +40,21 @@ fn a_gradient_is_that_of_finite_differences() {
     }
 }
 
+/// A gradient that no factor brings down to the bound counts for nothing, so that a step is never changed by more.
+#[test]
+fn a_gradient_without_a_norm_is_left_out() {
+    let (mut network, values, samples) = small();
+    network.parameters.iter_mut().for_each(|parameter| *parameter *= 1e30);
+    let inputs = Inputs::Dense { width: 4, values: &values };
+    for sample in 0..2 {
+        let whole = gradient(&network, &inputs, &samples, sample, f32::INFINITY);
+        let norm = whole.iter().map(|entry| entry * entry).sum::<f32>().sqrt();
+        assert!(!norm.is_finite(), "{norm}");
+        let clipped = gradient(&network, &inputs, &samples, sample, 1.0);
+        assert!(clipped.iter().all(|&entry| entry == 0.0), "{clipped:?}");
+    }
+}
+
 #[test]
 fn a_clipped_gradient_has_the_direction_of_the_whole_and_the_norm_of_the_bound() {
     let (network, values, samples) = small();

@@ -46,6 +46,18 @@ fn gradients_of_corrected_losses_equal_finite_differences() {
     }
 }
 
+/// A model whose answers are no numbers has no loss, so that it is seen to have failed.
+#[test]
+fn answers_that_are_no_numbers_have_no_loss() {
+    for correction in [Correction::Forward, Correction::Drop { hops: 1 }] {
+        let objective = noisy(correction, 0.6);
+        let mut logits = logits(21);
+        logits[3..6].fill(f32::NAN);
+        assert!(objective.loss(&logits).0.is_nan(), "{correction:?}");
+        assert!(objective.score(&logits, &[(1, 1)]).loss.is_nan(), "{correction:?}");
+    }
+}
+
 /// `−ln` of a row of `P T`, entry by entry.
 #[test]
 fn the_forward_loss_is_that_of_the_noisy_class() {

@@ -1,7 +1,20 @@
 use super::*;
 use crate::uniform::probability;
 
-/// Both bits, eleven numbers: the largest ratio is the budget, to within its rounding, and never above.
+/// No number sets or clears the bit more often than an end of the range does, which costs at most the budget.
+#[test]
+fn no_number_costs_more_than_an_end_of_the_range() {
+    for epsilon in [1e-6, 0.01, 0.5, 1.0, 5.0, 20.0] {
+        let (bit, least) = (OneBit::new(epsilon).expect("representable"), threshold(epsilon));
+        let near_the_end = [1.0_f64.next_down(), 1.0, 1.5, f64::INFINITY];
+        for share in (0..=1000).map(|k| f64::from(k) / 1000.0).chain(near_the_end) {
+            let set = bit.threshold_at(share);
+            assert!((least..=least.wrapping_neg()).contains(&set), "ε {epsilon}, {share}: {set}");
+        }
+    }
+}
+
+/// Both bits, eleven numbers: the largest ratio is the budget, to within its rounding.
 #[test]
 fn a_bit_costs_its_budget_and_no_more() {
     for epsilon in [1e-6, 0.01, 0.5, 1.0, 5.0, 20.0] {

@@ -15,6 +15,22 @@ fn continuous_noise_has_its_scale() {
 #[test]
 fn an_infinite_budget_sends_the_degree() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
-    assert_eq!(noisy_degree(17, f64::INFINITY, DegreeNoise::DiscreteLaplace, &mut rng), Ok(17.0));
-    assert!(noisy_degree(17, 1e-9, DegreeNoise::DiscreteLaplace, &mut rng).is_err());
+    let noise = CountNoise::new(f64::INFINITY, DegreeNoise::DiscreteLaplace, 1).expect("none");
+    assert_eq!(noise.add(17, &mut rng), 17.0);
+}
+
+/// The error names the range that holds for noise in these steps.
+#[test]
+fn a_budget_out_of_range_is_told_the_range() {
+    for (steps, outside, range) in [(1, 1e-9, "[0.00000095367431640625, 2048]"), (1024, 5e-4, "[0.0009765625, 2097152]")] {
+        let error = CountNoise::new(outside, DegreeNoise::DiscreteLaplace, steps).expect_err("too small").to_string();
+        assert!(error.contains(range), "{error}");
+        let [least, most] = Rate::COARSE_RANGE.map(|rate| rate * steps as f64);
+        for epsilon in [least, most] {
+            assert!(CountNoise::new(epsilon, DegreeNoise::DiscreteLaplace, steps).is_ok(), "{epsilon}");
+        }
+        for epsilon in [least * 0.999, most * 1.001] {
+            assert!(CountNoise::new(epsilon, DegreeNoise::DiscreteLaplace, steps).is_err(), "{epsilon}");
+        }
+    }
 }

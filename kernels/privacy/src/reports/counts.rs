@@ -15,7 +15,7 @@ pub struct NoisyCounts {
     pub counts: Vec<f64>,
 }
 
-// Each row is (ε/2)-link-local-DP: a bit of the list moves one count by one, see `degree_noise::CountNoise`.
+// Each row is (ε/2)-link-local-DP: a bit of the list moves one count by one, see `count_noise::CountNoise`.
 impl Public for NoisyCounts {}
 
 impl NoisyCounts {

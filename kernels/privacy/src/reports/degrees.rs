@@ -49,7 +49,7 @@ impl NoisyDegrees {
     }
 }
 
-// Each degree is (epsilon_degree)-link-local-DP: see `degree_noise::noisy_degree`.
+// Each degree is (epsilon_degree)-link-local-DP: see `count_noise::CountNoise`.
 impl Public for NoisyDegrees {}
 
 impl Artifact for NoisyDegrees {

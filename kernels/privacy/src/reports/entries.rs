@@ -79,7 +79,7 @@ fn by_rank(a: &(u32, u32, f32, f32), b: &(u32, u32, f32, f32)) -> std::cmp::Orde
     (b.2 + b.3).total_cmp(&(a.2 + a.3)).then((a.0, a.1).cmp(&(b.0, b.1)))
 }
 
-// Each entry is ε-link-local-DP: Laplace noise of scale 1/ε on a bit, see `degree_noise::CountNoise`.
+// Each entry is ε-link-local-DP: continuous or discrete Laplace noise of scale 1/ε on a bit, see `count_noise::CountNoise`.
 impl Public for NoisyEntries {}
 
 impl Artifact for NoisyEntries {

@@ -1,6 +1,6 @@
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use veilgraph_privacy::count_noise::{DegreeNoise, noisy_degree};
+use veilgraph_privacy::count_noise::{CountNoise, DegreeNoise};
 
 use super::*;
 
@@ -26,10 +26,8 @@ fn posterior_means_keep_the_sum_and_halve_the_error() {
     let degrees: Vec<usize> = (1..=3000).map(|rank| (60.0 / f64::from(rank).powf(0.45)).round() as usize).collect();
     for epsilon in [0.1, 0.2, 0.4] {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
-        let reports: Vec<f64> = degrees
-            .iter()
-            .map(|&d| noisy_degree(d, epsilon, DegreeNoise::DiscreteLaplace, &mut rng).expect("representable"))
-            .collect();
+        let noise = CountNoise::new(epsilon, DegreeNoise::DiscreteLaplace, 1).expect("representable");
+        let reports: Vec<f64> = degrees.iter().map(|&d| noise.add(d, &mut rng)).collect();
         let means = posterior_means(&reports, epsilon, 2998.0).means;
         let error = |guess: &dyn Fn(usize) -> f64| -> f64 {
             degrees.iter().enumerate().map(|(node, &d)| (guess(node) - d as f64).powi(2)).sum::<f64>().sqrt()
