@@ -56,9 +56,7 @@ fn channels(epsilon: f64, flip_of: f64) -> Vec<Channel> {
         },
         Channel {
             name: "discrete Laplace, degree",
-            guess: Box::new(move |secret, rng| {
-                (count_noise.add(10 + usize::from(secret), rng) > 10.0) == secret
-            }),
+            guess: Box::new(move |secret, rng| (count_noise.add(10 + usize::from(secret), rng) > 10.0) == secret),
         },
         Channel {
             name: "one bit, feature",

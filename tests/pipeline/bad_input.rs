@@ -522,7 +522,7 @@ fn every_bad_input_has_one_clear_error_and_writes_nothing() {
         let lab = Lab::with("c.toml", config);
         files.iter().for_each(|(name, content)| lab.write(name, content));
         let answer = lab.call(&["--quiet", "run", "c.toml"]);
-        let failed_late = ["ridge", "integer noise on a count"].iter().any(|late| answer.err.contains(late));
+        let failed_late = ["ridge", "integer noise can represent"].iter().any(|late| answer.err.contains(late));
         let missing = words.iter().filter(|word| !answer.err.contains(**word)).count();
         let is_clear = answer.err.matches("error:").count() == 1 && !answer.err.contains("panicked");
         let wrote = !failed_late && lab.has_entries();
@@ -593,4 +593,30 @@ fn a_named_dataset_with_another_checksum_is_refused() {
         "{}",
         answer.err
     );
+}
+
+/// The line of a mistake is that of its own table, also where several tables have one name.
+#[test]
+fn a_mistake_in_one_of_several_tables_is_told_with_its_own_line() {
+    let more = [
+        "[[compare]]\nname = \"a\"\ntrain.epochs = 3\n",
+        "[[compare]]\nname = \"b\"\nconstruct.variant = \"hard\"\ntrain.epochs = 4\n",
+        "[[check]]\nscore = \"accuracy\"\nat_least = 0.1\n",
+        "[[check]]\nscore = \"accuracy\"\nat_least = 0.2\n",
+    ];
+    let config = format!("{}{}", crate::support::TINY, more.concat());
+    let line_of = |wanted: &str| config.lines().position(|line| line == wanted).expect("a line") + 1;
+    for (from, to, line, words) in [
+        ("train.epochs = 4", "train.epochs = \"x\"", line_of("train.epochs = 4"), "[[compare]] b: train.epochs"),
+        ("train.epochs = 4", "train.depochs = 4", line_of("train.epochs = 4"), "[[compare]] b: train.depochs"),
+        ("name = \"b\"\n", "", line_of("name = \"b\"") - 1, "every [[compare]] needs a name"),
+        ("at_least = 0.2", "at_leest = 0.2", line_of("at_least = 0.2"), "at_leest"),
+        ("at_least = 0.2", "at_least = \"most\"", line_of("at_least = 0.2") - 2, "is no number and not \"floor\""),
+    ] {
+        let lab = Lab::with("c.toml", config.replace(from, to));
+        let answer = lab.call(&["plan", "c.toml"]);
+        assert_eq!(answer.status, 2, "{to}: {}", answer.out);
+        let place = format!("c.toml:{line}:");
+        assert!(answer.err.contains(&place) && answer.err.contains(words), "{to}: {place} {words}: {}", answer.err);
+    }
 }

@@ -364,3 +364,59 @@ fn scripts_for_slurm_ask_for_the_memory_of_their_jobs() {
     let wrong = lab.call(&[&words[..], &["--memory-limit", "4GiB", "--array-memory", "1GiB"]].concat());
     assert!(wrong.status == 1 && wrong.err.contains("raise --array-memory or lower --memory-limit"), "{}", wrong.err);
 }
+
+/// A graph is one, whether row blocks, one task or the config itself made it.
+#[test]
+fn a_model_is_applied_to_every_graph_that_networks_train_on() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
+    let predicted = |to: &str, set: &str| {
+        let answer = lab.call(&["predict", model, "config.toml", "--to", to, "--set", set]);
+        assert_eq!(answer.status, 0, "{set}: {}", answer.err);
+        let mut files: Vec<_> =
+            fs::read_dir(lab.path(to)).expect("a folder").flatten().map(|item| item.path()).collect();
+        files.sort();
+        files.iter().map(|file| fs::read_to_string(file).expect("a table")).collect::<Vec<_>>()
+    };
+    let whole = predicted("whole", "trials=2");
+    assert_eq!(whole.len(), 2, "a graph for each trial");
+    assert_eq!(predicted("blocks", "privatize.links.row_blocks=3"), whole);
+    assert_eq!(predicted("public", "privatize.links.mechanism=public").len(), 2);
+}
+
+/// The scores of a long run are printed also where its names cannot be written.
+#[test]
+fn scores_are_printed_where_names_cannot_be_written() {
+    let lab = Lab::tiny();
+    lab.json(&["--until", "ingest"]);
+    // A file of the user stands where the run has a folder.
+    lab.write("artifacts/simulation/runs/tiny/train", "mine");
+    let answer = lab.call(&["run", "config.toml"]);
+    assert_eq!(answer.status, 1, "{}", answer.out);
+    assert!(answer.out.contains("accuracy") && answer.err.contains("in the way"), "{} {}", answer.out, answer.err);
+    assert_eq!(fs::read_to_string(lab.path("artifacts/simulation/runs/tiny/train")).expect("there"), "mine");
+}
+
+#[test]
+fn a_name_that_no_folder_can_have_is_refused_before_anything_runs() {
+    let lab = Lab::tiny();
+    let long = "x".repeat(250);
+    lab.write("config.toml", format!("{}\n[[compare]]\nname = \"{long}\"\ntrain.epochs = 3\n", crate::support::TINY));
+    let answer = lab.call(&["run", "config.toml"]);
+    assert!(answer.status == 2 && answer.err.contains("shorter names"), "{}", answer.err);
+    assert!(!lab.has_entries());
+}
+
+/// The names of a cache's settings are looked for among all variables, which need not be text.
+#[test]
+fn variables_that_are_no_text_do_not_hinder_a_cache() {
+    use std::os::unix::ffi::OsStrExt;
+    let lab = Lab::tiny();
+    fs::create_dir(lab.path("cache")).expect("a folder");
+    let cache = format!("file://{}", lab.path("cache").display());
+    let mut command = lab.command(&["run", "config.toml", "--cache", &cache, "--simulation", "--until", "ingest"]);
+    command.env("ODD", std::ffi::OsStr::from_bytes(b"\xff"));
+    let answer = crate::support::Answer::of(&mut command);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+}

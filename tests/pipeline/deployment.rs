@@ -618,3 +618,27 @@ fn runs_at_once_release_once() {
     assert_eq!(ledger(&lab).len(), 4);
     assert_eq!(fs::read_dir(lab.path("artifacts/owner/privatize")).expect("there").count(), 1);
 }
+
+/// What the server may see of a release lies twice in the store of an owner. The copy is mended from what the owner holds.
+#[test]
+fn a_damaged_copy_of_the_server_is_mended() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    let charged = ledger(&lab);
+    let copies = files_below(&lab.path("artifacts/server/privatize"));
+    for ending in ["parquet", "json"] {
+        let is_wanted = |path: &&PathBuf| path.extension().is_some_and(|found| found == ending);
+        let copy = copies.iter().find(is_wanted).expect("a copy");
+        let sound = fs::read(copy).expect("readable");
+        let mut damaged = sound.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        fs::write(copy, damaged).expect("written");
+        assert_eq!(lab.call(&["verify"]).status, 1, "{ending}");
+        let again = release(&lab, &[]);
+        assert_eq!(again.status, 0, "{ending}: {}", again.err);
+        assert_eq!(fs::read(copy).expect("readable"), sound, "{ending}");
+        assert_eq!(lab.call(&["verify"]).status, 0, "{ending}");
+    }
+    assert_eq!(ledger(&lab), charged);
+}

@@ -242,3 +242,43 @@ fn links_are_predicted_that_the_graph_does_not_have() {
     let whole = lab.call(&["run", "config.toml", "--set", "privatize.links={mechanism=\"public\"}"]);
     assert!(whole.status == 2 && whole.err.contains("hold_out_links"), "{}", whole.err);
 }
+
+/// A split by classes follows from private labels, which no cost covers, so that only a simulation may have it.
+#[test]
+fn a_deployment_refuses_a_split_that_follows_from_private_labels() {
+    let deployment = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\n\
+                      budget = { list-bit = 6, node-features = 3, label = 2 }\n";
+    let clipped = EVERYTHING.replace("epsilon = 3.0", "epsilon = 3.0\nclip = true");
+    let everything = format!("{}{deployment}", tiny(&clipped).replace("trials = 2", ""));
+    let (_, labels) = everything.split_once("[privatize.labels]").expect("a table");
+    let (labels, _) = labels.split_once("[estimate.features]").expect("the next table");
+    let public_labels = everything.replace(&format!("[privatize.labels]{labels}"), "");
+    let by_class = "ingest.split={ train_per_class = 5, validation = 10, test = 10, seed = 1 }";
+    let stratified = "ingest.split={ train = 0.5, validation = 0.25, test = 0.25, seed = 1, stratified = true }";
+    for split in [by_class, stratified] {
+        let plan = |text: &str| Lab::with("config.toml", text).call(&["plan", "config.toml", "--set", split]);
+        let answer = plan(&everything);
+        assert!(answer.status == 2 && answer.err.contains("must not follow from private labels"), "{}", answer.err);
+        let answer = plan(&public_labels);
+        assert_eq!(answer.status, 0, "labels that are public may decide: {}", answer.err);
+        let answer = plan(&everything.replace(deployment, ""));
+        assert_eq!(answer.status, 0, "a simulation may: {}", answer.err);
+    }
+    let shares = stratified.replace(", stratified = true", "");
+    let answer = Lab::with("config.toml", &everything).call(&["plan", "config.toml", "--set", &shares]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+}
+
+/// Links, features and labels of one cell cost something each, and `plan` says what.
+#[test]
+fn a_plan_says_what_each_release_of_a_cell_costs() {
+    let lab = Lab::with("config.toml", tiny(EVERYTHING));
+    let answer = lab.call(&["plan", "config.toml"]);
+    for line in [
+        "cost of one release [blink]: 6 nats per list bit, 12 per undirected link",
+        "cost of one release [features-multi-bit]: ",
+        "cost of one release [labels-randomized-response]: ",
+    ] {
+        assert!(answer.out.contains(line), "{line}: {}", answer.out);
+    }
+}

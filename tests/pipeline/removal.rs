@@ -159,7 +159,7 @@ fn links_and_files_of_a_user_outlive_runs_and_cleaning() {
     // The program needs a folder where the user has a link.
     lab.write("victim/mine.txt", "mine");
     fs::remove_dir_all(runs.join("train")).expect("removed");
-    symlink(lab.path("victim"), runs.join("train")).expect("a link");
+    std::os::unix::fs::symlink(lab.path("victim"), runs.join("train")).expect("a link");
     says(&lab.call(&["run", "config.toml"]), "is in the way");
     assert_eq!(fs::read_dir(lab.path("victim")).expect("readable").count(), 1, "nothing was written there");
     assert!(runs.join("train").is_symlink());
@@ -209,7 +209,7 @@ fn links_in_a_store_lead_nowhere() {
         symlink("sub", lab.path("victim/link")).expect("a link");
         let path = lab.path("artifacts").join(place);
         fs::remove_dir_all(&path).expect("removed");
-        symlink(lab.path("victim"), &path).expect("a link");
+        std::os::unix::fs::symlink(lab.path("victim"), &path).expect("a link");
         for arguments in [
             vec!["run", "config.toml", "--set", "train.epochs=3"],
             vec!["report", "config.toml"],
@@ -234,7 +234,7 @@ fn links_in_a_store_lead_nowhere() {
     let lab = Lab::tiny();
     lab.write("thesis.txt", "years of work");
     fs::create_dir_all(lab.path("artifacts/locks")).expect("a folder");
-    symlink(lab.path("thesis.txt"), lab.path("artifacts/locks/layout.lock")).expect("a link");
+    std::os::unix::fs::symlink(lab.path("thesis.txt"), lab.path("artifacts/locks/layout.lock")).expect("a link");
     says(&lab.call(&["run", "config.toml"]), "open the lock");
     assert_eq!(fs::read_to_string(lab.path("thesis.txt")).expect("there"), "years of work");
 }
@@ -287,4 +287,32 @@ fn a_model_is_not_applied_to_withheld_features() {
     let answer = lab.call(&["predict", model, "config.toml", "--set", "privacy.features=\"withheld\"", "--to", "out"]);
     says(&answer, "features");
     assert!(!lab.path("out").exists());
+}
+
+/// Scripts for Slurm replace their own kind alone.
+#[test]
+fn scripts_for_slurm_replace_no_file_of_the_user() {
+    let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "jobs"];
+    for name in ["submit.sh", "array.sh", "continue.sh", "wave"] {
+        let lab = Lab::tiny();
+        lab.write(&format!("jobs/{name}"), "#!/bin/bash\necho mine\n");
+        says(&lab.call(&words), name);
+        assert_eq!(fs::read_to_string(lab.path("jobs").join(name)).expect("there"), "#!/bin/bash\necho mine\n");
+        assert!(!lab.has_entries(), "{name} is found in the way before anything runs");
+    }
+    let lab = Lab::tiny();
+    let first = lab.call(&words);
+    assert_eq!(first.status, 0, "{}", first.err);
+    let again = lab.call(&words);
+    assert_eq!(again.status, 0, "it replaces its own files: {}", again.err);
+}
+
+/// A link that leads nowhere yet is the user's, and so is what it would lead to.
+#[test]
+fn a_config_is_not_written_through_a_link() {
+    let lab = Lab::new();
+    lab.write("edges.csv", "a,b\nb,c\nc,a\n");
+    std::os::unix::fs::symlink(lab.path("elsewhere.toml"), lab.path("mine.toml")).expect("a link");
+    says(&lab.call(&["init", "edges.csv", "--to", "mine.toml"]), "mine.toml");
+    assert!(lab.path("mine.toml").is_symlink() && !lab.path("elsewhere.toml").exists());
 }

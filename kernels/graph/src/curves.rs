@@ -12,9 +12,11 @@ pub struct Curves {
     pub model: Vec<u32>,
     /// The epochs of a model are counted from 0.
     pub epoch: Vec<u32>,
-    /// This is the mean cross-entropy of the training nodes in nats, under dropout.
+    /// This is the loss of the training nodes in nats, under dropout: the mean cross-entropy, or the corrected loss where labels
+    /// are noisy.
     pub train_loss: Vec<f64>,
-    /// This is the mean cross-entropy of the validation nodes in nats, without dropout.
+    /// This is the loss of the validation nodes in nats, without dropout: the mean cross-entropy, or that of the noisy classes
+    /// where labels are noisy.
     pub validation_loss: Vec<f64>,
     /// This share of the validation nodes is classified correctly.
     pub validation_accuracy: Vec<f64>,

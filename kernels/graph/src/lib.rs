@@ -1,8 +1,9 @@
 //! What is known about the nodes of a graph?
 //!
 //! This crate holds lists of neighbours, features, labels, splits, the graph that the server builds, and predictions.
-//! *Invariant:* every value is canonical (sorted, without duplicates or self-loops) once it exists,
-//! because constructors check it. This crate knows no privacy mechanism and no network.
+//! *Invariant:* lists of neighbours, features and labels are canonical (sorted, without duplicates or self-loops) once they
+//! exist, because constructors check it; what is read from a file is checked as it is read. This crate knows no privacy
+//! mechanism and no network.
 
 mod adjacency;
 mod bits;

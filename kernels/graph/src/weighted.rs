@@ -234,3 +234,6 @@ impl Artifact for WeightedGraph {
         Ok(if form == "bits" { (n * n / 4.0) as u64 } else { 0 })
     }
 }
+
+#[cfg(test)]
+mod tests;

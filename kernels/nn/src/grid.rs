@@ -80,9 +80,11 @@ impl Default for Schedule {
 /// One epoch of a model. The training loss is measured before the epoch's step, all else after it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
-    /// Mean cross-entropy on the training nodes, with dropout; in nats.
+    /// Loss on the training nodes, with dropout; in nats. It is the mean cross-entropy, or, where labels are noisy, what
+    /// [`LabelNoise`](crate::LabelNoise) asks for.
     pub train_loss: f64,
-    /// Mean cross-entropy on the validation nodes; in nats.
+    /// Loss on the validation nodes; in nats. It is the mean cross-entropy, or, where labels are noisy, that of the noisy
+    /// classes.
     pub validation_loss: f64,
     /// Share of validation nodes that are classified correctly.
     pub validation_accuracy: f64,

@@ -3,8 +3,9 @@
 //! The log odds of a link are `logit P_ij = β_i + β_j + 2 (claims_ij − 1) ε_links + bin_logit_ij`: a claim is a report
 //! of one of the two nodes that they are linked, and a bin is a class of pairs that are about equally similar. So the
 //! whole posterior is held as one number per node, one number per bin, and the list of the *known* pairs, which were
-//! claimed or stand in a bin. *Invariant:* no matrix of probabilities exists; all that may grow with `n²` are the
-//! reported bits, one bit each.
+//! claimed or stand in a bin. *Invariant:* no matrix of probabilities exists, but for the operator of a soft graph,
+//! which keeps its entries where all of them fit into 256 MiB. Beyond that, all that may grow with `n²` are the reported bits
+//! themselves.
 //!
 //! # Source
 //! Zhu, Tan, Xiao (2023), Blink, section 4; the bins are an addition of this project.

@@ -28,8 +28,8 @@ pub fn total_epsilon<'a>(releases: impl IntoIterator<Item = &'a Release>, relati
 
 /// The cost of two releases about the same data.
 ///
-/// Pure costs add. Where both costs have a curve of Rényi differential privacy at the same orders (a pure cost has one
-/// at every order), the curves add as well, and the epsilon is the smaller one of what they give and of the sum.
+/// Pure costs add. Where both costs have curves of Rényi differential privacy (a pure cost has one at every order), these add at
+/// the orders that both have, and the epsilon is the smaller one of what they give and of the sum.
 ///
 /// # Source
 /// Mironov (2017), Rényi differential privacy, proposition 1.
@@ -47,13 +47,10 @@ pub fn compose(a: &Cost, b: &Cost) -> Cost {
     Cost::Approximate { epsilon, dp_delta, rdp }
 }
 
-/// Sum of two curves; empty where their orders differ.
+/// Sum of two curves at the orders that both have, which ascend.
 fn added(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let have_equal_orders = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0);
-    if !have_equal_orders {
-        return Vec::new();
-    }
-    a.iter().zip(b).map(|(a, b)| (a.0, a.1 + b.1)).collect()
+    let at = |order: f64| b.binary_search_by(|point| point.0.total_cmp(&order)).ok().map(|at| b[at].1);
+    a.iter().filter_map(|&(order, nats)| Some((order, nats + at(order)?))).collect()
 }
 
 /// Rényi differential privacy of order `order > 1` that pure `epsilon`-differential privacy implies:

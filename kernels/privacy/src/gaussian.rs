@@ -5,7 +5,7 @@ use crate::composition::epsilon_of_rdp;
 /// The curve of Rényi differential privacy of what is `rho`-concentrated differentially private: `order · rho`, at orders
 /// from 1.06 to 131,073 in steps of a quarter of an octave of `order - 1`.
 ///
-/// All Gaussian releases are stated at these orders, so that their curves can be added.
+/// A curve that the accountant states has these orders too, beside others, so that both can be added at these.
 ///
 /// # Source
 /// Bun, Steinke (2016), Concentrated differential privacy, definition 1.1.

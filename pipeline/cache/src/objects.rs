@@ -43,7 +43,10 @@ impl Cache {
             "s3" | "s3a" => return Err(CacheError::WithoutObjectStorage { url: url.to_owned() }),
             other => return Err(wrong(format!("a cache cannot be of the kind `{other}`"))),
         }
-        let settings = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
+        // Other variables may be no text.
+        let settings = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| name.starts_with("AWS_"));
         let (objects, folder) =
             object_store::parse_url_opts(&address, settings).map_err(|error| wrong(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();

@@ -16,13 +16,12 @@ use serde::Serialize;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
-use veilgraph_runner::runs;
 use veilgraph_runner::task::Task;
 use veilgraph_store::{Part, Store};
 
 use super::summary::{self, Row};
 use crate::cli::{ClaimsArguments, RunArguments};
-use crate::{run, scores};
+use crate::run;
 use claim::Claim;
 pub(crate) use file::Mode;
 use file::{ClaimsFile, Experiment};
@@ -147,9 +146,7 @@ fn skipped<'a>(checked: &'a [Checked]) -> Vec<(&'a str, &'a str, usize)> {
 fn scores_of(store: &Store, prepared: Prepared, quiet: bool) -> anyhow::Result<Vec<Row>> {
     let Prepared { arguments, config, tasks } = prepared;
     let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
-    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
-    let metrics = run::read_metrics(&done)?;
-    runs::publish(store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
+    let metrics = run::bring_and_name(store, &config, &tasks, &arguments, &display)?;
     summary::rows(&metrics, config.trials)
 }
 

@@ -2,7 +2,6 @@
 
 mod reports;
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use veilgraph_runner::task::Task;
 use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 
 use crate::cli::RunArguments;
-use crate::export::{draft_beside, write_whole_folder};
+use crate::new_files::{draft_beside, write_new, write_whole_folder};
 use crate::run;
 use reports::Reports;
 
@@ -88,11 +87,6 @@ pub(crate) fn parameters(
     ));
     sentences(config, std::slice::from_ref(task))?.iter().for_each(|sentence| output::line(sentence));
     Ok(())
-}
-
-/// Writes a file that must not exist yet, nor a link of its name.
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    std::fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 /// Checks every report, and makes a server's store of those that are sound.

@@ -19,6 +19,7 @@ use veilgraph_runner::task::{Done, Task};
 use veilgraph_store::{Kind, Store};
 
 use crate::cli::RunArguments;
+use crate::new_files::write_whole_folder;
 use crate::run;
 
 /// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
@@ -62,24 +63,6 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         to.display()
     ));
     Ok(())
-}
-
-/// Writes a folder that is there wholly or not at all: `write` fills a draft beside it.
-pub(super) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let draft = draft_beside(to)?;
-    let written = write(&draft).inspect_err(|_| {
-        let _ = std::fs::remove_dir_all(&draft);
-    })?;
-    std::fs::rename(&draft, to).with_context(|| format!("{}: cannot write the folder", to.display()))?;
-    Ok(written)
-}
-
-/// A folder beside `to` that does not exist yet.
-pub(super) fn draft_beside(to: &Path) -> anyhow::Result<std::path::PathBuf> {
-    let name = to.file_name().with_context(|| format!("{}: name a folder", to.display()))?;
-    let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
-    ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
-    Ok(draft)
 }
 
 /// Writes the server's store; the number of its files.

@@ -16,6 +16,7 @@ use veilgraph_runner::output;
 use super::plan::print_cost;
 use super::run;
 use crate::cli::{InitArguments, RunArguments};
+use crate::new_files::write_new;
 use guess::Source;
 
 /// What is public in the files.
@@ -40,7 +41,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let found = look(&source, &ingest, folder)?;
     say(&found, ingest.contains_key("split"));
     let config = text::config(&ingest, &found);
-    fs::write(to, config).with_context(|| format!("{}: cannot write the config", to.display()))?;
+    write_new(to, config.as_bytes()).with_context(|| format!("{}: cannot write the config", to.display()))?;
     // A config that could not run must not be left behind.
     let prepared = run::prepare_one(&RunArguments::of(to.clone())).inspect_err(|_| {
         let _ = fs::remove_file(to);

@@ -22,6 +22,7 @@ mod interruption;
 mod ledger;
 mod ls;
 mod man;
+mod new_files;
 mod partial;
 mod plan;
 mod pooled;

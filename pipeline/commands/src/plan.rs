@@ -117,12 +117,17 @@ fn tell_of_refusals(
 
 /// What one run of the experiment costs a node, before any data is read.
 pub(super) fn print_cost(config: &Config, tasks: &[Task]) {
-    let mut costs: BTreeMap<&str, BTreeMap<Relation, Cost>> = BTreeMap::new();
+    // Links, features and labels may be released in one cell.
+    let mut costs: BTreeMap<(&str, &str), BTreeMap<Relation, Cost>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        costs.insert(&task.cell, totals(&task.releases));
+        costs.insert((&task.cell, task.function), totals(&task.releases));
     }
-    for (cell, totals) in costs {
-        let cell = if cell.is_empty() { String::new() } else { format!(" [{cell}]") };
+    let cells: Vec<&str> = costs.keys().map(|(cell, _)| *cell).collect();
+    for ((cell, function), totals) in costs {
+        let shares_its_cell = cells.iter().filter(|other| **other == cell).count() > 1;
+        let parts = [(!cell.is_empty()).then_some(cell), shares_its_cell.then_some(function)];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        let cell = if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) };
         if totals.values().any(|cost| cost.epsilon().is_infinite()) {
             output::line(&format!("no protection{cell}: the true data, as a reference for simulations"));
             continue;

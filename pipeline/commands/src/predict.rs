@@ -9,10 +9,11 @@ use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, Weighte
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
-use veilgraph_store::{MemoryLimit, Store};
+use veilgraph_store::{Entry, MemoryLimit, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
+use crate::new_files::write_whole_folder;
 use crate::{run, show};
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
@@ -43,8 +44,8 @@ pub(crate) fn predict(
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
-    for (task, entry) in tasks.iter().zip(&done).filter(|(task, _)| task.stage == "construct") {
-        let entry = entry.entry.as_ref().with_context(|| format!("construct {} has no graph", task.label()))?;
+    for (task, done_task) in tasks.iter().zip(&done) {
+        let Some(entry) = done_task.entry.as_ref().filter(|entry| has_graph(entry)) else { continue };
         let graph: WeightedGraph = entry.read(WeightedGraph::NAME, memory)?;
         let sources = Sources { tasks: &tasks, done: &done, memory };
         let features: Features = sources.read(task)?;
@@ -53,22 +54,29 @@ pub(crate) fn predict(
         let model = is_soft.then(|| sources.read(task)).transpose()?;
         let evidence = is_soft.then(|| sources.read(task)).transpose()?;
         let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
-            .with_context(|| format!("construct {}: the model cannot be applied", task.label()))?;
+            .with_context(|| format!("{}: the model cannot be applied", task.called()))?;
         let text = table(&saved, &names, &predictions)?;
-        files.extend(task.labels.iter().map(|label| (to.join(format!("{label}.csv")), text.clone())));
+        files.extend(task.labels.iter().map(|label| (format!("{label}.csv"), text.clone())));
     }
     ensure!(!files.is_empty(), "{} constructs no graph that a model could be applied to", config.name);
     // Only now, so that a mistake in any graph leaves nothing half-written.
-    for (path, text) in &files {
-        let wrong = || format!("{}: cannot write the predictions", path.display());
-        fs::create_dir_all(to).with_context(wrong)?;
-        fs::write(path, text).with_context(wrong)?;
-    }
+    write_whole_folder(to, |draft| {
+        let wrong = || format!("{}: cannot write the predictions", to.display());
+        fs::create_dir_all(draft).with_context(wrong)?;
+        files.iter().try_for_each(|(name, text)| fs::write(draft.join(name), text).with_context(wrong))
+    })?;
     let setting = saved.grid.models.iter().find(|known| known.0 == saved.model).map(|known| known.1.to_string());
     let setting = setting.unwrap_or_default();
     let graphs = if files.len() == 1 { "1 graph".to_owned() } else { format!("{} graphs", files.len()) };
     output::line(&format!("{}: {graphs}, by model {} ({setting})", to.display(), saved.model));
     Ok(())
+}
+
+/// Whether a task made a graph that a network can be trained on: it constructed one, or a curator or the config gave it. A graph
+/// of similar nodes is left out, because it may serve class beliefs alone.
+fn has_graph(entry: &Entry) -> bool {
+    let graph = entry.manifest.outputs.get(WeightedGraph::NAME);
+    entry.manifest.recipe.stage != "similarity" && graph.is_some_and(|graph| graph.zone == WeightedGraph::ZONE.name())
 }
 
 /// Artifacts from which a graph was made.

@@ -74,7 +74,8 @@ pub(crate) fn run(
         }
         let metrics = read_metrics(&done)?;
         let rows = summary::rows(&metrics, config.trials)?;
-        runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
+        // The scores of a long run are printed even where its names cannot be written.
+        let named = runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder));
         // A part of an experiment has a part of its scores, of which nothing is asked.
         let is_checked = is_whole(arguments) && is_complete;
         let checked = if is_checked { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
@@ -91,6 +92,7 @@ pub(crate) fn run(
                 who_learned_what(config, tasks);
             }
         }
+        named?;
         outcomes.extend(checked);
     }
     if let Some(next) = others.finish()? {
@@ -161,6 +163,22 @@ pub(crate) fn bring(
 ) -> anyhow::Result<Vec<Done>> {
     let doing = if is_plan { Doing::Plan } else { Doing::Run };
     bring_with(store, config, tasks, arguments, &OtherMachines::default(), doing, display)
+}
+
+/// Brings all tasks to their end on this machine and gives their entries the names of the run; the scores.
+pub(crate) fn bring_and_name(
+    store: &Store,
+    config: &Config,
+    tasks: &[Task],
+    arguments: &RunArguments,
+    display: &Display,
+) -> anyhow::Result<Vec<Metrics>> {
+    // Until the entries have names, `gc` would take them for unused.
+    let _running = store.lock_for_run()?;
+    let done = bring(store, config, tasks, arguments, false, display)?;
+    let metrics = read_metrics(&done)?;
+    runs::publish(store, config, tasks, &done, |folder| scores::write(&metrics, folder))?;
+    Ok(metrics)
 }
 
 /// What is done with the tasks of an experiment.

@@ -83,7 +83,8 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     }
     // Never advise to draw a release again: that would cost its budget once more.
     let (n_lost, n_mended) = (lost.len(), mended.len());
-    let of_releases = "restore releases of deployments from a copy (an export has one)";
+    let of_releases = "run the config again, which mends the server's copies of what its owner holds whole, and restore other \
+                       releases of deployments from a copy (an export has one)";
     match (n_lost, n_mended) {
         (0, 0) => Ok(()),
         (0, _) => anyhow::bail!(

@@ -23,7 +23,7 @@ use crate::executor::OtherMachines;
 use crate::host::host;
 use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, unmark_drawn};
 use crate::order::may_leave;
-use crate::peak_memory::{self, PeakMemory};
+use crate::peak_memory::PeakMemory;
 use crate::perform::Performance;
 use crate::progress::Display;
 use crate::registry;
@@ -32,7 +32,7 @@ use crate::task::{Done, Handle, Status, Task, Wire};
 use crate::why;
 pub(crate) use budget::outstanding_releases;
 use end::is_cut_off;
-use going::{Brought, Going, Shared};
+use going::{Brought, Going, Shared, watch_memory};
 pub use recipe::{DEPLOYED, recipe_of_release};
 use release::release_record;
 use schedule::Schedule;
@@ -182,7 +182,7 @@ impl Engine<'_> {
         }
         let (start, memory) = (Instant::now(), PeakMemory::watch());
         self.charge(task, &recipe, &slots, ends)?;
-        let rng = StageRng::new(self.config.seed, task.stage, task.trial.unwrap_or(0));
+        let rng = StageRng::new(self.config.seed, task.stage, task.drawn_trial().unwrap_or(0));
         let release = release_record(task, 1, &recipe.key());
         let entry = self.make(task, recipe, &slots, &rng, release, lock)?;
         if may_leave(task) {
@@ -203,7 +203,7 @@ impl Engine<'_> {
         release: Option<ReleaseRecord>,
         lock: KeyLock,
     ) -> anyhow::Result<Entry> {
-        let key = recipe.key();
+        let (key, stage, inputs) = (recipe.key(), recipe.stage.clone(), recipe.inputs.clone());
         let performance = Performance {
             store: self.store,
             recipe,
@@ -217,10 +217,17 @@ impl Engine<'_> {
             show: &|done, total| self.display.step(task, done, total),
         };
         performance.run(lock, |draft| {
-            // Somebody may see the release from the moment on in which it is published. Where publishing fails, nobody has.
+            self.refuse_changed_files(slots, &inputs)?;
+            // From its publication on somebody may see the release.
             let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
             let published = marked.and_then(|()| Ok(draft.publish()?));
-            published.inspect_err(|_| unmark_drawn(self.store, &key))
+            // Publishing may also fail after the entry is in its place.
+            let is_there = || matches!(self.store.find(&stage, &key), Ok(Some(_)));
+            published.inspect_err(|_| {
+                if !is_there() {
+                    unmark_drawn(self.store, &key)
+                }
+            })
         })
     }
 
@@ -243,8 +250,8 @@ impl Engine<'_> {
         registry::find(task.stage, task.function)?.check(&task.params, slots, self.memory)?;
         // Each release is about the private data that its subject names, whatever else the task reads.
         let graph = |release: &veilgraph_contract::Release| {
-            let names = release.subject.artifacts().iter();
-            names.filter_map(|name| recipe.inputs.get(*name)).flatten().next().cloned().unwrap_or_default()
+            let mut digests = release.subject.artifacts().iter().filter_map(|name| recipe.inputs.get(*name)).flatten();
+            digests.next().cloned().unwrap_or_default()
         };
         let charge = Charge {
             experiment: &self.config.name,
@@ -260,19 +267,6 @@ impl Engine<'_> {
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
-    }
-}
-
-/// Looks at the memory of this process again and again, until everything is done.
-fn watch_memory(going: &Going) {
-    loop {
-        // Reading takes a while, in which the others must not wait for the lock.
-        peak_memory::look();
-        let state = going.lock();
-        if state.is_over() {
-            return;
-        }
-        drop(going.changed.wait_timeout(state, peak_memory::LOOK_EVERY));
     }
 }
 

@@ -83,7 +83,7 @@ impl Order {
             params: toml::to_string(&task.params).context("the parameters cannot be written; this is a bug")?,
             inputs,
             seed,
-            trial: task.trial.unwrap_or(0),
+            trial: task.drawn_trial().unwrap_or(0),
             checkpoint_seconds,
         })
     }

@@ -176,6 +176,12 @@ impl Task {
         if function == stage { format!("{stage} {label}") } else { format!("{stage} {function}/{label}") }
     }
 
+    /// The trial for which random numbers are drawn; none where they are the same in every trial, or none are drawn.
+    #[must_use]
+    pub fn drawn_trial(&self) -> Option<u32> {
+        if self.draws == Draws::EveryTrial { self.trial } else { None }
+    }
+
     /// Tasks that this one reads from.
     pub fn sources(&self) -> impl Iterator<Item = usize> {
         let wires = self.slots.iter().flat_map(|slot| &slot.wires);

@@ -1,8 +1,8 @@
 //! An entry while it is made, and its publication.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use veilgraph_contract::{Artifact, Column, Facts, Saver, Zone};
@@ -75,16 +75,22 @@ impl Draft {
     /// Publishes the entry.
     ///
     /// # Errors
-    /// When the file system refuses; then nothing is published.
+    /// Those of [`Self::complete`] and of [`CompleteDraft::publish`].
     pub fn publish(self) -> Result<Entry, StoreError> {
         self.complete()?.publish()
     }
 
     /// Takes over a file of another entry with its record.
-    pub(crate) fn adopt(&mut self, name: &str, output: &OutputRecord, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn adopt(&mut self, name: &str, output: &OutputRecord, mut file: File) -> Result<(), StoreError> {
         let folder = self.folder_of(Part::of_zone(&self.recipe, &output.zone));
         files::create_folder(&folder, true)?;
-        files::write_synced(&folder.join(&output.file), bytes, false)?;
+        let path = folder.join(&output.file);
+        let mut copy = NewFile::create(&path, false, self.store.hasher(&output.zone)?)?;
+        io::copy(&mut file, &mut copy).map_err(|error| StoreError::io("write", &path, error))?;
+        let (digest, _) = copy.finish(&path)?;
+        if digest != output.digest {
+            return Err(StoreError::Corrupt { path, problem: "it changed while it was copied".to_owned() });
+        }
         self.record(name, output);
         Ok(())
     }
@@ -178,7 +184,7 @@ impl CompleteDraft {
     /// Publishes the entry: the files of other parts first, then the folder with the manifest.
     ///
     /// # Errors
-    /// When the file system refuses; then nothing is published.
+    /// When the file system refuses; the entry may then be in its place or not.
     pub fn publish(self) -> Result<Entry, StoreError> {
         let Self { draft, manifest } = self;
         let main = Part::of(&manifest.recipe);

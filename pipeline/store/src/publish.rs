@@ -1,15 +1,13 @@
 //! What the server may see of an entry, as an entry of its own.
 
-use std::fs;
-
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::entry::{Entry, Store};
+use crate::entry::{Entry, Found, Store};
 use crate::error::StoreError;
 
 impl Entry {
-    /// Puts the public files of this entry into a server's store, and returns the entry there. The manifest beside them
+    /// Puts the public files of this entry into a server's store, and returns the entry there. A damaged copy is replaced. The manifest beside them
     /// holds `params`, which are public, and digests of these files; nothing in it depends on private data.
     ///
     /// # Errors
@@ -19,16 +17,13 @@ impl Entry {
         let digests = public().map(|(name, output)| format!("{name}:{}", output.digest)).collect();
         let recipe = self.manifest.recipe.published(params, digests);
         let lock = server.lock(&recipe, || {})?;
-        if let Some(entry) = server.find(&recipe.stage, &recipe.key())?.filter(Entry::is_complete) {
-            return Ok(entry);
+        if let Found::Whole(entry) = server.sound(&recipe.stage, &recipe.key())? {
+            return Ok(*entry);
         }
         let mut draft: Draft = server.draft(recipe, lock)?;
         draft.set_release(self.manifest.release.clone());
         for (name, output) in public() {
-            self.check(output)?;
-            let path = self.path(output);
-            let bytes = fs::read(&path).map_err(|error| StoreError::io("read", &path, error))?;
-            draft.adopt(name, output, &bytes)?;
+            draft.adopt(name, output, self.check(output)?)?;
         }
         draft.publish()
     }

@@ -28,8 +28,12 @@ fn posterior(epsilon_links: f64) -> Posterior {
 #[test]
 fn certainty_that_is_wrong_has_an_infinite_log_loss() {
     let log_loss = |claims: Vec<Vec<(u32, u8)>>| {
-        let model =
-            LinkModel { degrees: vec![1.0; 3], beta: vec![-1.0; 3], epsilon_links: f64::INFINITY, ..LinkModel::default() };
+        let model = LinkModel {
+            degrees: vec![1.0; 3],
+            beta: vec![-1.0; 3],
+            epsilon_links: f64::INFINITY,
+            ..LinkModel::default()
+        };
         let posterior = Posterior::new(&model, LinkEvidence::from_rows(claims).expect("valid")).expect("same size");
         let truth = AdjacencyList::from_pairs(3, [(0, 1)]).expect("valid");
         let scores = links::link_error(&posterior, &truth, None);

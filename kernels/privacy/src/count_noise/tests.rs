@@ -22,7 +22,9 @@ fn an_infinite_budget_sends_the_degree() {
 /// The error names the range that holds for noise in these steps.
 #[test]
 fn a_budget_out_of_range_is_told_the_range() {
-    for (steps, outside, range) in [(1, 1e-9, "[0.00000095367431640625, 2048]"), (1024, 5e-4, "[0.0009765625, 2097152]")] {
+    for (steps, outside, range) in
+        [(1, 1e-9, "[0.00000095367431640625, 2048]"), (1024, 5e-4, "[0.0009765625, 2097152]")]
+    {
         let error = CountNoise::new(outside, DegreeNoise::DiscreteLaplace, steps).expect_err("too small").to_string();
         assert!(error.contains(range), "{error}");
         let [least, most] = Rate::COARSE_RANGE.map(|rate| rate * steps as f64);

@@ -9,7 +9,7 @@ use veilgraph_runner::belief::{in_nats, sentence};
 use super::recommendation::recommendations;
 use super::surrogates::Worth;
 use super::{Advice, chart, words, worth_words};
-use crate::export::draft_beside;
+use crate::new_files::draft_beside;
 use crate::report::STYLE;
 
 const PAGE: &str = include_str!("page.html");

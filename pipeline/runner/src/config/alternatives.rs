@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::overlay::merge;
 use super::profile::Profile;
 use super::references::{self, HeldData};
-use super::source::{Source, typed};
+use super::source::{Laid, Source, typed};
 use super::{Config, ConfigError, is_name};
 use crate::published::Published;
 use crate::task::STAGES;
@@ -46,13 +46,13 @@ impl Config {
             return self.published_cells(dataset, published);
         }
         let mut all = if self.whole.alternatives.is_empty() { vec![self.clone()] } else { Vec::new() };
-        for alternative in &self.whole.alternatives {
-            all.push(self.with_alternative(alternative)?);
+        for (at, alternative) in self.whole.alternatives.iter().enumerate() {
+            all.push(self.with_alternative(Some(at), alternative)?);
         }
         let is_usual_floor = self.references.is_none();
         let names = self.references.clone().unwrap_or_else(|| references::usual_floors(&all, held));
         for reference in references::tables(&names, &self.source)? {
-            all.push(Self { is_usual_floor, ..self.with_alternative(&reference)? });
+            all.push(Self { is_usual_floor, ..self.with_alternative(None, &reference)? });
         }
         let mut names: Vec<&Option<String>> = all.iter().map(|config| &config.alternative).collect();
         names.sort_unstable();
@@ -65,25 +65,31 @@ impl Config {
         Ok(all)
     }
 
-    fn with_alternative(&self, alternative: &Table) -> Result<Self, ConfigError> {
+    /// The config with a table laid over it: the one number `at` of its `[[compare]]` tables, or one that stands in no file.
+    fn with_alternative(&self, at: Option<usize>, alternative: &Table) -> Result<Self, ConfigError> {
+        let error = |problem: &str| match at {
+            Some(at) => self.source.at_item("compare", at, problem),
+            None => self.error("compare", problem),
+        };
         let mut over = alternative.clone();
         let name = match over.remove("name") {
             Some(Value::String(name)) if is_name(&name) => name,
             _ => {
                 let problem = "every [[compare]] needs a name of letters, digits, `-`, `_` and `.`";
-                return Err(self.error("compare", problem));
+                return Err(error(problem));
             }
         };
         if let Some(key) = over.keys().find(|key| !may_differ(key)) {
             let allowed: Vec<&str> = STAGES.into_iter().filter(|stage| may_differ(stage)).collect();
             let problem = format!("`{key}` of `{name}` is none of {}", allowed.join(", "));
-            return Err(self.error("compare", &problem));
+            return Err(error(&problem));
         }
         let mut table = self.whole.table.clone();
         merge(&mut table, over);
         let config = Self::from_table(table, Vec::new(), self.source.clone());
         let config = config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))?;
         let published = self.published.clone();
-        Ok(Self { label: vec![name.clone()], alternative: Some(name), published, ..config })
+        let source = Source { alternative: at.map(|at| Laid { at, name: name.clone() }), ..self.source.clone() };
+        Ok(Self { label: vec![name.clone()], alternative: Some(name), published, source, ..config })
     }
 }

@@ -104,27 +104,32 @@ const EPSILON: &str = "epsilon";
 pub(super) fn taken_from(table: &mut Table, source: &Source) -> Result<Vec<Check>, ConfigError> {
     let Some(tables) = table.remove("check") else { return Ok(Vec::new()) };
     let tables = Table::from_iter([("check".to_owned(), tables)]);
-    typed::<Checks>(tables, "", source)?.check.into_iter().map(|table| checked(table, source)).collect()
+    let tables = typed::<Checks>(tables, "", source)?.check;
+    let error = |at: usize| move |problem: &str| source.at_item("check", at, problem);
+    tables.into_iter().enumerate().map(|(at, table)| checked(table, &error(at))).collect()
 }
 
-fn checked(table: CheckTable, source: &Source) -> Result<Check, ConfigError> {
+/// Says what is wrong with a `[[check]]`, and where it stands.
+type Wrong<'a> = dyn Fn(&str) -> ConfigError + 'a;
+
+fn checked(table: CheckTable, wrong: &Wrong) -> Result<Check, ConfigError> {
     match (&table.score, &table.artifact, &table.sql) {
         (Some(score), None, None) => {
-            let score = self::score(score, source)?;
-            of_score(table, score, source)
+            let score = self::score(score, wrong)?;
+            of_score(table, score, wrong)
         }
         (None, Some(artifact), Some(query)) => {
             let (artifact, query) = (artifact.clone(), query.clone());
-            of_artifact(table, artifact, query, source)
+            of_artifact(table, artifact, query, wrong)
         }
         _ => {
             let problem = "every [[check]] needs a score, or an artifact with sql: a query of one number";
-            Err(source.at("check", problem))
+            Err(wrong(problem))
         }
     }
 }
 
-fn of_artifact(table: CheckTable, artifact: String, query: String, source: &Source) -> Result<Check, ConfigError> {
+fn of_artifact(table: CheckTable, artifact: String, query: String, wrong: &Wrong) -> Result<Check, ConfigError> {
     let CheckTable { no_worse_with, near, within, cells, .. } = &table;
     let is_about_scores =
         no_worse_with.is_some() || near.is_some() || within.is_some() || *cells != Selection::default();
@@ -134,18 +139,16 @@ fn of_artifact(table: CheckTable, artifact: String, query: String, source: &Sour
         _ => None,
     };
     let Some(bound) = bound.filter(|_| !is_about_scores) else {
-        return Err(
-            source.at("check", "a [[check]] of an artifact needs one of at_least and at_most, a number, and no more")
-        );
+        return Err(wrong("a [[check]] of an artifact needs one of at_least and at_most, a number, and no more"));
     };
     let name = table.name.unwrap_or_else(|| format!("`{query}` of {artifact} {}", bound.words()));
     Ok(Check { name, question: Question::Artifact { artifact, query, bound }, is_fatal: table.fail })
 }
 
-fn of_score(table: CheckTable, score: &'static Metric, source: &Source) -> Result<Check, ConfigError> {
+fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<Check, ConfigError> {
     if let Some(column) = table.cells.unknown_column() {
         let problem = format!("where names no column `{column}`; there are {}, and paths of swept fields", columns());
-        return Err(source.at("check", &problem));
+        return Err(wrong(&problem));
     }
     let one_rule = "every [[check]] of a score needs one of at_least (a number or \"floor\"), at_most, no_worse_with = \
                     \"epsilon\", and near (a score) with within (a share)";
@@ -153,18 +156,18 @@ fn of_score(table: CheckTable, score: &'static Metric, source: &Source) -> Resul
     let rule = match (at_least, at_most, no_worse_with.as_deref(), near, within) {
         (Some(Value::String(word)), None, None, None, None) if word == FLOOR => Rule::NoWorseThanFloor,
         (Some(value), None, None, None, None) => {
-            let problem = || source.at("check", &format!("at_least = {value} is no number and not \"floor\""));
+            let problem = || wrong(&format!("at_least = {value} is no number and not \"floor\""));
             Rule::Bound(Bound::AtLeast(number(value).ok_or_else(problem)?))
         }
         (None, Some(number), None, None, None) if number.is_finite() => Rule::Bound(Bound::AtMost(*number)),
         (None, None, Some(EPSILON), None, None) => Rule::NoWorseWithEpsilon,
         (None, None, None, Some(other), Some(within)) if *within >= 0.0 && within.is_finite() => {
-            Rule::Near { other: self::score(other, source)?, within: *within }
+            Rule::Near { other: self::score(other, wrong)?, within: *within }
         }
-        _ => return Err(source.at("check", one_rule)),
+        _ => return Err(wrong(one_rule)),
     };
     if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) && score.better == Better::Neither {
-        return Err(source.at("check", &format!("neither direction of `{}` is better; give it a number", score.name)));
+        return Err(wrong(&format!("neither direction of `{}` is better; give it a number", score.name)));
     }
     let words = match &rule {
         Rule::Bound(bound) => bound.words(),
@@ -200,8 +203,8 @@ fn number(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-fn score(name: &str, source: &Source) -> Result<&'static Metric, ConfigError> {
-    score_named(name).map_err(|problem| source.at("check", &problem))
+fn score(name: &str, wrong: &Wrong) -> Result<&'static Metric, ConfigError> {
+    score_named(name).map_err(|problem| wrong(&problem))
 }
 
 /// The score of this name; else what is wrong with it.

@@ -21,12 +21,29 @@ pub(super) struct Source {
     pub extended: Vec<Source>,
     /// File and line of each `extends` that led here, from the nearest on.
     pub led_here: Vec<String>,
+    /// The `[[compare]]` table that is laid over the config, if there is one.
+    pub alternative: Option<Laid>,
+}
+
+/// A `[[compare]]` table: its place among all, from 0 on, and its name.
+#[derive(Debug, Clone)]
+pub(super) struct Laid {
+    pub at: usize,
+    pub name: String,
 }
 
 impl Source {
     /// A file that is read for itself.
     pub(super) fn new(path: PathBuf, text: String) -> Self {
-        Self { path, text, overlaid: Vec::new(), resolved: Table::new(), extended: Vec::new(), led_here: Vec::new() }
+        Self {
+            path,
+            text,
+            overlaid: Vec::new(),
+            resolved: Table::new(),
+            extended: Vec::new(),
+            led_here: Vec::new(),
+            alternative: None,
+        }
     }
 
     /// A file that this one extends.
@@ -42,13 +59,32 @@ impl Source {
         ConfigError(format!("{}:{line}: {}; correct the TOML{led_here}", self.path.display(), error.message()))
     }
 
-    /// An error about `field`, with the file and the line that give it: this file, or one that it extends.
+    /// An error about `field`, with the file and the line that give it: this file, or one that it extends. What a
+    /// `[[compare]]` table gives stands there.
     pub(super) fn at(&self, field: &str, problem: &str) -> ConfigError {
+        let elsewhere = self.find(field).map_or(0, |(depth, ..)| depth);
+        if let Some(Laid { at, name }) = &self.alternative
+            && let Some((depth, source, line)) = self.find(&format!("compare[{at}].{field}"))
+            && depth > elsewhere.max(1)
+        {
+            let (path, led_here) = (source.path.display(), source.led_here());
+            return ConfigError(format!("{path}:{line}: [[compare]] {name}: {field}: {problem}{led_here}"));
+        }
+        self.error_at(field, field, problem)
+    }
+
+    /// An error about the table number `at` of a list of tables, such as `[[check]]`, from 0 on.
+    pub(super) fn at_item(&self, list: &str, at: usize, problem: &str) -> ConfigError {
+        self.error_at(&format!("{list}[{at}]"), list, problem)
+    }
+
+    /// An error about what is found at `place`, and is called `field`.
+    fn error_at(&self, place: &str, field: &str, problem: &str) -> ConfigError {
         let more = docs::section(field).map_or(String::new(), |section| format!("\n  see {section}"));
         if self.overlaid.iter().any(|set| set == field) {
             return ConfigError(format!("--set {field}: {problem}{more}"));
         }
-        let found = self.find(field);
+        let found = self.find(place);
         let source = found.map_or(self, |(_, source, _)| source);
         let line = found.map_or(String::new(), |(.., line)| format!("{line}:"));
         let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
@@ -84,10 +120,15 @@ impl Source {
         let mut table = root.get_ref();
         let mut found = None;
         for (at, part) in field.split('.').enumerate() {
-            // An item of a list stands on the line of its list.
-            let part = part.split('[').next().unwrap_or(part);
-            let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
+            let (part, item) = part.split_once('[').unwrap_or((part, ""));
+            let Some((key, mut value)) = table.iter().find(|(key, _)| key.get_ref() == part) else { break };
             found = Some((at + 1, self.line(key.span().start)));
+            let item = item.strip_suffix(']').and_then(|item| item.parse::<usize>().ok());
+            if let (Some(item), toml::de::DeValue::Array(items)) = (item, value.get_ref()) {
+                let Some(item) = items.get(item) else { break };
+                found = Some((at + 1, self.line(item.span().start)));
+                value = item;
+            }
             match value.get_ref() {
                 toml::de::DeValue::Table(inner) => table = inner,
                 _ => break,

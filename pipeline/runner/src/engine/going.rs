@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::Ends;
 use super::remote::Sent;
 use super::schedule::Schedule;
+use crate::peak_memory;
 use crate::task::Done;
 
 /// What the threads share.
@@ -53,5 +54,18 @@ impl Shared {
 impl From<Done> for Brought {
     fn from(done: Done) -> Self {
         Self::Done(done)
+    }
+}
+
+/// Looks at the memory of this process again and again, until everything is done.
+pub(super) fn watch_memory(going: &Going) {
+    loop {
+        // Reading takes a while, in which the others must not wait for the lock.
+        peak_memory::look();
+        let state = going.lock();
+        if state.is_over() {
+            return;
+        }
+        drop(going.changed.wait_timeout(state, peak_memory::LOOK_EVERY));
     }
 }

@@ -38,10 +38,26 @@ impl Engine<'_> {
             dependencies: dependencies.to_owned(),
             params: task.canonical.clone(),
             seed: (task.draws != Draws::Never).then_some(self.config.seed),
-            trial: if task.draws == Draws::EveryTrial { task.trial } else { None },
+            trial: task.drawn_trial(),
             inputs,
             deployment: self.config.is_deployment(),
         })
+    }
+
+    /// Refuses to publish under a digest of raw files what was made from others: a user may have edited them meanwhile.
+    pub(super) fn refuse_changed_files(
+        &self,
+        slots: &[Vec<Handle>],
+        inputs: &BTreeMap<String, Vec<String>>,
+    ) -> anyhow::Result<()> {
+        for handle in slots.iter().flatten() {
+            if let Handle::Raw(raw) = handle {
+                let digest = self.digest(handle)?;
+                let is_known = inputs.values().flatten().any(|known| *known == digest);
+                anyhow::ensure!(is_known, "{}: the file changed while it was read; run again", raw.path.display());
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn digest(&self, handle: &Handle) -> anyhow::Result<String> {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytesize::ByteSize;
+use veilgraph_store::is_key;
 
 use super::{Executor, Handover, News, WorkerCommand};
 
@@ -20,6 +21,11 @@ const WAVE: &str = "wave";
 const ARRAY: &str = "array.sh";
 const CONTINUE: &str = "continue.sh";
 const SUBMIT: &str = "submit.sh";
+/// What the name of a list of tasks begins with.
+const LIST: &str = "tasks-";
+
+/// The second line of every script that this program writes, by which it knows its own.
+const MARK: &str = "# Written by veilgraph, which replaces this file.";
 
 /// Job arrays of Slurm.
 pub(super) struct SlurmArray {
@@ -43,7 +49,35 @@ impl SlurmArray {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        Ok(Self { folder, size, memory, command, keys: Mutex::default() })
+        let array = Self { folder, size, memory, command, keys: Mutex::default() };
+        // A file in the way is found before anything runs.
+        [ARRAY, CONTINUE, SUBMIT, WAVE].iter().try_for_each(|name| array.refuse_foreign(name))?;
+        Ok(array)
+    }
+
+    /// Refuses to replace a file of the user: a script of ours has its mark, and a wave names a list.
+    fn refuse_foreign(&self, name: &str) -> anyhow::Result<()> {
+        let path = self.folder.join(name);
+        if path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        let is_plain = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let is_script = text.lines().nth(1) == Some(MARK);
+        let names_a_list = text.starts_with(LIST) && text.lines().count() == 1;
+        let is_list = !text.is_empty() && text.lines().all(|line| is_key(Path::new(line)));
+        let is_ours = is_plain
+            && match name {
+                WAVE => names_a_list,
+                name if name.starts_with(LIST) => is_list,
+                _ => is_script,
+            };
+        anyhow::ensure!(
+            is_ours,
+            "{}: this file is in the way and veilgraph did not write it; name a folder of its own with --array-folder",
+            path.display()
+        );
+        Ok(())
     }
 
     /// The line of a script that asks for the memory of its job, in whole MiB; to Slurm, 0 would be the whole machine.
@@ -53,6 +87,7 @@ impl SlurmArray {
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
+        self.refuse_foreign(name)?;
         let path = self.folder.join(name);
         fs::write(&path, text).with_context(|| format!("{}: cannot write the script", path.display()))
     }
@@ -66,6 +101,7 @@ impl SlurmArray {
         let (command, threads, memory) = (words.join(" "), self.command.threads, self.memory_line());
         format!(
             "#!/bin/bash\n\
+             {MARK}\n\
              #SBATCH --job-name=veilgraph\n\
              #SBATCH --array=1-{jobs}\n\
              #SBATCH --cpus-per-task={threads}\n\
@@ -95,6 +131,7 @@ impl Executor for SlurmArray {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.is_empty() {
             // Nothing is left to submit.
+            self.refuse_foreign(WAVE)?;
             let _ = fs::remove_file(self.folder.join(WAVE));
             return Ok(None);
         }
@@ -103,7 +140,7 @@ impl Executor for SlurmArray {
             text
         });
         // Jobs of an earlier wave that still wait read a list of their own.
-        let list = format!("tasks-{}.txt", &blake3::hash(text.as_bytes()).to_hex()[..12]);
+        let list = format!("{LIST}{}.txt", &blake3::hash(text.as_bytes()).to_hex()[..12]);
         let folder = quote(&self.folder.display().to_string());
         let here = std::env::current_dir().context("the current folder is not known")?;
         let mut words: Vec<String> = std::env::args_os().map(|word| quote(&word.to_string_lossy())).collect();
@@ -116,6 +153,7 @@ impl Executor for SlurmArray {
             CONTINUE,
             &format!(
                 "#!/bin/bash\n\
+                 {MARK}\n\
                  #SBATCH --job-name=veilgraph-continue\n\
                  {}cd {} || exit 1\n\
                  {} || exit 1\n\
@@ -130,6 +168,7 @@ impl Executor for SlurmArray {
             SUBMIT,
             &format!(
                 "#!/bin/bash\n\
+                 {MARK}\n\
                  # Submits a wave of tasks, and the job that goes on after it. A task that fails ends the chain.\n\
                  # Options for sbatch, such as --partition and --time, are given to this script.\n\
                  cd {folder} || exit 1\n\

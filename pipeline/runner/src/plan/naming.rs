@@ -134,11 +134,22 @@ impl Plan<'_> {
     }
 }
 
-/// Refuses two runs of one stage function with one name: the names of the run would lead to the wrong files.
+/// Most bytes of a readable name, which is the name of a folder.
+const MOST_BYTES: usize = 255;
+
+/// Refuses two runs of one stage function with one name, because the names of the run would lead to the wrong files, and names
+/// that no folder can have.
 pub(super) fn check_names(tasks: &[Task]) -> Result<(), ConfigError> {
     let mut known = BTreeMap::new();
     for (index, task) in tasks.iter().enumerate() {
         for label in &task.labels {
+            if label.len() > MOST_BYTES {
+                return Err(ConfigError(format!(
+                    "a run of {} would be called `{label}`, which is too long for a folder; give alternatives shorter names, or \
+                     sweep fewer fields",
+                    task.stage
+                )));
+            }
             if known.insert((task.stage, task.function, label), index).is_some() {
                 return Err(ConfigError(format!(
                     "two different runs of {} {} would be called `{label}`; give alternatives other names, or report this",

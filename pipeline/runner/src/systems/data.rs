@@ -42,10 +42,14 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
                            nodes in a file, `nodes = \"nodes.csv\"`, or give features or labels of all of them";
             return Err(plan.config.error("ingest.edges", problem));
         }
-        if plan.config.is_deployment() && matches!(params.split, SplitParams::OfParts(_)) {
-            let problem =
-                "in a deployment the split is public, so it must not be cut by private links; give shares or a file";
-            return Err(plan.config.error("ingest.split", problem));
+        if plan.config.is_deployment()
+            && let Some(private) = private_data_of_split(params)
+        {
+            let problem = format!(
+                "in a deployment the split is public, so it must not follow from private {private}; give shares without \
+                 `stratified`, or a file"
+            );
+            return Err(plan.config.error("ingest.split", &problem));
         }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);
@@ -62,6 +66,16 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         branches.push(branch);
     }
     Ok(branches)
+}
+
+/// What a split follows from, if that is private. No cost of any release covers it.
+fn private_data_of_split(params: &Params) -> Option<&'static str> {
+    match &params.split {
+        SplitParams::OfParts(_) => Some("links"),
+        SplitParams::PerClass(_) if params.withhold_labels => Some("labels"),
+        SplitParams::Random(ratios) if params.withhold_labels && ratios.stratified == Some(true) => Some("labels"),
+        _ => None,
+    }
 }
 
 /// Whether a mechanism of this name needs data that only their owners hold.

@@ -9,7 +9,7 @@ use veilgraph_runner::config::Config;
 use veilgraph_runner::output;
 use veilgraph_runner::plan::Options;
 use veilgraph_runner::progress::Display;
-use veilgraph_runner::{runs, systems};
+use veilgraph_runner::systems;
 use veilgraph_store::Store;
 use veilgraph_train::Device;
 
@@ -18,7 +18,7 @@ use super::surrogate::Surrogate;
 use super::worth::Worth;
 use crate::cli::{AdviseArguments, RunArguments};
 use crate::summary::Row;
-use crate::{run, scores, summary};
+use crate::{run, summary};
 
 /// Everything that all graphs have in common.
 #[derive(Clone, Copy)]
@@ -137,9 +137,7 @@ impl Training<'_> {
         let how =
             RunArguments { data_dir: data_dir.clone(), published: None, ..RunArguments::of(PathBuf::from("advise")) };
         let display = Display::new(&tasks, 1, true);
-        let done = run::bring(self.store, &config, &tasks, &how, false, &display)?;
-        let metrics = run::read_metrics(&done)?;
-        runs::publish(self.store, &config, &tasks, &done, |folder| scores::write(&metrics, folder))?;
+        let metrics = run::bring_and_name(self.store, &config, &tasks, &how, &display)?;
         summary::rows(&metrics, config.trials)
     }
 }

@@ -1,0 +1,33 @@
+//! Files and folders that must not exist yet: they are there wholly or not at all, and never in the place of another.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+/// Writes a file that must not exist yet, nor a link of its name.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
+}
+
+/// Writes a folder: `write` fills a draft beside it.
+pub(crate) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let draft = draft_beside(to)?;
+    let wrong = || format!("{}: cannot write the folder", to.display());
+    let written = write(&draft).and_then(|written| fs::rename(&draft, to).map(|()| written).with_context(wrong));
+    written.inspect_err(|_| {
+        let _ = fs::remove_dir_all(&draft);
+    })
+}
+
+/// A folder beside `to` that does not exist yet.
+pub(crate) fn draft_beside(to: &Path) -> anyhow::Result<PathBuf> {
+    let name = to.file_name().with_context(|| format!("{}: name a folder", to.display()))?;
+    let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
+    ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
+    Ok(draft)
+}
