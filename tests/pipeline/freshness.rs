@@ -164,6 +164,25 @@ fn the_number_of_threads_and_jobs_changes_no_byte() {
     assert_eq!(parallel, single);
 }
 
+/// Large enough that products of sparse matrices and sums over nodes are divided among threads.
+#[test]
+fn the_number_of_threads_changes_no_byte_of_a_large_graph() {
+    let text = crate::support::TINY
+        .replace("nodes = 120", "nodes = 20000")
+        .replace("epsilon = 6.0", "epsilon = 12.0")
+        .replace("epochs = 20", "epochs = 2")
+        .replace("trials = 2", "trials = 1");
+    let digests = |threads: &str| {
+        let lab = Lab::with("config.toml", &text);
+        let mut command = lab.command(&["run", "config.toml", "--json", "--jobs", "1"]);
+        let output = command.env("RAYON_NUM_THREADS", threads).output().expect("runs");
+        released(&serde_json::from_slice(&output.stdout).expect("JSON"))
+    };
+    let one = digests("1");
+    assert!(one.iter().any(|(name, _)| name.ends_with(" predictions")), "{one:?}");
+    assert_eq!(one, digests("4"));
+}
+
 /// Digests of what the server may see; those of private files are keyed by each store's own secret.
 fn released(document: &serde_json::Value) -> Vec<(String, String)> {
     const PRIVATE: [&str; 3] = ["links", "held_out_labels", "metrics"];

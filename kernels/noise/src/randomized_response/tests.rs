@@ -124,11 +124,12 @@ fn flips_and_links_are_combined_by_exclusive_or() {
     assert_eq!(list, expected);
 }
 
-/// Blink's guarantee by enumeration: every output of 4 nodes, every pair of lists that differ in one bit.
+/// Blink's guarantee by enumeration, with the probability at which bits are flipped as executed: every output of 4 nodes, every
+/// pair of lists that differ in one bit.
 #[test]
 fn the_worst_likelihood_ratio_is_e_to_epsilon() {
     let epsilon: f64 = 1.3;
-    let flip = flip_probability(epsilon);
+    let flip = probability(threshold(epsilon));
     let likelihood = |list: u32, output: u32| {
         (0..3).map(|bit| if (list ^ output) >> bit & 1 == 1 { flip } else { 1.0 - flip }).product::<f64>()
     };

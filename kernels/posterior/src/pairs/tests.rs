@@ -1,5 +1,6 @@
 use veilgraph_graph::BitMatrix;
 
+use crate::model::evidence_logits;
 use crate::ranking::many_are_known;
 use crate::{
     Known, LinkEvidence, LinkModel, LogisticKernel, PairSums, Posterior, SimilarPairs, counts_at_least, sigmoid,
@@ -123,10 +124,11 @@ fn ranks_equal_the_dense_ones() {
 fn the_posterior_is_calibrated_over_the_reports() {
     let epsilon: f64 = 1.7;
     let flip = 1.0 / (1.0 + epsilon.exp());
+    let [evidence] = evidence_logits(epsilon, &[]).try_into().expect("no bins");
     let claims_given_link = [flip * flip, 2.0 * flip * (1.0 - flip), (1.0 - flip) * (1.0 - flip)];
     for prior_logit in [-6.0, -1.0, 0.0, 2.5] {
         let p = sigmoid(prior_logit);
-        let posterior = |claims: usize| sigmoid(prior_logit + 2.0 * (claims as f64 - 1.0) * epsilon);
+        let posterior = |claims: usize| sigmoid(prior_logit + evidence[claims]);
         let with: f64 = (0..3).map(|claims| claims_given_link[claims] * posterior(claims)).sum();
         let without: f64 = (0..3).map(|claims| claims_given_link[2 - claims] * posterior(claims)).sum();
         assert!(((1.0 - p) * without + p * with - p).abs() < 1e-12, "prior {p}");

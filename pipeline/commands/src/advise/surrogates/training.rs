@@ -54,7 +54,7 @@ impl Training<'_> {
                 });
             }
         }
-        for row in self.rows(text)? {
+        for row in self.rows(text, &[])? {
             let accuracy = *row.values("accuracy").first().with_context(|| format!("{name}: a run has no accuracy"))?;
             match row.cell.alternative.as_str() {
                 "no-links" => worth.without_links.push(accuracy),
@@ -81,10 +81,15 @@ impl Training<'_> {
         let mut found = Vec::new();
         let text = Surrogate::Drawn(point).config("advise-features", self.arguments);
         // The floors that a config has are not asked for here, and neither are links.
-        let text = text.split("\n[[compare]]").next().unwrap_or_default().replace("model = \"gcn\"", "model = \"mlp\"");
-        let text = text.replace("topic_share = 0.5", &format!("topic_share = {TRIED:?}"));
-        let text = format!("{text}[privatize.links]\nmechanism = \"no-links\"\n");
-        for (row, share) in self.rows(text)?.iter().zip(TRIED) {
+        let sets = [
+            "compare=[]".to_owned(),
+            "privatize.links.mechanism=\"no-links\"".to_owned(),
+            "train.model=\"mlp\"".to_owned(),
+            format!("ingest.synthetic.topic_share={TRIED:?}"),
+        ];
+        let rows = self.rows(text, &sets)?;
+        anyhow::ensure!(rows.len() == TRIED.len(), "{} surrogates were trained of {}", rows.len(), TRIED.len());
+        for (row, share) in rows.iter().zip(TRIED) {
             found.push((share, *row.values("accuracy").first().context("a surrogate has no accuracy")?));
         }
         let mut below = *found.first().context("no surrogate was trained")?;
@@ -128,9 +133,10 @@ impl Training<'_> {
         }
     }
 
-    /// The scores of a config, from the store where it has run before.
-    fn rows(&self, text: String) -> anyhow::Result<Vec<Row>> {
-        let config = Config::parse(Path::new("advise"), text, &self.arguments.sets)?;
+    /// The scores of a config with `sets` and those of the user laid over it, from the store where it has run before.
+    fn rows(&self, text: String, sets: &[String]) -> anyhow::Result<Vec<Row>> {
+        let sets: Vec<String> = sets.iter().chain(&self.arguments.sets).cloned().collect();
+        let config = Config::parse(Path::new("advise"), text, &sets)?;
         let data_dir = self.arguments.data_dir.clone();
         let options = Options { data_dir: data_dir.as_deref(), published: None, until: None, device: Device::Cpu };
         let tasks = systems::plan(&config, &options)?;
