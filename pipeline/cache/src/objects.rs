@@ -54,6 +54,12 @@ impl Cache {
         Ok(Self { objects, folder, url: url.trim_end_matches('/').to_owned(), runtime, is_read_only })
     }
 
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Whether nothing may be put into it.
     #[must_use]
     pub fn is_read_only(&self) -> bool {

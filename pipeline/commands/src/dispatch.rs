@@ -85,7 +85,7 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
         _ => None,
     };
     let (configs, sets): (Vec<PathBuf>, &[String]) = match (run, &cli.command) {
-        (Some(run), _) if run.side == SideChoice::All => (run.configs.clone(), run.sets.as_slice()),
+        (Some(run), _) if run.side() == SideChoice::All => (run.configs.clone(), run.sets.as_slice()),
         (None, Command::Claims(arguments)) => (claims::configs(arguments)?, &[][..]),
         // A server and an auditor keep stores of their own.
         _ => (Vec::new(), &[][..]),

@@ -10,7 +10,6 @@ use veilgraph_runner::config::Config;
 use veilgraph_runner::confirm::confirm;
 use veilgraph_runner::costs::in_words;
 use veilgraph_runner::date::date;
-use veilgraph_runner::engine::SideChoice;
 use veilgraph_runner::output;
 use veilgraph_runner::plan::rounded;
 use veilgraph_runner::progress::Display;
@@ -18,7 +17,7 @@ use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_store::{Kind, Store};
 
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, SideName};
 use crate::new_files::write_whole_folder;
 use crate::run;
 
@@ -27,7 +26,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     ensure!(store.kind() == Kind::Whole, "{}: a server's store holds no releases of its own", store.root().display());
     // Only an owner hands over, whose ledger is compared with the releases.
-    let arguments = RunArguments { until: Some("privatize".to_owned()), side: SideChoice::All, ..arguments };
+    let arguments = RunArguments { until: Some("privatize".to_owned()), side: SideName::All, ..arguments };
     let (config, tasks) = run::prepare_one(&arguments)?;
     ensure!(
         config.is_deployment(),

@@ -17,7 +17,7 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
 use veilgraph_runner::engine::{Engine, SideChoice};
-use veilgraph_runner::executor::{OtherMachines, OtherMachinesArguments};
+use veilgraph_runner::executor::OtherMachines;
 use veilgraph_runner::ledger::{Allowance, Ledger};
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::output;
@@ -34,7 +34,7 @@ pub(crate) use in_json::{spent_json, stages_json};
 pub(crate) use refusals::warn_of_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
-use crate::cli::{RunArguments, RunRules};
+use crate::cli::{OtherMachinesArguments, RunArguments, RunRules};
 use crate::{checks, scores, summary};
 
 /// Runs what is not fresh, then prints the scores.
@@ -58,8 +58,8 @@ pub(crate) fn run(
             warn_of_large(&measurements, tasks, &planned, arguments.memory_limit);
         }
     }
-    let others = OtherMachines::open(store, others, arguments.memory_limit)?;
-    let width = others.width().unwrap_or(1).max(jobs(arguments, false));
+    let others = others.open(store, arguments.memory_limit)?;
+    let width = others.width().max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
     let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
     let doing = if rules.keep_going { Doing::KeepGoing } else { Doing::Run };
@@ -205,14 +205,14 @@ fn bring_with(
     let is_plan = doing == Doing::Plan;
     refuse_wrong_store(store, config, arguments)?;
     let _running = if is_plan { None } else { Some(store.lock_for_run()?) };
-    let record = RunRecord::of(store, config, arguments.side)?;
+    let record = RunRecord::of(store, config, arguments.side())?;
     let ledger = Ledger::open(store)?;
     // The server keeps no account.
-    if arguments.side == SideChoice::All {
+    if arguments.side() == SideChoice::All {
         ledger.reconcile()?;
     }
     let memory = memory_limit(arguments.memory_limit);
-    let side = arguments.side;
+    let side = arguments.side();
     let allowance = Allowance {
         budgets: config.privacy.budget.clone(),
         spend: arguments.accepted.spend,
@@ -243,7 +243,7 @@ fn bring_with(
 
 /// Whether everything is scored that the config asks for.
 pub(crate) fn is_whole(arguments: &RunArguments) -> bool {
-    matches!(arguments.side, SideChoice::All | SideChoice::Auditor) && plans_all(arguments)
+    matches!(arguments.side(), SideChoice::All | SideChoice::Auditor) && plans_all(arguments)
 }
 
 /// Whether no stage is left out.

@@ -1,6 +1,5 @@
 //! Where the server's tasks run, if not here.
 
-mod arguments;
 mod dask;
 mod slurm_array;
 
@@ -14,7 +13,6 @@ use bytesize::ByteSize;
 use veilgraph_cache::Cache;
 use veilgraph_store::{Entry, Store};
 
-pub use arguments::{CacheArguments, ExecutorChoice, OtherMachinesArguments};
 use dask::Dask;
 use slurm_array::SlurmArray;
 
@@ -67,6 +65,38 @@ pub struct OtherMachines {
     cached: Mutex<BTreeSet<String>>,
 }
 
+/// Where the server's tasks run, if not here.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elsewhere {
+    /// On the workers of a Dask cluster.
+    Dask {
+        /// The address of its scheduler.
+        scheduler: String,
+        /// The Python that has `dask` and `distributed`.
+        python: PathBuf,
+    },
+    /// In jobs of Slurm, for which scripts are written.
+    SlurmArray {
+        /// The folder of the scripts.
+        folder: PathBuf,
+        /// Most jobs in one array.
+        size: u32,
+        /// Memory of each job; that of one artifact, where nobody says.
+        memory: Option<ByteSize>,
+    },
+}
+
+/// What workers have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workers {
+    /// The program; this one, where nobody says.
+    pub program: Option<PathBuf>,
+    /// Where they see the store, or, with a cache, a folder of their own; the path of the store here, where nobody says.
+    pub store: Option<PathBuf>,
+    /// Cores that each task may use.
+    pub threads: u32,
+}
+
 /// How a worker calls the program.
 struct WorkerCommand {
     program: PathBuf,
@@ -78,30 +108,25 @@ struct WorkerCommand {
 }
 
 impl OtherMachines {
-    /// What the arguments ask for.
+    /// A cache, and workers elsewhere.
     ///
     /// # Errors
-    /// When an argument is missing, two contradict each other, or the other machines cannot be reached.
+    /// When two of these contradict each other, or the other machines cannot be reached.
     pub fn open(
         store: &Store,
-        arguments: &OtherMachinesArguments,
+        cache: Option<Cache>,
+        elsewhere: Option<&Elsewhere>,
+        workers: &Workers,
         memory_limit: Option<ByteSize>,
     ) -> anyhow::Result<Self> {
-        let cache = arguments.cache.open()?;
-        let executor: Option<Box<dyn Executor>> = match arguments.executor {
-            ExecutorChoice::Local => None,
-            ExecutorChoice::Dask => {
-                let scheduler = arguments.scheduler.as_deref().context("--executor dask needs --scheduler ADDRESS")?;
-                Some(Box::new(Dask::start(
-                    &arguments.python,
-                    scheduler,
-                    WorkerCommand::of(store, arguments, memory_limit)?,
-                )?))
+        let command = |memory_limit| WorkerCommand::of(store, workers, cache.as_ref(), memory_limit);
+        let executor: Option<Box<dyn Executor>> = match elsewhere {
+            None => None,
+            Some(Elsewhere::Dask { scheduler, python }) => {
+                Some(Box::new(Dask::start(python, scheduler, command(memory_limit)?)?))
             }
-            ExecutorChoice::SlurmArray => {
-                let folder = arguments.array_folder.as_deref();
-                let folder = folder.context("--executor slurm-array needs --array-folder FOLDER")?;
-                let memory = arguments.array_memory.or(memory_limit);
+            Some(Elsewhere::SlurmArray { folder, size, memory }) => {
+                let memory = memory.or(memory_limit);
                 if let (Some(job), Some(artifact)) = (memory, memory_limit) {
                     anyhow::ensure!(
                         artifact <= job,
@@ -109,8 +134,7 @@ impl OtherMachines {
                          --array-memory or lower --memory-limit"
                     );
                 }
-                let command = WorkerCommand::of(store, arguments, memory_limit.or(memory))?;
-                Some(Box::new(SlurmArray::new(folder, arguments.array_size, memory, command)?))
+                Some(Box::new(SlurmArray::new(folder, *size, memory, command(memory_limit.or(memory))?)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);
@@ -118,10 +142,10 @@ impl OtherMachines {
         Ok(Self { executor, cache, cached: Mutex::default() })
     }
 
-    /// How many tasks run at a time on other machines, as far as that is known; none where there is no other machine.
+    /// How many tasks run at a time on other machines, as far as that is known; at least one, also where there is none.
     #[must_use]
-    pub fn width(&self) -> Option<usize> {
-        self.executor.as_ref().map(|executor| executor.width())
+    pub fn width(&self) -> usize {
+        self.executor.as_ref().map_or(1, |executor| executor.width())
     }
 
     /// What whoever gave the command has to do next, after everything that could be sent was sent.
@@ -146,18 +170,23 @@ impl OtherMachines {
 }
 
 impl WorkerCommand {
-    fn of(store: &Store, arguments: &OtherMachinesArguments, memory_limit: Option<ByteSize>) -> anyhow::Result<Self> {
+    fn of(
+        store: &Store,
+        workers: &Workers,
+        cache: Option<&Cache>,
+        memory_limit: Option<ByteSize>,
+    ) -> anyhow::Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}: no path", path.display()));
-        let program = match &arguments.worker_program {
+        let program = match &workers.program {
             Some(program) => program.clone(),
             None => std::env::current_exe().context("the path of this program is not known; give --worker-program")?,
         };
-        let store = match &arguments.worker_store {
+        let store = match &workers.store {
             Some(folder) => folder.clone(),
             None => absolute(store.root())?,
         };
-        let cache = arguments.cache.cache.clone();
-        Ok(Self { program, store, cache, memory_limit, threads: arguments.worker_threads })
+        let cache = cache.map(|cache| cache.url().to_owned());
+        Ok(Self { program, store, cache, memory_limit, threads: workers.threads })
     }
 
     /// The words of the command that runs the task `key`.

@@ -2,7 +2,8 @@
 
 use bytesize::ByteSize;
 use clap::Args;
-use veilgraph_runner::executor::CacheArguments;
+
+use super::other_machines::CacheArguments;
 
 /// One task of a plan.
 #[derive(Args)]

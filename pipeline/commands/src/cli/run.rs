@@ -44,8 +44,8 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub accepted: Accepted,
     /// Run only the part of one side.
-    #[arg(long, value_enum, default_value_t = SideChoice::All)]
-    pub side: SideChoice,
+    #[arg(long, value_enum, default_value_t = SideName::All)]
+    pub side: SideName,
     /// Let the server's side take a release that is not deployable, and let a cache have it: owner and server are
     /// simulated, and the data need no protection.
     #[arg(long)]
@@ -66,6 +66,15 @@ impl RunArguments {
         let words = ["run".into(), "--".into(), config.into_os_string()];
         let matches = without_empty_variables(Usual::command()).get_matches_from::<_, std::ffi::OsString>(words);
         Usual::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).run
+    }
+
+    /// Which part of the pipeline runs here.
+    pub(crate) fn side(&self) -> SideChoice {
+        match self.side {
+            SideName::All => SideChoice::All,
+            SideName::Server => SideChoice::Server,
+            SideName::Auditor => SideChoice::Auditor,
+        }
     }
 }
 
@@ -90,6 +99,17 @@ pub(crate) struct Accepted {
     /// Release even if the server may come to believe more than `[privacy] at_most_belief`.
     #[arg(long)]
     pub accept_belief: bool,
+}
+
+/// Which part of the pipeline this machine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SideName {
+    /// Everything.
+    All,
+    /// The untrusted server alone: owner data are absent, and their entries are taken as the last run left them.
+    Server,
+    /// Whoever knows the truth: it reads the data and scores what the server made, which is taken as the server left it.
+    Auditor,
 }
 
 /// How a plan is written.

@@ -21,7 +21,7 @@ pub(super) fn refuse_changes(
     tasks: &[Task],
     arguments: &RunArguments,
 ) -> anyhow::Result<()> {
-    let record = RunRecord::of(store, config, arguments.side)?;
+    let record = RunRecord::of(store, config, arguments.side())?;
     anyhow::ensure!(
         record.all().next().is_some(),
         "--locked: {} has no recorded run of `{}` to which this one could be held; run it once without --locked",

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use bytesize::ByteSize;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::engine::SideChoice;
-use veilgraph_runner::executor::{ExecutorChoice, OtherMachinesArguments};
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_store::{Kind, Store};
 
-use crate::cli::RunArguments;
+use crate::cli::{ExecutorChoice, OtherMachinesArguments, RunArguments};
 
 /// Refuses other machines where they would get what they must not see.
 pub(super) fn refuse_to_send_away(
@@ -49,12 +48,12 @@ pub(super) fn refuse_wrong_store(store: &Store, config: &Config, arguments: &Run
          choose another --store"
     );
     anyhow::ensure!(
-        arguments.side != SideChoice::Auditor,
+        arguments.side() != SideChoice::Auditor,
         "{root}: this is the store of a deployment's server; an auditor keeps a copy of it as the folder `server` of another \
          store"
     );
     anyhow::ensure!(
-        arguments.side == SideChoice::Server,
+        arguments.side() == SideChoice::Server,
         "{root}: this is the store of a deployment's server, which holds no private data; add --side server --until train"
     );
     Ok(())

@@ -1,7 +1,7 @@
 //! Which part of the pipeline runs here.
 
 /// Which part of the pipeline this machine runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SideChoice {
     /// Everything.
     #[default]

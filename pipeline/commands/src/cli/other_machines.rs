@@ -1,14 +1,16 @@
-//! What `run` is told about other machines.
+//! What `run` and `exec` are told about other machines.
 
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use veilgraph_cache::Cache;
+use veilgraph_runner::executor::{Elsewhere, OtherMachines, Workers};
+use veilgraph_store::Store;
 
 /// A cache that several machines share.
 #[derive(Args, Clone, Default)]
-pub struct CacheArguments {
+pub(crate) struct CacheArguments {
     /// A cache that machines share, `file:///FOLDER` or `s3://BUCKET/FOLDER` (with AWS_* variables): what a server may see
     /// of entries is taken from there instead of made, and put there.
     #[arg(long, value_name = "URL", env = "VEILGRAPH_CACHE")]
@@ -20,17 +22,14 @@ pub struct CacheArguments {
 
 impl CacheArguments {
     /// The cache, if one is named.
-    ///
-    /// # Errors
-    /// When the URL is none, its folder is not there, or this build has no object storage.
-    pub fn open(&self) -> anyhow::Result<Option<Cache>> {
+    pub(crate) fn open(&self) -> anyhow::Result<Option<Cache>> {
         Ok(self.cache.as_deref().map(|url| Cache::open(url, self.cache_read_only)).transpose()?)
     }
 }
 
 /// Where the server's tasks run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExecutorChoice {
+pub(crate) enum ExecutorChoice {
     /// On this machine.
     #[default]
     Local,
@@ -43,7 +42,7 @@ pub enum ExecutorChoice {
 /// Where the server's tasks run; those of owner and auditor, and whatever is charged, run on this machine.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Other machines")]
-pub struct OtherMachinesArguments {
+pub(crate) struct OtherMachinesArguments {
     /// Where the server's tasks run.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Local)]
     pub executor: ExecutorChoice,
@@ -75,4 +74,29 @@ pub struct OtherMachinesArguments {
     /// Where entries are that other machines made.
     #[command(flatten)]
     pub cache: CacheArguments,
+}
+
+impl OtherMachinesArguments {
+    /// What a run has beside this machine.
+    pub(crate) fn open(&self, store: &Store, memory_limit: Option<ByteSize>) -> anyhow::Result<OtherMachines> {
+        // Each of the two has the one option that it needs, or the command line is refused.
+        let elsewhere = match self.executor {
+            ExecutorChoice::Local => None,
+            ExecutorChoice::Dask => Some(Elsewhere::Dask {
+                scheduler: self.scheduler.clone().unwrap_or_default(),
+                python: self.python.clone(),
+            }),
+            ExecutorChoice::SlurmArray => Some(Elsewhere::SlurmArray {
+                folder: self.array_folder.clone().unwrap_or_default(),
+                size: self.array_size,
+                memory: self.array_memory,
+            }),
+        };
+        let workers = Workers {
+            program: self.worker_program.clone(),
+            store: self.worker_store.clone(),
+            threads: self.worker_threads,
+        };
+        OtherMachines::open(store, self.cache.open()?, elsewhere.as_ref(), &workers, memory_limit)
+    }
 }
