@@ -22,7 +22,7 @@ use crate::config::fields::leaves;
 use crate::config::sweep::{SweptCell, SweptField};
 use crate::config::{Config, ConfigError, MetricGroup};
 use crate::published::Published;
-use crate::task::{BoundSlot, RawHandle, STAGES, Task, Wire};
+use crate::task::{BoundSlot, RawHandle, STAGES, Task};
 use binding::{Bound, bind};
 pub use branch::rounded;
 pub(crate) use branch::{Absence, Branch};
@@ -252,16 +252,12 @@ impl<'a> Plan<'a> {
     /// Everything that was released on the way to these inputs, in this trial: other trials that chose a setting are
     /// repetitions, of which every score states one.
     fn releases_behind(&self, inputs: &binding::Inputs, trial: Option<u32>) -> Vec<Release> {
-        let sources = |slots: &[BoundSlot]| -> Vec<usize> {
-            let wires = slots.iter().flat_map(|slot| &slot.wires);
-            wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None }).collect()
-        };
-        let mut open = sources(&inputs.slots);
+        let mut open: Vec<usize> = inputs.slots.iter().flat_map(BoundSlot::sources).collect();
         let mut known: BTreeSet<usize> = BTreeSet::new();
         while let Some(task) = open.pop() {
             let is_of_trial = trial.is_none() || self.tasks[task].trial.is_none_or(|other| Some(other) == trial);
             if is_of_trial && known.insert(task) {
-                open.extend(sources(&self.tasks[task].slots));
+                open.extend(self.tasks[task].sources());
             }
         }
         known.into_iter().flat_map(|task| self.tasks[task].releases.iter().cloned()).collect()

@@ -62,6 +62,13 @@ pub struct BoundSlot {
     pub wires: Vec<Wire>,
 }
 
+impl BoundSlot {
+    /// Tasks that fill it.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
+        self.wires.iter().filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None })
+    }
+}
+
 /// Where an input comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wire {
@@ -184,8 +191,7 @@ impl Task {
 
     /// Tasks that this one reads from.
     pub fn sources(&self) -> impl Iterator<Item = usize> {
-        let wires = self.slots.iter().flat_map(|slot| &slot.wires);
-        wires.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None })
+        self.slots.iter().flat_map(BoundSlot::sources)
     }
 }
 

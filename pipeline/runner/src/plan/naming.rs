@@ -12,7 +12,7 @@ use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
 use crate::config::sweep::{SweptField, canonical};
 use crate::kind::Kind;
-use crate::task::{Task, Wire};
+use crate::task::{BoundSlot, Task, Wire};
 
 /// Above this cost of one part of a report, a deployment is refused: one bit in 500 million would be flipped.
 const MOST_NATS_PER_PART: f64 = 20.0;
@@ -31,12 +31,7 @@ impl Plan<'_> {
             self.check_deployment(releases, run.table)?;
         }
         let Inputs { slots, mut choices } = inputs;
-        let mut trial = None;
-        for source in slots.iter().flat_map(|slot| &slot.wires) {
-            if let Wire::Output { task, .. } = source {
-                trial = trial.or(self.tasks[*task].trial);
-            }
-        }
+        let mut trial = slots.iter().flat_map(BoundSlot::sources).find_map(|source| self.tasks[source].trial);
         // A score is of one trial even where its inputs are the same in all.
         if function.draws == Draws::EveryTrial || function.stage == "evaluate" {
             trial = branch.trial;
@@ -63,9 +58,7 @@ impl Plan<'_> {
             }
             return Ok((known, choices.into()));
         }
-        let read = slots.iter().flat_map(|slot| &slot.wires);
-        let sources = read.filter_map(|wire| if let Wire::Output { task, .. } = wire { Some(*task) } else { None });
-        let kinds = sources.map(|source| &self.tasks[source].kind);
+        let kinds = slots.iter().flat_map(BoundSlot::sources).map(|source| &self.tasks[source].kind);
         let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
         let filled: Vec<&str> = filled.collect();
         let kind = Kind::of(stage, name, &canonical, &filled, run.files, kinds);
