@@ -225,7 +225,7 @@ impl Engine<'_> {
             let is_there = || matches!(self.store.find(&stage, &key), Ok(Some(_)));
             published.inspect_err(|_| {
                 if !is_there() {
-                    unmark_drawn(self.store, &key)
+                    unmark_drawn(self.store, &key);
                 }
             })
         })

@@ -105,6 +105,9 @@ fn calibration_errors(posterior: &Posterior, logits: &[f64], expected_links: f64
     excesses.map(|excess| excess.into_iter().map(f64::abs).sum())
 }
 
+/// With log odds up to this, a pair has no probability of a link in double precision, and its log loss is 0 where it has none.
+const NO_PROBABILITY: f64 = -745.0;
+
 /// The sum of the log losses of all pairs, in nats: infinite where a pair is believed to be certain and is not so.
 ///
 /// `softplus` is `Σ ln(1 + e^logit)` over all pairs, and `logits` are those of the true links.
@@ -114,11 +117,10 @@ fn log_loss(posterior: &Posterior, softplus: f64, logits: &[f64]) -> f64 {
     if softplus.is_finite() {
         return at_least_nothing(softplus - logits.iter().sum::<f64>());
     }
-    // Without noise some pairs are certain. A true link among them has no loss, and neither has a pair of which nothing is left.
-    const NOTHING: f64 = -745.0;
+    // Without noise some pairs are certain, and a true link among them has no loss.
     let (mut n_certain, mut softplus) = (0, 0.0);
     posterior.visit_pairs(
-        |logit| logit > NOTHING,
+        |logit| logit > NO_PROBABILITY,
         |_, _, logit| match logit {
             f64::INFINITY => n_certain += 1,
             logit => softplus += LogisticKernel::Softplus.at(logit),
