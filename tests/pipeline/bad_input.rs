@@ -610,6 +610,12 @@ fn a_mistake_in_one_of_several_tables_is_told_with_its_own_line() {
         ("train.epochs = 4", "train.epochs = \"x\"", line_of("train.epochs = 4"), "[[compare]] b: train.epochs"),
         ("train.epochs = 4", "train.depochs = 4", line_of("train.epochs = 4"), "[[compare]] b: train.depochs"),
         ("name = \"b\"\n", "", line_of("name = \"b\"") - 1, "every [[compare]] needs a name"),
+        (
+            "construct.variant = \"hard\"",
+            "construct = 3",
+            line_of("construct.variant = \"hard\""),
+            "[[compare]] b: construct: ",
+        ),
         ("at_least = 0.2", "at_leest = 0.2", line_of("at_least = 0.2"), "at_leest"),
         ("at_least = 0.2", "at_least = \"most\"", line_of("at_least = 0.2") - 2, "is no number and not \"floor\""),
     ] {
@@ -619,4 +625,15 @@ fn a_mistake_in_one_of_several_tables_is_told_with_its_own_line() {
         let place = format!("c.toml:{line}:");
         assert!(answer.err.contains(&place) && answer.err.contains(words), "{to}: {place} {words}: {}", answer.err);
     }
+    // `--set` gives the field for all tables.
+    let lab =
+        Lab::with("c.toml", config.replace("train.epochs = 4", "train.model = \"mlp\"").replace("epochs = 20\n", ""));
+    let answer = lab.call(&["plan", "c.toml", "--set", "train.epochs=x"]);
+    assert!(answer.status == 2 && answer.err.contains("--set train.epochs: "), "{}", answer.err);
+    // A list takes the place of that of the file below.
+    lab.write("base.toml", &config);
+    let own = "extends = \"base.toml\"\n[train]\nepochs = \"x\"\n[[compare]]\nname = \"own\"\ntrain.model = \"mlp\"\n";
+    lab.write("c.toml", own);
+    let answer = lab.call(&["plan", "c.toml"]);
+    assert!(answer.status == 2 && answer.err.contains("c.toml:3: train.epochs: "), "{}", answer.err);
 }

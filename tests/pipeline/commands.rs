@@ -80,6 +80,14 @@ fn gc_keeps_what_the_last_runs_used_or_what_has_room() {
     let kept = dry(&["--keep-size", "1GiB"]);
     assert!(kept.starts_with("0 unused entries") && kept.contains("stay, as --keep-size says"), "{kept}");
     assert_eq!(reports(&dry(&["--keep-size", "1B"])), 3);
+    // Private files count, although manifests do not say how large they are.
+    let all: serde_json::Value =
+        serde_json::from_str(&lab.call(&["gc", "--all", "--dry-run", "--json"]).out).expect("JSON");
+    let ingest = all["removed_entries"].as_array().expect("entries").iter().find(|entry| entry["stage"] == "ingest");
+    let folder = lab.path("artifacts/owner/ingest").join(ingest.expect("one")["key"].as_str().expect("a key"));
+    let private: u64 =
+        fs::read_dir(folder).expect("private files").flatten().map(|item| item.metadata().expect("a size").len()).sum();
+    assert!(private > 0 && ingest.expect("one")["bytes"].as_u64() > Some(private), "{private}: {all}");
     assert_eq!(lab.call(&["gc", "--all", "--keep-size", "1B"]).status, 2, "everything and some of it");
     assert_eq!(lab.call(&["gc", "--keep-last", "0"]).status, 2, "what the last run used is in use");
 }

@@ -159,7 +159,7 @@ fn links_and_files_of_a_user_outlive_runs_and_cleaning() {
     // The program needs a folder where the user has a link.
     lab.write("victim/mine.txt", "mine");
     fs::remove_dir_all(runs.join("train")).expect("removed");
-    std::os::unix::fs::symlink(lab.path("victim"), runs.join("train")).expect("a link");
+    symlink(lab.path("victim"), runs.join("train")).expect("a link");
     says(&lab.call(&["run", "config.toml"]), "is in the way");
     assert_eq!(fs::read_dir(lab.path("victim")).expect("readable").count(), 1, "nothing was written there");
     assert!(runs.join("train").is_symlink());
@@ -209,7 +209,7 @@ fn links_in_a_store_lead_nowhere() {
         symlink("sub", lab.path("victim/link")).expect("a link");
         let path = lab.path("artifacts").join(place);
         fs::remove_dir_all(&path).expect("removed");
-        std::os::unix::fs::symlink(lab.path("victim"), &path).expect("a link");
+        symlink(lab.path("victim"), &path).expect("a link");
         for arguments in [
             vec!["run", "config.toml", "--set", "train.epochs=3"],
             vec!["report", "config.toml"],
@@ -234,7 +234,7 @@ fn links_in_a_store_lead_nowhere() {
     let lab = Lab::tiny();
     lab.write("thesis.txt", "years of work");
     fs::create_dir_all(lab.path("artifacts/locks")).expect("a folder");
-    std::os::unix::fs::symlink(lab.path("thesis.txt"), lab.path("artifacts/locks/layout.lock")).expect("a link");
+    symlink(lab.path("thesis.txt"), lab.path("artifacts/locks/layout.lock")).expect("a link");
     says(&lab.call(&["run", "config.toml"]), "open the lock");
     assert_eq!(fs::read_to_string(lab.path("thesis.txt")).expect("there"), "years of work");
 }
@@ -305,14 +305,19 @@ fn scripts_for_slurm_replace_no_file_of_the_user() {
     assert_eq!(first.status, 0, "{}", first.err);
     let again = lab.call(&words);
     assert_eq!(again.status, 0, "it replaces its own files: {}", again.err);
+    let list = fs::read_to_string(lab.path("jobs/wave")).expect("the name of a list");
+    lab.write(&format!("jobs/{list}"), "mine");
+    says(&lab.call(&words), &list);
+    assert_eq!(fs::read_to_string(lab.path("jobs").join(&list)).expect("there"), "mine");
 }
 
 /// A link that leads nowhere yet is the user's, and so is what it would lead to.
 #[test]
 fn a_config_is_not_written_through_a_link() {
+    use std::os::unix::fs::symlink;
     let lab = Lab::new();
     lab.write("edges.csv", "a,b\nb,c\nc,a\n");
-    std::os::unix::fs::symlink(lab.path("elsewhere.toml"), lab.path("mine.toml")).expect("a link");
+    symlink(lab.path("elsewhere.toml"), lab.path("mine.toml")).expect("a link");
     says(&lab.call(&["init", "edges.csv", "--to", "mine.toml"]), "mine.toml");
     assert!(lab.path("mine.toml").is_symlink() && !lab.path("elsewhere.toml").exists());
 }

@@ -227,8 +227,11 @@ impl Network {
                 first += 2.0 * product * dot(slopes(a), slopes(b));
             }
         }
-        // Rounding may leave less than nothing. What is no number stays so.
-        if first < 0.0 { second } else { first + second }
+        if !first.is_finite() {
+            return f32::INFINITY;
+        }
+        // Rounding may leave less than nothing.
+        first.max(0.0) + second
     }
 }
 

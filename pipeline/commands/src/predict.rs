@@ -13,7 +13,7 @@ use veilgraph_store::{Entry, MemoryLimit, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
-use crate::new_files::write_whole_folder;
+use crate::new_files::{write_new, write_whole_folder};
 use crate::{run, show};
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
@@ -63,7 +63,7 @@ pub(crate) fn predict(
     write_whole_folder(to, |draft| {
         let wrong = || format!("{}: cannot write the predictions", to.display());
         fs::create_dir_all(draft).with_context(wrong)?;
-        files.iter().try_for_each(|(name, text)| fs::write(draft.join(name), text).with_context(wrong))
+        files.iter().try_for_each(|(name, text)| write_new(&draft.join(name), text).with_context(wrong))
     })?;
     let setting = saved.grid.models.iter().find(|known| known.0 == saved.model).map(|known| known.1.to_string());
     let setting = setting.unwrap_or_default();

@@ -6,7 +6,7 @@ use serde_json::json;
 use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Part, Store, StoreError};
+use veilgraph_store::{Kind, Part, Store, StoreError};
 
 /// An entry that is not as it was written.
 #[derive(Serialize)]
@@ -59,9 +59,12 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     ledger.reconcile()?;
     let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
     for Damaged { stage, key, .. } in &lost {
-        output::error_line(&format!(
-            "{stage} {key}: this is a release of a deployment, which no run makes anew; restore it from a copy, such as an export"
-        ));
+        let what = if is_copy(store, stage, key) {
+            "this is the server's copy of what its owner holds, and the next run mends it"
+        } else {
+            "this is a release of a deployment, which no run makes anew; restore it from a copy, such as an export"
+        };
+        output::error_line(&format!("{stage} {key}: {what}"));
     }
     if remove {
         mended.iter().try_for_each(|entry| store.remove(&entry.stage, &entry.key))?;
@@ -83,8 +86,12 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     }
     // Never advise to draw a release again: that would cost its budget once more.
     let (n_lost, n_mended) = (lost.len(), mended.len());
-    let of_releases = "run the config again, which mends the server's copies of what its owner holds whole, and restore other \
-                       releases of deployments from a copy (an export has one)";
+    let n_copies = lost.iter().filter(|entry| is_copy(store, &entry.stage, &entry.key)).count();
+    let of_releases = match n_copies {
+        0 => "restore releases of deployments from a copy (an export has one)",
+        copies if copies == lost.len() => "the next run mends the server's copies",
+        _ => "the next run mends the server's copies; restore releases of deployments from a copy (an export has one)",
+    };
     match (n_lost, n_mended) {
         (0, 0) => Ok(()),
         (0, _) => anyhow::bail!(
@@ -112,6 +119,12 @@ pub(super) fn refuse_foreign(store: &Store) -> anyhow::Result<()> {
         store.root().display()
     );
     Ok(())
+}
+
+/// Whether an entry is the server's copy of what the owner of the same store holds.
+fn is_copy(store: &Store, stage: &str, key: &str) -> bool {
+    let is_held = store.kind() == Kind::Whole && store.part(Part::Owner).join(stage).exists();
+    is_held && !store.part(Part::Owner).join(stage).join(key).exists()
 }
 
 /// Whether an entry is a release of a deployment, or was handed over to a server.

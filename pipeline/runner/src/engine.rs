@@ -222,9 +222,9 @@ impl Engine<'_> {
             let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
             let published = marked.and_then(|()| Ok(draft.publish()?));
             // Publishing may also fail after the entry is in its place.
-            let is_there = || matches!(self.store.find(&stage, &key), Ok(Some(_)));
+            let is_absent = || matches!(self.store.find(&stage, &key), Ok(None));
             published.inspect_err(|_| {
-                if !is_there() {
+                if is_absent() {
                     unmark_drawn(self.store, &key);
                 }
             })

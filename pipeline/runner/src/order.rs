@@ -152,7 +152,7 @@ impl Order {
         ensure!(
             canonical(&self.params()?) == self.recipe.params
                 && self.recipe.seed.is_none_or(|seed| seed == self.seed)
-                && self.recipe.trial.is_none_or(|trial| trial == self.trial),
+                && self.recipe.trial.unwrap_or(0) == self.trial,
             "the order asks for other parameters than the entry {} is named after; run the same command again",
             self.recipe.key()
         );

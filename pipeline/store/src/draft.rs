@@ -80,8 +80,14 @@ impl Draft {
         self.complete()?.publish()
     }
 
-    /// Takes over a file of another entry with its record.
-    pub(crate) fn adopt(&mut self, name: &str, output: &OutputRecord, mut file: File) -> Result<(), StoreError> {
+    /// Takes over a file of another entry, which lies at `from`, with its record.
+    pub(crate) fn adopt(
+        &mut self,
+        name: &str,
+        output: &OutputRecord,
+        mut file: File,
+        from: &Path,
+    ) -> Result<(), StoreError> {
         let folder = self.folder_of(Part::of_zone(&self.recipe, &output.zone));
         files::create_folder(&folder, true)?;
         let path = folder.join(&output.file);
@@ -89,7 +95,10 @@ impl Draft {
         io::copy(&mut file, &mut copy).map_err(|error| StoreError::io("write", &path, error))?;
         let (digest, _) = copy.finish(&path)?;
         if digest != output.digest {
-            return Err(StoreError::Corrupt { path, problem: "it changed while it was copied".to_owned() });
+            return Err(StoreError::Corrupt {
+                path: from.to_owned(),
+                problem: "it changed while it was copied".to_owned(),
+            });
         }
         self.record(name, output);
         Ok(())

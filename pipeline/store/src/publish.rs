@@ -7,8 +7,9 @@ use crate::entry::{Entry, Found, Store};
 use crate::error::StoreError;
 
 impl Entry {
-    /// Puts the public files of this entry into a server's store, and returns the entry there. A damaged copy is replaced. The manifest beside them
-    /// holds `params`, which are public, and digests of these files; nothing in it depends on private data.
+    /// Puts the public files of this entry into a server's store, and returns the entry there. The manifest beside them
+    /// holds `params`, which are public, and digests of these files; nothing in it depends on private data. A copy that is
+    /// damaged is replaced.
     ///
     /// # Errors
     /// When a file is damaged, or the file system refuses.
@@ -23,7 +24,7 @@ impl Entry {
         let mut draft: Draft = server.draft(recipe, lock)?;
         draft.set_release(self.manifest.release.clone());
         for (name, output) in public() {
-            draft.adopt(name, output, self.check(output)?)?;
+            draft.adopt(name, output, self.check(output)?, &self.path(output))?;
         }
         draft.publish()
     }

@@ -55,6 +55,29 @@ fn a_gradient_without_a_norm_is_left_out() {
     }
 }
 
+/// Terms of a norm that overflow one by one may cancel each other, or overflow downwards: two nearly equal rows with opposite
+/// weights.
+#[test]
+fn no_weights_are_so_large_that_a_gradient_escapes_the_bound() {
+    let (network, _, _) = small();
+    let values = [0.5, 0.0, -1.0, 2.0, 1.0, 2.0, 0.5, -0.3, 0.9, 1.8, 0.45, -0.27];
+    let inputs = Inputs::Dense { width: 4, values: &values };
+    let mut n_clipped = 0;
+    for (class, power) in (0..3).flat_map(|class| (0..240).map(move |power| (class, power))) {
+        let mut samples = Samples::default();
+        samples.push(&[(1, 1.0), (2, -1.0)], class);
+        let mut network = network.clone();
+        let scale = 1e13 * 1.1_f32.powi(power);
+        let last = network.shape.second()..network.shape.last();
+        network.parameters[last].iter_mut().for_each(|weight| *weight *= scale);
+        let added = gradient(&network, &inputs, &samples, 0, 1.0);
+        let norm = added.iter().map(|&entry| f64::from(entry).powi(2)).sum::<f64>().sqrt();
+        assert!(norm < 1.001, "class {class}, scale {scale}: {norm}");
+        n_clipped += u32::from(norm > 0.9);
+    }
+    assert!(n_clipped > 50, "{n_clipped} gradients are longer than the bound and have a norm");
+}
+
 #[test]
 fn a_clipped_gradient_has_the_direction_of_the_whole_and_the_norm_of_the_bound() {
     let (network, values, samples) = small();

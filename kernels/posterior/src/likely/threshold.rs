@@ -5,7 +5,8 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Z
 /// Says how many pairs are the most likely ones, and how likely each of them is at least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LikelyThreshold {
-    /// The number of most likely pairs; pairs that are tied with the last of them are added.
+    /// The number of most likely pairs, or fewer where too few pairs reach the logit; pairs that are tied with the last of them
+    /// are added.
     pub rank: u64,
     /// Every one of them reaches this logit, and few other pairs do.
     pub logit: f64,

@@ -54,3 +54,15 @@ fn a_group_costs_as_many_steps_as_it_has() {
     assert_eq!(of_group(0.5, 4.0), 2.0);
     assert_eq!(of_group(0.0, f64::INFINITY), 0.0);
 }
+
+/// Curves at different orders add at those that both have, which bounds the cost more tightly than the sum of epsilons.
+#[test]
+fn curves_add_at_the_orders_that_both_have() {
+    let curve = |orders: &[f64]| orders.iter().map(|&order| (order, order / 50.0)).collect::<Vec<_>>();
+    let (a, b) = (curve(&[2.0, 4.0, 8.0, 16.0, 32.0]), curve(&[3.0, 4.0, 16.0, 20.0, 32.0]));
+    let [epsilon_a, epsilon_b] = [&a, &b].map(|curve| epsilon_of_rdp(curve, 1e-6).expect("a curve"));
+    let both = compose(&approximate(epsilon_a, 1e-6, &a), &approximate(epsilon_b, 1e-6, &b));
+    let Cost::Approximate { epsilon, rdp, .. } = both else { panic!("it has a delta") };
+    assert_eq!(rdp, [(4.0, 8.0 / 50.0), (16.0, 32.0 / 50.0), (32.0, 64.0 / 50.0)]);
+    assert!(epsilon < epsilon_a + epsilon_b, "{epsilon}");
+}

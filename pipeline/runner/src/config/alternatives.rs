@@ -86,10 +86,9 @@ impl Config {
         }
         let mut table = self.whole.table.clone();
         merge(&mut table, over);
-        let config = Self::from_table(table, Vec::new(), self.source.clone());
-        let config = config.map_err(|ConfigError(problem)| ConfigError(format!("[[compare]] {name}: {problem}")))?;
-        let published = self.published.clone();
         let source = Source { alternative: at.map(|at| Laid { at, name: name.clone() }), ..self.source.clone() };
-        Ok(Self { label: vec![name.clone()], alternative: Some(name), published, source, ..config })
+        let config = Self::from_table(table, Vec::new(), source)?;
+        let published = self.published.clone();
+        Ok(Self { label: vec![name.clone()], alternative: Some(name), published, ..config })
     }
 }

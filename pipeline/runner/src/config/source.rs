@@ -62,32 +62,37 @@ impl Source {
     /// An error about `field`, with the file and the line that give it: this file, or one that it extends. What a
     /// `[[compare]]` table gives stands there.
     pub(super) fn at(&self, field: &str, problem: &str) -> ConfigError {
+        // How many parts of the field stand elsewhere; `--set` gives all of them.
         let elsewhere = self.find(field).map_or(0, |(depth, ..)| depth);
-        if let Some(Laid { at, name }) = &self.alternative
-            && let Some((depth, source, line)) = self.find(&format!("compare[{at}].{field}"))
-            && depth > elsewhere.max(1)
-        {
-            let (path, led_here) = (source.path.display(), source.led_here());
-            return ConfigError(format!("{path}:{line}: [[compare]] {name}: {field}: {problem}{led_here}"));
+        let elsewhere = if self.is_overlaid(field) { field.split('.').count() } else { elsewhere };
+        if let Some(Laid { at, name }) = &self.alternative {
+            let place = format!("compare[{at}].{field}");
+            if self.find(&place).is_some_and(|(depth, ..)| depth > elsewhere.max(1)) {
+                return self.error_at(&place, &format!("[[compare]] {name}: {field}"), field, problem);
+            }
         }
-        self.error_at(field, field, problem)
+        self.error_at(field, field, field, problem)
     }
 
     /// An error about the table number `at` of a list of tables, such as `[[check]]`, from 0 on.
     pub(super) fn at_item(&self, list: &str, at: usize, problem: &str) -> ConfigError {
-        self.error_at(&format!("{list}[{at}]"), list, problem)
+        self.error_at(&format!("{list}[{at}]"), list, list, problem)
     }
 
-    /// An error about what is found at `place`, and is called `field`.
-    fn error_at(&self, place: &str, field: &str, problem: &str) -> ConfigError {
+    fn is_overlaid(&self, field: &str) -> bool {
+        self.overlaid.iter().any(|set| set == field)
+    }
+
+    /// An error about `field`, which is found at `place` and is called `name`.
+    fn error_at(&self, place: &str, name: &str, field: &str, problem: &str) -> ConfigError {
         let more = docs::section(field).map_or(String::new(), |section| format!("\n  see {section}"));
-        if self.overlaid.iter().any(|set| set == field) {
+        if self.is_overlaid(place) {
             return ConfigError(format!("--set {field}: {problem}{more}"));
         }
         let found = self.find(place);
         let source = found.map_or(self, |(_, source, _)| source);
         let line = found.map_or(String::new(), |(.., line)| format!("{line}:"));
-        let name = if field.is_empty() { String::new() } else { format!("{field}: ") };
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         ConfigError(format!("{}:{line} {name}{problem}{}{more}", source.path.display(), source.led_here()))
     }
 
@@ -103,6 +108,11 @@ impl Source {
     /// How many parts of a dotted field a file has, that file, and the line of the last of these parts: the file that has the
     /// most of them, and among equals the one that is laid over the others.
     fn find(&self, field: &str) -> Option<(usize, &Self, usize)> {
+        if let Some((list, _)) = field.split_once('[').filter(|(list, _)| !list.contains('.')) {
+            // A list of tables is that of one file: it takes the place of those of the files below.
+            let source = self.topmost_with(list).filter(|_| !self.is_overlaid(list))?;
+            return source.find_here(field).map(|(depth, line)| (depth, source, line));
+        }
         let mut found = self.find_here(field).map(|(depth, line)| (depth, self, line));
         // A name is not taken over.
         let extended: &[Self] = if field == "name" { &[] } else { &self.extended };
@@ -112,6 +122,14 @@ impl Source {
             }
         }
         found
+    }
+
+    /// The file that gives a list: this one, or the last of those that it extends which has it.
+    fn topmost_with(&self, list: &str) -> Option<&Self> {
+        if self.find_here(list).is_some() {
+            return Some(self);
+        }
+        self.extended.iter().rev().find_map(|source| source.topmost_with(list))
     }
 
     /// How many parts of a dotted field this file has, and the line of the last of these parts.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytesize::ByteSize;
-use veilgraph_store::is_key;
+use veilgraph_store::{is_key, write_private_file};
 
 use super::{Executor, Handover, News, WorkerCommand};
 
@@ -26,6 +26,13 @@ const LIST: &str = "tasks-";
 
 /// The second line of every script that this program writes, by which it knows its own.
 const MARK: &str = "# Written by veilgraph, which replaces this file.";
+
+/// The second lines of the scripts of earlier versions.
+const MARKS_BEFORE: [&str; 3] = [
+    "#SBATCH --job-name=veilgraph",
+    "#SBATCH --job-name=veilgraph-continue",
+    "# Submits a wave of tasks, and the job that goes on after it. A task that fails ends the chain.",
+];
 
 /// Job arrays of Slurm.
 pub(super) struct SlurmArray {
@@ -58,20 +65,13 @@ impl SlurmArray {
     /// Refuses to replace a file of the user: a script of ours has its mark, and a wave names a list.
     fn refuse_foreign(&self, name: &str) -> anyhow::Result<()> {
         let path = self.folder.join(name);
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        let is_plain = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let is_script = text.lines().nth(1) == Some(MARK);
-        let names_a_list = text.starts_with(LIST) && text.lines().count() == 1;
-        let is_list = !text.is_empty() && text.lines().all(|line| is_key(Path::new(line)));
-        let is_ours = is_plain
-            && match name {
-                WAVE => names_a_list,
-                name if name.starts_with(LIST) => is_list,
-                _ => is_script,
-            };
+        let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
+        let text = if metadata.is_file() { fs::read_to_string(&path).ok() } else { None };
+        let is_ours = text.is_some_and(|text| match name {
+            WAVE => text.starts_with(LIST) && text.lines().count() == 1,
+            name if name.starts_with(LIST) => !text.is_empty() && text.lines().all(|line| is_key(Path::new(line))),
+            _ => text.lines().nth(1).is_some_and(|line| line == MARK || MARKS_BEFORE.contains(&line)),
+        });
         anyhow::ensure!(
             is_ours,
             "{}: this file is in the way and veilgraph did not write it; name a folder of its own with --array-folder",
@@ -89,7 +89,8 @@ impl SlurmArray {
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
         self.refuse_foreign(name)?;
         let path = self.folder.join(name);
-        fs::write(&path, text).with_context(|| format!("{}: cannot write the script", path.display()))
+        write_private_file(&path, text.as_bytes())
+            .with_context(|| format!("{}: cannot write the script", path.display()))
     }
 
     /// The script of one job of the array, which runs every `jobs`-th task of a list.

@@ -1,9 +1,14 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::json;
+use veilgraph_contract::Draws;
 use veilgraph_store::LAYOUT_VERSION;
+use veilgraph_train::Device;
 
 use super::*;
+use crate::config::Config;
+use crate::plan::Options;
 
 fn order(code: &str) -> Order {
     let (_, dependencies) = build::digests("veilgraph-train");
@@ -114,4 +119,22 @@ fn a_worker_runs_no_task_of_the_owner() {
     order.recipe.side = "owner".to_owned();
     let error = order.check().expect_err("refused").to_string();
     assert!(error.contains("workers are servers"), "{error}");
+}
+
+/// Trials share the entry of what is drawn once for all of them, so that whichever comes first must draw the same numbers.
+#[test]
+fn what_is_drawn_once_draws_the_same_in_every_trial() {
+    let text = "trials = 3\nreferences = []\n[ingest]\nnormalize = \"none\"\n[ingest.synthetic]\nnodes = 50\n\
+                [privatize.links]\nepsilon = 2\n[privatize.features]\nmechanism = \"multi-bit\"\nepsilon = 3\n";
+    let config = Config::parse(Path::new("x.toml"), text.to_owned(), &[]).expect("valid");
+    let options = Options { data_dir: None, published: None, until: None, device: Device::Cpu };
+    let tasks = crate::systems::plan(&config, &options).expect("planned");
+    let trial_of = |task: &Task| Order::of(task, &order("").recipe, &[], 1, 5).expect("an order").trial;
+    let of_last_trial: Vec<&Task> = tasks.iter().filter(|task| task.trial == Some(2)).collect();
+    let (once, anew): (Vec<&Task>, Vec<&Task>) = of_last_trial
+        .iter()
+        .filter(|task| task.draws != Draws::Never)
+        .partition(|task| task.draws != Draws::EveryTrial);
+    assert!(!once.is_empty() && once.iter().all(|task| trial_of(task) == 0), "features are reported in each trial");
+    assert!(!anew.is_empty() && anew.iter().all(|task| trial_of(task) == 2));
 }

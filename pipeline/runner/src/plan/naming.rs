@@ -127,8 +127,8 @@ impl Plan<'_> {
     }
 }
 
-/// Most bytes of a readable name, which is the name of a folder.
-const MOST_BYTES: usize = 255;
+/// Most bytes of a readable name, which is the name of a folder, and of a file with an ending.
+const MOST_BYTES: usize = 255 - ".csv".len();
 
 /// Refuses two runs of one stage function with one name, because the names of the run would lead to the wrong files, and names
 /// that no folder can have.

@@ -87,21 +87,3 @@ fn slots_are_bound_by_name_and_zone() {
     withheld.absent("features", Zone::Public, Absence::Withheld);
     assert!(!withheld.has("features", Zone::Public) && withheld.has("features", Zone::Owner));
 }
-
-/// Trials share the entry of what is drawn once for all of them, so that whichever comes first must draw the same numbers.
-#[test]
-fn what_is_drawn_once_draws_the_same_in_every_trial() {
-    let config = config(
-        "trials = 3\nreferences = []\n[ingest]\nnormalize = \"none\"\n[ingest.synthetic]\nnodes = 50\n\
-         [privatize.links]\nepsilon = 2\n[privatize.features]\nmechanism = \"multi-bit\"\nepsilon = 3\n",
-    );
-    let tasks = crate::systems::plan(&config, &OPTIONS).expect("planned");
-    let drawn: Vec<_> = tasks.iter().filter(|task| task.draws == Draws::OncePerExperiment).collect();
-    assert!(
-        drawn.iter().any(|task| task.trial == Some(2)),
-        "a task of one trial, because features are reported in each"
-    );
-    assert!(drawn.iter().all(|task| task.drawn_trial().is_none()));
-    let anew = tasks.iter().filter(|task| task.draws == Draws::EveryTrial);
-    assert_eq!(anew.filter_map(Task::drawn_trial).max(), Some(2));
-}
