@@ -131,7 +131,7 @@ impl NoisyObjective {
             let share = 1.0 / self.targets.len() as f64;
             for &(node, class) in &self.targets {
                 let row = node as usize * width..(node as usize + 1) * width;
-                let probabilities = softmax(&logits[row.clone()]);
+                let probabilities = softmax_of_node(&logits[row.clone()]);
                 let own = at_least_smallest(probabilities[usize::from(class)]);
                 let sent = self.other + self.excess * own;
                 loss -= libm::log(sent);
@@ -142,7 +142,7 @@ impl NoisyObjective {
             }
             return (loss * share, gradient);
         };
-        let probabilities: Vec<f64> = logits.chunks_exact(width).flat_map(softmax).collect();
+        let probabilities: Vec<f64> = logits.chunks_exact(width).flat_map(softmax_of_node).collect();
         let sent = probabilities.iter().map(|probability| (self.other + self.excess * probability) as f32).collect();
         let received = step.propagate(sent, width, *hops, Aggregator::KProp, false);
         let mut by_received = vec![0.0; received.len()];
@@ -165,7 +165,7 @@ impl NoisyObjective {
     pub(crate) fn score(&self, logits: &[f32], labelled: &[(u32, u16)]) -> Score {
         let width = self.n_classes;
         let loss_of = |&(node, class): &(u32, u16)| {
-            let probabilities = softmax(&logits[node as usize * width..(node as usize + 1) * width]);
+            let probabilities = softmax_of_node(&logits[node as usize * width..(node as usize + 1) * width]);
             -libm::log(self.other + self.excess * at_least_smallest(probabilities[usize::from(class)]))
         };
         let loss = labelled.iter().map(loss_of).sum::<f64>() / labelled.len() as f64;
@@ -180,7 +180,7 @@ fn at_least_smallest(probability: f64) -> f64 {
 }
 
 /// Class probabilities of one node.
-fn softmax(logits: &[f32]) -> Vec<f64> {
+fn softmax_of_node(logits: &[f32]) -> Vec<f64> {
     let most = logits.iter().fold(f32::NEG_INFINITY, |most, &logit| most.max(logit));
     let mut terms: Vec<f64> = logits.iter().map(|&logit| libm::exp(f64::from(logit) - f64::from(most))).collect();
     let total: f64 = terms.iter().sum();

@@ -138,7 +138,8 @@ fn matrix(parameter: &Parameter) -> Matrix {
 
 /// Function of a hidden unit; see [`Unit`].
 fn activate(unit: Unit, x: f64) -> f64 {
-    /// `λ` and `α` of SELU (Klambauer et al. 2017, equation 14), as the network has them in single precision.
+    /// `λ` and `α` of SELU (Klambauer et al. 2017, equation 14). The network has them in single precision, so that hidden units
+    /// differ from its own in the last digits.
     const SCALE: f64 = 1.050_700_987_355_480_5;
     const ALPHA: f64 = 1.673_263_242_354_377_2;
     match unit {
