@@ -68,13 +68,14 @@ impl AttentionGraph {
 
     /// The same attention over links in both directions, for devices that gather gradients along reverse links.
     ///
-    /// An added link has the least positive weight, so that its attention is as good as zero.
+    /// An added link has a negative weight, by which a device tells that it has no share of the attention. A weight of 0 would not
+    /// be kept.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn both_ways(&self) -> Self {
         let reversed = self.links.transposed();
         let rows = (0..self.links.n_rows()).map(|node| {
             let mut row = entries(&self.links, node);
-            row.extend(reversed.row(node).0.iter().map(|&other| (other, f32::MIN_POSITIVE)));
+            row.extend(reversed.row(node).0.iter().map(|&other| (other, -f32::MIN_POSITIVE)));
             // The sort is stable, so that of two links to one node the original comes first and is kept.
             row.sort_by_key(|&(other, _)| other);
             row.dedup_by_key(|&mut (other, _)| other);

@@ -52,6 +52,8 @@ where
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {
         let graph = graph.both_ways();
         let (offsets, columns, weights) = entries(graph.links());
+        // Links that were added have no share of the attention.
+        let weights: Vec<f32> = weights.into_iter().map(|weight| weight.max(0.0)).collect();
         let n_links = columns.len();
         let links = Compressed::new([&offsets, &columns], &weights, graph.links().n_columns(), device);
         let factors: Vec<f32> = graph.factors();

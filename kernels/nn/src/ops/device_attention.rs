@@ -12,6 +12,7 @@ use super::device_code::{numbers_of_unit, write_sums, zeros};
 use crate::attention::NEGATIVE_SLOPE;
 
 /// Attention of every link of a node. One unit works on each pair of model and node, or one plane, whose units share the links.
+/// A link of weight 0 has none, however large its score is.
 ///
 /// # Shapes
 /// `weights`: `[links]`. `sources`, `targets`: `[models, n]`. `shares`: `[models, links]`.
@@ -37,26 +38,28 @@ pub(super) fn attention(
     let at = task / n_nodes * columns.len();
     let target = targets[task];
     let (start, end) = (offsets[task % n_nodes] as usize, offsets[task % n_nodes + 1] as usize);
-    // Every node has a loop, hence a first link.
-    let mut most = leaky(sources[from + columns[start] as usize] + target);
+    // Every node has a loop.
+    let mut most = leaky(sources[task] + target);
     for link in range_stepped(start + lane, end, step) {
-        most = max(most, leaky(sources[from + columns[link] as usize] + target));
+        let score = leaky(sources[from + columns[link] as usize] + target);
+        most = select(weights[link] > 0.0f32, max(most, score), most);
     }
     most = largest(most, by_plane);
     let mut total = 0.0f32;
     for link in range_stepped(start + lane, end, step) {
-        total += weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
+        let score = min(leaky(sources[from + columns[link] as usize] + target), most);
+        total += weights[link] * (score - most).exp();
     }
     total = total_of(total, by_plane);
     // Each term is computed again, because that is faster than to write and read it.
     for link in range_stepped(start + lane, end, step) {
-        let term = weights[link] * (leaky(sources[from + columns[link] as usize] + target) - most).exp();
-        shares[at + link] = term / total;
+        let score = min(leaky(sources[from + columns[link] as usize] + target), most);
+        shares[at + link] = weights[link] * (score - most).exp() / total;
     }
 }
 
-/// `out[m, i, k] = Σ_e shares[m, order[e]] factors[e] x[m, columns[e], k]` over the links of `i`. A unit computes one number of
-/// each of `at_once` models, so that it reads a link once for all of them.
+/// `out[m, i, k] = Σ_e shares[m, order[e]] factors[order[e]] x[m, columns[e], k]` over the links of `i`. A unit computes one number
+/// of each of `at_once` models, so that it reads a link once for all of them.
 ///
 /// # Shapes
 /// `order`, `factors`: `[links]`. `shares`: `[models, links]`. `x`, `out`: `[models, n, width]`.
@@ -81,7 +84,8 @@ pub(super) fn gather(
     }
     let mut sums = zeros(at_once);
     for link in offsets[node] as usize..offsets[node + 1] as usize {
-        let (source, from, factor) = (columns[link] as usize, order[link] as usize, factors[link]);
+        let (source, from) = (columns[link] as usize, order[link] as usize);
+        let factor = factors[from];
         #[unroll]
         for k in 0..at_once {
             // Where the last unit has too few models, it computes the last one again.

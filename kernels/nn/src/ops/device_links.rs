@@ -86,7 +86,7 @@ impl Workers {
     }
 }
 
-/// `Σ_e shares[order[e]] factors[e] x[columns[e]]` over the links of every node.
+/// `Σ_e shares[order[e]] factors[order[e]] x[columns[e]]` over the links of every node.
 fn gather<R: CubeRuntime>(
     graph: &DeviceLinks<R>,
     order: &CubeTensor<R>,

@@ -75,6 +75,13 @@ const ATTENTION_OVER_MANY: [&str; 4] = [
     "on targets over many links",
 ];
 
+const ATTENTION_ONE_WAY: [&str; 4] = [
+    "attend over links in one direction",
+    "on features over links in one direction",
+    "on sources over links in one direction",
+    "on targets over links in one direction",
+];
+
 /// What a backend computes with every operation, one after the other.
 fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let device = Default::default();
@@ -105,12 +112,22 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
 
     let upstream = noise(models * NODES * width, 5);
     let GraphOperator::Sparse(many) = many_links() else { unreachable!("explicit links") };
-    for (names, weights) in [(ATTENTION, weights), (ATTENTION_OVER_MANY, many)] {
+    // Every node attends to nodes before it. The scores of the last nodes are far larger, and must not count for the others.
+    let before =
+        |i: usize| veilgraph_operator::rows::entries(&many, i).into_iter().filter(|link| link.0 < i as u32).collect();
+    let one_way = matrix(NODES, (0..NODES).map(before));
+    let ordinary = noise(models * NODES, 3);
+    let raised = ordinary.iter().enumerate().map(|(at, score)| if at % NODES < 100 { *score } else { score + 100.0 });
+    let raised: Vec<f32> = raised.collect();
+    for (names, weights, sources) in [
+        (ATTENTION, weights, &ordinary),
+        (ATTENTION_OVER_MANY, many.clone(), &ordinary),
+        (ATTENTION_ONE_WAY, one_way, &raised),
+    ] {
         let attention = Arc::new(AttentionGraph::new(&weights, true));
         let links = B::links(&attention, &device);
-        let scores = [3, 4].map(|salt| on::<B>(&noise(models * NODES, salt), [models, NODES, 1]));
-        let [sources, targets] = scores;
-        let inputs = [shaped(&x), sources, targets];
+        let scores = |values: &[f32]| on::<B>(values, [models, NODES, 1]);
+        let inputs = [shaped(&x), scores(sources), scores(&noise(models * NODES, 4))];
         let (output, shares) = B::attend(&links, &inputs, None);
         let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, shaped(&upstream));
         let tensors = [output, on_features, on_sources, on_targets];
