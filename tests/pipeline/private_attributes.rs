@@ -27,6 +27,16 @@ fn tiny(tables: &str) -> String {
     format!("{links}{tables}")
 }
 
+/// The tables that make a deployment of everything private.
+const DEPLOYMENT: &str = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\n\
+                          budget = { list-bit = 6, node-features = 3, label = 2 }\n";
+
+/// Links, features and labels private together, released once.
+fn deployment_of_everything() -> String {
+    let clipped = EVERYTHING.replace("epsilon = 3.0", "epsilon = 3.0\nclip = true");
+    format!("{}{DEPLOYMENT}", tiny(&clipped).replace("trials = 2", ""))
+}
+
 fn ledger(lab: &Lab) -> Vec<Value> {
     let answer = lab.call(&["ledger", "--json"]);
     serde_json::from_str::<Value>(&answer.out).expect("JSON").as_array().expect("rows").clone()
@@ -157,10 +167,7 @@ fn budgets_bound_every_relation() {
 
 #[test]
 fn a_deployment_of_everything_is_drawn_once() {
-    let deployment = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\n\
-                      budget = { list-bit = 6, node-features = 3, label = 2 }\n";
-    let clipped = EVERYTHING.replace("epsilon = 3.0", "epsilon = 3.0\nclip = true");
-    let text = format!("{}{deployment}", tiny(&clipped).replace("trials = 2", ""));
+    let text = deployment_of_everything();
     let lab = Lab::with("config.toml", &text);
     let run = |sets: &[&str]| lab.call(&[&["run", "config.toml", "--until", "train"], sets].concat());
     let first = run(&[]);
@@ -246,10 +253,7 @@ fn links_are_predicted_that_the_graph_does_not_have() {
 /// A split by classes follows from private labels, which no cost covers, so that only a simulation may have it.
 #[test]
 fn a_deployment_refuses_a_split_that_follows_from_private_labels() {
-    let deployment = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\n\
-                      budget = { list-bit = 6, node-features = 3, label = 2 }\n";
-    let clipped = EVERYTHING.replace("epsilon = 3.0", "epsilon = 3.0\nclip = true");
-    let everything = format!("{}{deployment}", tiny(&clipped).replace("trials = 2", ""));
+    let everything = deployment_of_everything();
     let (_, labels) = everything.split_once("[privatize.labels]").expect("a table");
     let (labels, _) = labels.split_once("[estimate.features]").expect("the next table");
     let public_labels = everything.replace(&format!("[privatize.labels]{labels}"), "");
@@ -261,7 +265,7 @@ fn a_deployment_refuses_a_split_that_follows_from_private_labels() {
         assert!(answer.status == 2 && answer.err.contains("must not follow from private labels"), "{}", answer.err);
         let answer = plan(&public_labels);
         assert_eq!(answer.status, 0, "labels that are public may decide: {}", answer.err);
-        let answer = plan(&everything.replace(deployment, ""));
+        let answer = plan(&everything.replace(DEPLOYMENT, ""));
         assert_eq!(answer.status, 0, "a simulation may: {}", answer.err);
     }
     let shares = stratified.replace(", stratified = true", "");

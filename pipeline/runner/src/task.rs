@@ -186,13 +186,18 @@ impl Task {
     /// The trial for which random numbers are drawn; none where they are the same in every trial, or none are drawn.
     #[must_use]
     pub fn drawn_trial(&self) -> Option<u32> {
-        if self.draws == Draws::EveryTrial { self.trial } else { None }
+        drawn_trial(self.draws, self.trial)
     }
 
     /// Tasks that this one reads from.
     pub fn sources(&self) -> impl Iterator<Item = usize> {
         self.slots.iter().flat_map(BoundSlot::sources)
     }
+}
+
+/// The part of a trial that random numbers depend on; see [`Task::drawn_trial`].
+pub(crate) fn drawn_trial(draws: Draws, trial: Option<u32>) -> Option<u32> {
+    trial.filter(|_| draws == Draws::EveryTrial)
 }
 
 impl RawHandle {

@@ -12,7 +12,7 @@ use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
 use crate::config::sweep::{SweptField, canonical};
 use crate::kind::Kind;
-use crate::task::{BoundSlot, Task, Wire};
+use crate::task::{BoundSlot, Task, Wire, drawn_trial};
 
 /// Above this cost of one part of a report, a deployment is refused: one bit in 500 million would be flipped.
 const MOST_NATS_PER_PART: f64 = 20.0;
@@ -48,7 +48,7 @@ impl Plan<'_> {
         let label = if label.is_empty() { "all".to_owned() } else { label };
         let canonical = canonical(params);
         let population = if releases.is_empty() { String::new() } else { branch.population.clone() };
-        let drawn = if function.draws == Draws::EveryTrial { trial } else { None };
+        let drawn = drawn_trial(function.draws, trial);
         let wires: Vec<&[Wire]> = slots.iter().map(|slot| slot.wires.as_slice()).collect();
         let (stage, name) = (function.stage, function.name);
         let identity = format!("{stage} {name} {canonical} {wires:?} {drawn:?} {population}");
