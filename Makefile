@@ -14,11 +14,12 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
 	test-cuda test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
-all: build                ## Build the program
+all: build
 help:                     ## List the targets
 	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r names text; do \
-		printf '%-18s %s\n' "$${names%% *}" "$$text"; done
-build: ; cargo build --release --locked
+		printf '%-18s %s\n' "$$names" "$$text"; done
+build:                    ## Build the program
+	cargo build --release --locked
 demo: build               ## Run the synthetic default through all stages and write its report
 	$(VEILGRAPH) run configs/demo.toml && $(VEILGRAPH) report configs/demo.toml
 run: build                ## Run an experiment: make run CONFIG=... DATA_DIR=... SET='--set a.b=c'

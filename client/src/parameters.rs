@@ -68,6 +68,9 @@ impl PublicParameters {
         if epsilon_degree > 0.0 && !mechanism.sends_degree() {
             return Err(ParameterError::DegreeUnsent(mechanism));
         }
+        if release == 0 {
+            return Err(ParameterError::Release);
+        }
         if epsilon_links == 0.0 && epsilon_degree == 0.0 {
             return Err(ParameterError::NothingSent);
         }

@@ -251,7 +251,7 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
             "a degree budget that integers cannot represent",
             "[privatize.links]\nepsilon = 1e-6\ndegree_fraction = 0.1\n".into(),
             vec![],
-            1,
+            2,
             vec!["a budget of 0.0000001 nats", "degree_fraction"],
         ),
         (
@@ -522,7 +522,7 @@ fn every_bad_input_has_one_clear_error_and_writes_nothing() {
         let lab = Lab::with("c.toml", config);
         files.iter().for_each(|(name, content)| lab.write(name, content));
         let answer = lab.call(&["--quiet", "run", "c.toml"]);
-        let failed_late = ["ridge", "integer noise can represent"].iter().any(|late| answer.err.contains(late));
+        let failed_late = answer.err.contains("ridge");
         let missing = words.iter().filter(|word| !answer.err.contains(**word)).count();
         let is_clear = answer.err.matches("error:").count() == 1 && !answer.err.contains("panicked");
         let wrote = !failed_late && lab.has_entries();

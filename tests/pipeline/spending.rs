@@ -33,7 +33,9 @@ fn a_budget_refuses_an_overspend_before_noise_is_drawn() {
     let lab = deployment("budget = 10.0");
     let plan = lab.call(&["plan", "config.toml"]).out;
     assert!(
-        plan.contains("budget of `tiny`: 0 of 10 nats per list bit are spent; all releases of this config cost 6"),
+        plan.contains(
+            "budget of `tiny`: 0 of 10 nats per list bit are spent under this name; all releases of this config cost 6"
+        ),
         "{plan}"
     );
     assert_eq!(run(&lab, &[]).status, 0);
@@ -49,10 +51,41 @@ fn a_budget_refuses_an_overspend_before_noise_is_drawn() {
     assert!(run(&lab, &changed).err.contains("4 remain"), "another graph of the same population");
     // The name changed and the graph did not.
     let renamed = ["--set", "privatize.links.epsilon=4.5", "--set", "privacy.population=\"others\""];
-    assert!(run(&lab, &renamed).err.contains("4 remain"), "the same graph under another name");
+    let refused = run(&lab, &renamed).err;
+    assert!(refused.contains("4 remain"), "the same graph under another name: {refused}");
+    assert!(refused.contains("spent on `others`, whose data were also released as `tiny`"), "{refused}");
     assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=4"]).status, 0, "what remains may be spent");
     assert_eq!(run(&lab, &["--set", "privatize.links.epsilon=1", "--spend"]).status, 0);
     assert_eq!(ledger(&lab).len(), 12);
+}
+
+/// What no noise can represent is refused with the config, and neither a simulation nor a deployment pays for it.
+#[test]
+fn a_release_that_cannot_be_drawn_is_not_charged() {
+    for privacy in ["budget = 10.0", OS] {
+        let lab = deployment(privacy);
+        for set in [
+            "privatize.links={epsilon=1e-320}",
+            "privatize.links={mechanism=\"dprr\",epsilon=1e-320}",
+            "privatize.links={mechanism=\"l-dpgcn\",epsilon=1e-320}",
+            "privatize.links={mechanism=\"ldpgen\",epsilon=1e-320}",
+        ] {
+            for command in ["plan", "run"] {
+                let answer = lab.call(&[command, "config.toml", "--until", "privatize", "--set", set]);
+                assert!(
+                    answer.status == 2 && answer.err.contains("integer noise can represent"),
+                    "{set}: {}",
+                    answer.err
+                );
+            }
+        }
+        assert!(!lab.path("artifacts/owner/ledger.jsonl").exists(), "nothing was charged");
+    }
+    let lab = deployment("budget = 10.0");
+    let set = "privatize.links={epsilon=9,degree_fraction=0,missing_share=0.1}";
+    let answer = run(&lab, &["--set", set]);
+    assert!(answer.status == 2 && answer.err.contains("needs a degree_fraction above 0"), "{}", answer.err);
+    assert_eq!(run(&lab, &["--set", "privatize.links={epsilon=8}"]).status, 0, "the budget is whole");
 }
 
 #[test]

@@ -154,6 +154,35 @@ fn a_test_label_and_a_withheld_feature_are_told_by_no_byte() {
     }
 }
 
+/// Where labels are private, the classes are declared, so that one that nobody but a test node has is told by no byte.
+#[test]
+fn a_class_that_a_test_node_alone_has_is_told_by_no_byte() {
+    let private = |classes: &'static str| {
+        move |lab: &Lab| {
+            let config = fs::read_to_string(lab.path("config.toml")).expect("there");
+            let config = config
+                .replace("labels = \"l.csv\"\n", &format!("labels = \"l.csv\"\n{classes}"))
+                .replace("budget = 10.0", "budget = { list-bit = 10, label = 2 }");
+            let table = "[privatize.labels]\nmechanism = \"randomized-response\"\nepsilon = 2.0\n";
+            lab.write("config.toml", format!("{config}{table}"));
+        }
+    };
+    let declared = private("classes = [\"2\", \"1\", \"0\", \"9\"]\n");
+    let one = Twin::new("", declared);
+    let two = Twin::new("", |lab| {
+        declared(lab);
+        edited("l.csv", "6,0", "6,9")(lab);
+    });
+    let run = ["run", "config.toml", "--until", "train", "--jobs", "1"];
+    let said = [&one, &two].map(|twin| twin.call(&run).err);
+    assert_eq!(said[0], said[1], "what the run says");
+    let seen = [one.seen("artifacts"), two.seen("artifacts")];
+    assert!(seen[0].len() > 12, "{} files and folders", seen[0].len());
+    assert_eq!(difference(&seen[0], &seen[1]), Vec::<String>::new());
+    let answer = Twin::new("", private("")).lab.call(&["plan", "config.toml"]);
+    assert!(answer.status == 2 && answer.err.contains("declare all of them, `classes = ["), "{}", answer.err);
+}
+
 /// A link changes its release, as far as the noise lets it, and nothing else: the same files with the same names, and
 /// the same bytes in all that is not made of the release.
 #[test]

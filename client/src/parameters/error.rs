@@ -21,6 +21,8 @@ pub enum ParameterError {
         /// Its value.
         nats: f64,
     },
+    /// Releases are numbered from 1.
+    Release,
     /// Both budgets are 0, so that nothing is sent.
     NothingSent,
     /// The budget of the degree is below what integer noise can represent.
@@ -45,6 +47,7 @@ impl fmt::Display for ParameterError {
                 "{name} must be a number of nats between 0 and {MOST_NATS_PER_PART}, not {nats}; beyond that a report \
                  is practically the list itself"
             ),
+            Self::Release => write!(formatter, "release must be at least 1; the first release has the number 1"),
             Self::NothingSent => write!(formatter, "epsilon_links and epsilon_degree are both 0, so nothing is sent"),
             Self::SmallDegreeBudget(nats) => write!(
                 formatter,

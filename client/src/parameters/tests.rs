@@ -17,6 +17,8 @@ fn values_that_cannot_be_used_are_refused() {
         let refused = PublicParameters::new("town", mechanism, 9, 1.0, 0.5, 1);
         assert_eq!(refused, Err(ParameterError::DegreeUnsent(mechanism)));
     }
+    let unnumbered = PublicParameters::new("town", Mechanism::Rr, 9, 1.0, 0.0, 0);
+    assert_eq!(unnumbered, Err(ParameterError::Release), "the cost of release n is that of n reports");
     for name in ["", "a\nb", "\u{1b}[2J", &"x".repeat(201)] {
         assert_eq!(PublicParameters::new(name, Mechanism::Rr, 9, 1.0, 0.0, 1), Err(ParameterError::Population));
     }

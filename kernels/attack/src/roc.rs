@@ -75,7 +75,8 @@ impl Roc {
     #[must_use]
     pub fn true_positive_rate_at(&self, rate: f64) -> Share {
         let all = self.0.all();
-        let most = rate * all.others as f64;
+        // A rate times a number of pairs that is whole may be rounded down.
+        let most = rate * all.others as f64 * (1.0 + 1e-12);
         let fits = self.0.at_least().iter().take_while(|level| level.others as f64 <= most);
         let links = fits.last().map_or(0, |level| level.links);
         Share {
@@ -124,6 +125,15 @@ mod tests {
             assert_eq!(value, expected, "{rate}");
             assert!(low <= value && value <= high && low >= 0.0 && high <= 1.0, "{rate}: {low} {high}");
         }
+    }
+
+    /// In double precision, 3e-4 times 10,000 is less than 3.
+    #[test]
+    fn a_rate_that_is_a_whole_number_of_pairs_reaches_it() {
+        let others = (0..10_000).map(|at| (if at < 3 { 5.0 } else { 0.0 }, false));
+        let roc = Roc::of(others.chain([(9.0, true), (5.0, true), (0.0, true)]).collect()).expect("both kinds");
+        assert_eq!(roc.true_positive_rate_at(3e-4).value, 2.0 / 3.0);
+        assert_eq!(roc.true_positive_rate_at(2.9e-4).value, 1.0 / 3.0);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct LinkModel {
     pub residual: f64,
     /// The solver took this many iterations.
     pub iterations: u32,
+    /// The penalty on the parameters that was asked for; 0 where none was.
+    pub ridge: f64,
     /// The penalty on the parameters that was needed because no beta model has these degrees; 0 where none was.
     pub fallback_ridge: f64,
     /// Where the expected degrees of the posterior were matched to the given ones, this penalty drew the parameters
@@ -204,6 +206,8 @@ pub fn evidence_logits(epsilon_links: f64, bin_logits: &[f64]) -> Vec<[f64; 3]> 
 // The model is a function of the noisy reports alone, so it is post-processing.
 impl Public for LinkModel {}
 
+/// Name of the fact that a penalty was asked for.
+const RIDGE: &str = "ridge";
 /// Name of the fact that a penalty was needed.
 const FALLBACK_RIDGE: &str = "fallback_ridge";
 /// Name of the fact that degrees were matched.
@@ -230,10 +234,11 @@ impl Artifact for LinkModel {
             .with("iterations", self.iterations);
         // A fact is there only where it says something, so that all other models keep their bytes.
         let centred_ridge = self.centred_ridge.map(|ridge| (CENTRED_RIDGE, ridge));
+        let ridge = (self.ridge > 0.0).then_some((RIDGE, self.ridge));
         let fallback_ridge = (self.fallback_ridge > 0.0).then_some((FALLBACK_RIDGE, self.fallback_ridge));
         let bin_change = (!self.bin_logits.is_empty()).then_some((BIN_CHANGE, self.bin_change));
         let homophily = self.homophily.map(|homophily| (HOMOPHILY, homophily));
-        let told = [fallback_ridge, centred_ridge, bin_change, homophily].into_iter().flatten();
+        let told = [ridge, fallback_ridge, centred_ridge, bin_change, homophily].into_iter().flatten();
         let facts = told.fold(facts, |facts, (name, value)| facts.with(name, value));
         self.latent_blocks.into_iter().fold(facts, |facts, blocks| facts.with(LATENT_BLOCKS, blocks))
     }
@@ -266,8 +271,8 @@ impl Artifact for LinkModel {
         let (epsilon_links, residual, iterations) =
             (facts.get("epsilon_links")?, facts.get("residual")?, facts.get("iterations")?);
         let told = |name: &str| if facts.0.contains_key(name) { facts.get::<f64>(name).map(Some) } else { Ok(None) };
-        let [fallback_ridge, centred_ridge, bin_change, homophily] =
-            [told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
+        let [ridge, fallback_ridge, centred_ridge, bin_change, homophily] =
+            [told(RIDGE)?, told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
         let latent_blocks = if facts.0.contains_key(LATENT_BLOCKS) { Some(facts.get(LATENT_BLOCKS)?) } else { None };
         Ok(Self {
             degrees,
@@ -276,6 +281,7 @@ impl Artifact for LinkModel {
             bin_logits,
             residual,
             iterations,
+            ridge: ridge.unwrap_or(0.0),
             fallback_ridge: fallback_ridge.unwrap_or(0.0),
             centred_ridge,
             bin_change: bin_change.unwrap_or(0.0),

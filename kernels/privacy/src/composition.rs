@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use veilgraph_contract::{Cost, Relation, Release, Subject, Trust};
 
-/// The cost of all these releases together, under each relation that one of them is stated for.
+/// The cost of all these releases together, under each relation that one of them is stated for. What protects whole nodes protects
+/// their own data too, so its cost is added to that of releases about own data.
 ///
 /// # Source
 /// Sequential composition: Dwork et al. (2006), Calibrating noise to sensitivity, for pure costs; [`compose`] for
@@ -16,6 +17,10 @@ pub fn totals<'a>(releases: impl IntoIterator<Item = &'a Release>) -> BTreeMap<R
         let total = totals.remove(&release.relation);
         let total = total.map_or_else(|| release.cost.clone(), |before| compose(&before, &release.cost));
         totals.insert(release.relation, total);
+    }
+    if let (Some(own_data), Some(node)) = (totals.get(&Relation::OwnData), totals.get(&Relation::Node)) {
+        let both = compose(own_data, node);
+        totals.insert(Relation::OwnData, both);
     }
     totals
 }

@@ -23,7 +23,7 @@ pub enum DegreeNoise {
 /// Why no noise can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "a budget of {epsilon} nats lies outside what integer noise can represent here, [{least}, {most}]; change epsilon or degree_fraction"
+    "a budget of {epsilon} nats lies outside what integer noise can represent here, [{least}, {most}]; change epsilon, or degree_fraction where there is one"
 )]
 pub struct DegreeBudgetError {
     epsilon: f64,

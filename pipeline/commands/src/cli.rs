@@ -219,7 +219,7 @@ pub(crate) enum Command {
         #[arg(long)]
         numbers: Option<PathBuf>,
         /// Number of the collection: a second one from the same nodes is a release of its own, which they pay anew.
-        #[arg(long, default_value_t = 1)]
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         release: u32,
         /// The experiment, whose `[ingest]` names the nodes and no links.
         #[command(flatten)]
@@ -236,7 +236,7 @@ pub(crate) enum Command {
         #[arg(long)]
         simulated: bool,
         /// Number of the collection, as the nodes were told it.
-        #[arg(long, default_value_t = 1)]
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         release: u32,
         /// The experiment.
         #[command(flatten)]

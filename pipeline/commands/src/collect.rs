@@ -15,7 +15,7 @@ use veilgraph_runner::belief::{check_belief, sentences};
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
 use veilgraph_runner::engine::recipe_of_release;
-use veilgraph_runner::ledger::statement;
+use veilgraph_runner::ledger::{Spent, statement};
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::runs::RunRecord;
@@ -152,7 +152,11 @@ impl Collection {
         })?;
         if !arguments.accepted.spend && !config.privacy.budget.are_empty() {
             let releases: Vec<&Release> = release.releases.iter().collect();
-            config.privacy.budget.check("the parts of a report cost", &release.population, &releases, &[])?;
+            config.privacy.budget.check(
+                "the parts of a report cost",
+                &releases,
+                &Spent::nothing(&release.population),
+            )?;
         }
         let scratch = Scratch(Store::new(draft_beside(&to.with_extension("scratch"))?));
         let (_, mut tasks) = run::prepare_one(&until("ingest"))?;

@@ -17,7 +17,6 @@ use super::plan::print_cost;
 use super::run;
 use crate::cli::{InitArguments, RunArguments};
 use crate::new_files::write_new;
-use guess::Source;
 
 /// What is public in the files.
 struct Found {
@@ -38,7 +37,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     ensure!(folder.is_dir(), "{}: there is no such folder; make it first", folder.display());
     let source = guess::source(arguments)?;
     let ingest = source.table(folder, arguments.label_column.as_deref());
-    let found = look(&source, &ingest, folder)?;
+    let found = look(&ingest, folder)?;
     say(&found, ingest.contains_key("split"));
     let config = text::config(&ingest, &found);
     write_new(to, config.as_bytes()).with_context(|| format!("{}: cannot write the config", to.display()))?;
@@ -61,7 +60,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
 }
 
 /// What `[ingest]` makes of the files.
-fn look(source: &Source, ingest: &toml::Table, folder: &Path) -> anyhow::Result<Found> {
+fn look(ingest: &toml::Table, folder: &Path) -> anyhow::Result<Found> {
     let params: Params = read_value(toml::Value::Table(ingest.clone()))
         .map_err(|error| ConfigError(error.inner().message().to_owned()))?;
     let inside = params.folder.as_deref().map_or(folder.to_owned(), |inner| folder.join(inner));
@@ -72,12 +71,9 @@ fn look(source: &Source, ingest: &toml::Table, folder: &Path) -> anyhow::Result<
         raw.push(RawFile { name, bytes });
     }
     let rng = StageRng::new(0, Ingest::STAGE, 0);
-    let made = Ingest::run((raw,), &params, &rng, &Progress::none()).with_context(|| {
-        format!(
-            "{} cannot be read; correct the files, or say what each of them is (`veilgraph init --help`)",
-            source.name()
-        )
-    })?;
+    let made = Ingest::run((raw,), &params, &rng, &Progress::none()).context(
+        "no graph can be made of these files; correct them, or say what each of them is (`veilgraph init --help`)",
+    )?;
     let (nodes, _, features, ..) = made;
     let count = |split| nodes.members(split).len();
     let classes = if nodes.class_names.is_empty() {

@@ -108,7 +108,7 @@ fn tell_of_refusals(
     for (population, releases) in outstanding {
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let what = "all releases that would run together cost";
-        if let Err(refusal) = config.privacy.budget.check(what, population, &releases, &spent) {
+        if let Err(refusal) = config.privacy.budget.check(what, &releases, &spent) {
             output::line(&format!("run would refuse this: {refusal}"));
         }
     }
@@ -160,7 +160,8 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let budget = config.privacy.budget.in_words(&spent);
         output::line(&format!(
-            "budget of `{population}`: {budget}; all releases of this config cost {cost}{beside}, less what is fresh"
+            "budget of `{population}`: {budget} under this name; all releases of this config cost {cost}{beside}, less what is \
+             fresh"
         ));
     }
     Ok(())

@@ -26,7 +26,13 @@ pub(crate) fn predict(
     quiet: bool,
 ) -> anyhow::Result<()> {
     let model = &show::place(store, model, "model.safetensors").unwrap_or_else(|| model.to_owned());
-    let bytes = fs::read(model).with_context(|| format!("{}: cannot read the model", model.display()))?;
+    let bytes = fs::read(model).with_context(|| {
+        format!(
+            "{}: cannot read the model; name a run of the stage train that trained a network for the server (`veilgraph ls`), or \
+             its model.safetensors",
+            model.display()
+        )
+    })?;
     let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     arguments.until = Some("construct".to_owned());

@@ -7,7 +7,6 @@ mod locked;
 mod refusals;
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -220,7 +219,6 @@ fn bring_with(
     };
     let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
     let engine = Engine {
-        judged: Mutex::default(),
         config,
         store,
         tasks,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use polars::prelude::{DataFrame, LazyFrame};
 use polars::sql::SQLContext;
-use veilgraph_runner::nearest::nearest;
+use veilgraph_runner::nearest::did_you_mean;
 use veilgraph_runner::output;
 use veilgraph_runner::runs;
 use veilgraph_store::{Part, Store, metadata_of};
@@ -100,7 +100,7 @@ pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
     found.with_context(|| {
         let names = names(store);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let hint = nearest(&wanted.to_string_lossy(), &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let hint = did_you_mean(&wanted.to_string_lossy(), &names);
         let wanted = wanted.display();
         format!("{wanted}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)")
     })

@@ -259,7 +259,7 @@ pub(crate) fn json(rows: &[Row]) -> Value {
                 cell.choices.iter().map(|choice| (choice.field.clone(), choice.value.clone().into())).collect();
             let mut line = json!({
                 "experiment": cell.experiment, "dataset": cell.dataset, "alternative": cell.alternative,
-                "mechanism": cell.mechanism, "epsilon": cell.epsilon, "epsilon_edge": cell.epsilon_edge,
+                "mechanism": cell.mechanism, "epsilon": in_json(cell.epsilon), "epsilon_edge": in_json(cell.epsilon_edge),
                 "degree_fraction": cell.degree_fraction, "estimate": cell.estimate(), "variant": cell.variant,
                 "model": cell.model, "choices": choices, "costs": cell.costs, "setting": row.setting,
                 "metric": metric, "better": better(metric), "values": values, "mean": summary.mean,
@@ -274,6 +274,11 @@ pub(crate) fn json(rows: &[Row]) -> Value {
         })
     });
     all.collect()
+}
+
+/// Nats as a number, or as `"inf"`: JSON has no infinity.
+fn in_json(nats: f64) -> Value {
+    if nats.is_infinite() { "inf".into() } else { nats.into() }
 }
 
 /// Which direction of a metric is better, if one is.

@@ -37,6 +37,14 @@ pub trait Stage {
         Vec::new()
     }
 
+    /// Refuses parameters that [`Stage::run`] would refuse whatever the inputs are. The plan asks for it, before anything is charged.
+    ///
+    /// # Errors
+    /// As for [`Stage::run`].
+    fn check_params(_: &Self::Params) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Whether [`Stage::check`] has anything to say. The inputs are read for it once more.
     const CHECKS: bool = false;
 

@@ -38,7 +38,7 @@ pub fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, ConfigE
         }
     }
     let Some(stated) = &config.privacy.public_knowledge else {
-        return Ok(cells.values().filter_map(|releases| odds(releases)).collect());
+        return Ok(odds(cells.values().flatten()).into_iter().collect());
     };
     let knowledge = Knowledge::stated(stated)?;
     let models = knowledge.models()?;
@@ -74,7 +74,7 @@ pub fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyhow::Res
             continue;
         }
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
-        let nats_per_link = total_epsilon(spent.iter().chain(outstanding), Relation::Edge);
+        let nats_per_link = total_epsilon(spent.releases.iter().chain(outstanding), Relation::Edge);
         if let Some(crossed) = crossed_line(config, population, nats_per_link)? {
             lines.push(format!("`run` stops without --accept-belief: {crossed}"));
         }
@@ -85,13 +85,14 @@ pub fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyhow::Res
 /// Beliefs up to here are called deniable, where a config draws no line.
 const DEFAULT_LINE: f64 = 0.5;
 
-/// What is said where nothing is known about the graph.
-fn odds(releases: &[Release]) -> Option<String> {
+/// What is said of all reports together where nothing is known about the graph.
+fn odds<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Option<String> {
     let nats = total_epsilon(releases, Relation::Edge);
     (nats > 0.0).then(|| {
         format!(
-            "The reports can multiply the odds that a link is there by up to {} (e to the power of {}). State [privacy] \
-             public_knowledge = {{ nodes = …, mean_degree = … }} to see what the server can come to believe.",
+            "All reports of this config together can multiply the odds that a link is there by up to {} (e to the power of {}), \
+             and whatever was released before about the same nodes multiplies them further. State [privacy] public_knowledge = \
+             {{ nodes = …, mean_degree = … }} to see what the server can come to believe.",
             // A few digits of a small factor, a power of ten of a large one.
             if nats < 12.0 { format!("{:.0}", nats.exp()) } else { format!("{:.3e}", nats.exp()) },
             words::nats(nats)

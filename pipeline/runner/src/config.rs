@@ -32,6 +32,7 @@ pub use profile::Profile;
 pub(crate) use references::HeldData;
 pub use source::read_value;
 use source::{Source, typed};
+use text::text_of;
 
 /// A config that cannot be used: wrong usage, exit status 2.
 #[derive(Debug, thiserror::Error)]
@@ -126,12 +127,6 @@ const DEFAULT_SEED: u64 = 42;
 
 fn default_trials() -> u32 {
     1
-}
-
-/// The text of the config at `path`.
-fn text_of(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|error| ConfigError(format!("{}: cannot read the config ({error}); check the path", path.display())))
 }
 
 impl Config {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
-use crate::nearest::nearest;
+use crate::nearest::did_you_mean;
 
 const KNOWN: &str = include_str!("../../../configs/datasets.toml");
 
@@ -97,7 +97,7 @@ pub fn named(name: &str) -> Result<Dataset, String> {
     let mut known = all();
     known.remove(name).ok_or_else(|| {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let hint = nearest(name, &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let hint = did_you_mean(name, &names);
         format!("there is no dataset `{name}`{hint} (known: synthetic, {})", names.join(", "))
     })
 }

@@ -40,8 +40,6 @@ pub use side::SideChoice;
 
 /// What running needs to know.
 pub struct Engine<'a> {
-    /// Why the whole plan may not be released, if it may not, by population; it is judged before the first charge.
-    pub judged: Mutex<BTreeMap<String, Option<String>>>,
     /// The experiment.
     pub config: &'a Config,
     /// Where its entries lie.
@@ -233,7 +231,7 @@ impl Engine<'_> {
 
     /// Two runs at once do the work once; the second one says why nothing seems to happen.
     fn tell_of_waiting(&self, task: &Task) {
-        self.display.say(&format!("{:<10} {:<40} waiting for another run, which makes it", task.stage, task.label()));
+        self.display.say_of(task, "waiting for another run, which makes it");
     }
 
     /// Whether a task draws noise that nobody can draw again.

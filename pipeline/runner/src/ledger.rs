@@ -15,13 +15,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::{Randomness, Release};
+use veilgraph_contract::Randomness;
 use veilgraph_store::{Part, Store};
 
 pub(crate) use budgets::Budgets;
 pub(crate) use charge::Charge;
 use charge::spent;
-pub use charge::{Allowance, LedgerRow, statement};
+pub use charge::{Allowance, LedgerRow, Spent, statement};
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
@@ -37,7 +37,11 @@ pub struct Ledger {
     store: Store,
     journal: Journal,
     read: Mutex<ReadSoFar>,
+    judged_plans: Mutex<JudgedPlans>,
 }
+
+/// Why the whole plan of this process may not be released about a population, if it may not.
+pub(crate) type JudgedPlans = BTreeMap<String, Option<String>>;
 
 /// What was read of the file.
 #[derive(Default)]
@@ -60,7 +64,7 @@ impl Ledger {
     /// When the ledger is gone, damaged or cannot be read.
     pub fn open(store: &Store) -> anyhow::Result<Self> {
         let journal = Journal::new(&store.part(Part::Owner), store.root());
-        let ledger = Self { store: store.clone(), journal, read: Mutex::default() };
+        let ledger = Self { store: store.clone(), journal, read: Mutex::default(), judged_plans: Mutex::default() };
         ledger.catch_up()?;
         Ok(ledger)
     }
@@ -110,12 +114,17 @@ impl Ledger {
         !self.state().charged.contains(population)
     }
 
+    /// What was found about the whole plan, by population. A plan is judged before its first charge, by whoever holds this.
+    pub(crate) fn judged_plans(&self) -> MutexGuard<'_, JudgedPlans> {
+        self.judged_plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The releases about these nodes so far. Who is meant is told by the name or by the private data, since a graph that
     /// changed a little is still about the same people.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Vec<Release>> {
+    pub fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Spent> {
         self.catch_up()?;
         Ok(spent(&self.state().rows, population, inputs, of))
     }

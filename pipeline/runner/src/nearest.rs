@@ -1,5 +1,11 @@
 //! The name that somebody probably meant.
 
+/// The end of a message about a name that nobody knows: a question about the one that was probably meant, if there is one.
+#[must_use]
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"))
+}
+
 /// The candidate most like `word`: at most two slips of the pen, or a third of a long word.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {

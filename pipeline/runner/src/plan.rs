@@ -148,8 +148,8 @@ impl<'a> Plan<'a> {
         prepare: impl Fn(toml::Table) -> Result<toml::Table, ConfigError>,
         adjust: impl Fn(&mut P) -> Result<(), String>,
     ) -> Result<Vec<SweptCell<P>>, ConfigError> {
-        let (cells, fields) = self.config.cells(table, grid, prepare, adjust)?;
-        self.read_all_but(table, &fields.unread);
+        let (cells, unread) = self.config.cells(table, grid, prepare, adjust)?;
+        self.read_all_but(table, &unread);
         Ok(cells)
     }
 
@@ -203,13 +203,15 @@ impl<'a> Plan<'a> {
     /// Where an artifact is absent (not in the data, or withheld) no task is added, and the outputs are absent too. Where a task of the same function, parameters and inputs is known, no task is added either.
     ///
     /// # Errors
-    /// When a slot is filled by nobody, or an output has another maker: mistakes in the wiring of a system.
+    /// When the function refuses the parameters. When a slot is filled by nobody, or an output has another maker: mistakes in the
+    /// wiring of a system.
     pub(crate) fn run<S: Stage>(
         &mut self,
         from: &[&Branch],
         params: &S::Params,
         run: Run,
     ) -> Result<Branch, ConfigError> {
+        S::check_params(params).map_err(|error| self.config.error(run.table, &error.to_string()))?;
         self.run_call(from, Call::new::<S>(params), run)
     }
 

@@ -21,13 +21,8 @@ pub struct Display {
     quiet: bool,
     /// Whether what would run is the result that was asked for, and no news about a run.
     is_plan: bool,
-    fresh: Mutex<BTreeMap<&'static str, usize>>,
-    /// What was taken from the cache, by stage.
-    fetched: Mutex<BTreeMap<&'static str, usize>>,
-    /// What did not run because something before it failed, by stage.
-    skipped: Mutex<BTreeMap<&'static str, usize>>,
-    /// What would run unless its inputs stay as they are, by stage.
-    perhaps: Mutex<BTreeMap<&'static str, usize>>,
+    /// How many tasks have no line of their own, by how they ended and by stage.
+    counts: Mutex<BTreeMap<(Counted, &'static str), usize>>,
     remaining: Mutex<Remaining>,
     total: usize,
     start: Instant,
@@ -38,6 +33,26 @@ pub struct Display {
     experiments: Vec<String>,
     /// When it was last reckoned, which takes a look at every kind of task.
     reckoned: Mutex<Option<Instant>>,
+}
+
+/// Ends of tasks that are counted in place of one line each, in the order in which they are said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Counted {
+    Perhaps,
+    Skipped,
+    Fetched,
+    Fresh,
+}
+
+impl Counted {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Perhaps => "after these, unless their inputs stay as they are",
+            Self::Skipped => "not run, because what they read from failed",
+            Self::Fetched => "taken from the cache",
+            Self::Fresh => "fresh",
+        }
+    }
 }
 
 /// How often a run without bars says how long it takes.
@@ -63,10 +78,7 @@ impl Display {
             bar,
             quiet,
             is_plan: false,
-            fresh: Mutex::default(),
-            fetched: Mutex::default(),
-            skipped: Mutex::default(),
-            perhaps: Mutex::default(),
+            counts: Mutex::default(),
             remaining: Mutex::new(remaining),
             total,
             start,
@@ -123,50 +135,36 @@ impl Display {
         self.bar.inc(1);
         self.say_what_is_left(task, status);
         self.tell(|| format!("{} {}", task.stage, task.label()));
-        let stage = task.stage;
         let line = match status {
-            Status::Fresh => {
-                count(&self.fresh, stage);
-                return;
-            }
-            Status::Fetched => {
-                count(&self.fetched, stage);
-                return;
-            }
+            Status::Fresh => return self.count(task, Counted::Fresh),
+            Status::Fetched => return self.count(task, Counted::Fetched),
+            Status::MayRun => return self.count(task, Counted::Perhaps),
+            Status::Skipped => return self.count(task, Counted::Skipped),
+            Status::Elsewhere => return,
             Status::Ran { why, took, host: machine, .. } => {
                 let place = if machine == host() { String::new() } else { format!(" on {machine}") };
                 format!("ran ({:.2} s{place}): {}", took.as_secs_f64(), why.join(", "))
             }
             Status::Queued { why } => format!("waits for Slurm: {}", why.join(", ")),
             Status::WouldRun { why } => format!("would run: {}", why.join(", ")),
-            Status::MayRun => {
-                count(&self.perhaps, stage);
-                return;
-            }
-            Status::Skipped => {
-                count(&self.skipped, stage);
-                return;
-            }
             Status::Failed { error } => format!("FAILED: {error}"),
-            Status::Elsewhere => return,
         };
-        self.line(&format!("{stage:<10} {:<40} {line}", task.label()));
+        self.say_of(task, &line);
+    }
+
+    fn count(&self, task: &Task, end: Counted) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.entry((end, task.stage)).or_default() += 1;
     }
 
     /// Says what was fresh in an experiment, and what would follow what runs.
     pub fn close(&self) {
-        self.say_counts(&self.perhaps, "after these, unless their inputs stay as they are");
-        self.say_counts(&self.skipped, "not run, because what they read from failed");
-        self.say_counts(&self.fetched, "taken from the cache");
-        self.say_counts(&self.fresh, "fresh");
-    }
-
-    /// Says how many tasks of each stage ended in one way, and forgets them.
-    fn say_counts(&self, counts: &Mutex<BTreeMap<&'static str, usize>>, how: &str) {
-        let counts = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
-        for stage in STAGES {
-            if let Some(count) = counts.get(stage) {
-                self.line(&format!("{stage:<10} {count} {how}"));
+        let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        for end in [Counted::Perhaps, Counted::Skipped, Counted::Fetched, Counted::Fresh] {
+            for stage in STAGES {
+                if let Some(count) = counts.get(&(end, stage)) {
+                    self.line(&format!("{stage:<10} {count} {}", end.in_words()));
+                }
             }
         }
     }
@@ -195,6 +193,11 @@ impl Display {
         self.line(text);
     }
 
+    /// Says something about a task.
+    pub(crate) fn say_of(&self, task: &Task, text: &str) {
+        self.line(&format!("{:<10} {:<40} {text}", task.stage, task.label()));
+    }
+
     fn line(&self, text: &str) {
         match (self.quiet, self.is_plan) {
             (true, _) => {}
@@ -211,11 +214,6 @@ fn in_words(left: TimeLeft) -> String {
         0 => format!("about {time} left"),
         unknown => format!("about {time} left without {unknown} runs of which none like them has run yet"),
     }
-}
-
-/// One more task of a stage.
-fn count(counts: &Mutex<BTreeMap<&'static str, usize>>, stage: &'static str) {
-    *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(stage).or_insert(0) += 1;
 }
 
 impl Drop for Display {

@@ -16,7 +16,7 @@ use anyhow::Context;
 use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
 
 use crate::config::Config;
-use crate::nearest::nearest;
+use crate::nearest::did_you_mean;
 use crate::task::{Done, Status, Task};
 use history::last_failures;
 pub use history::{FailedTask, last_records, name_and_number, run_numbered, runs_of};
@@ -67,7 +67,7 @@ pub fn unknown(store: &Store, name: &str) -> anyhow::Error {
     let ran = folders(store).into_iter().filter(|place| has_run(place) && !is_half_written(place));
     let known: BTreeSet<String> = ran.map(|place| name_of(&place)).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    let hint = did_you_mean(name, &known);
     anyhow::anyhow!("no experiment `{name}` has run in {}{hint}", store.root().display())
 }
 
@@ -102,12 +102,10 @@ pub fn publish(
         if let Status::Ran { why, took, host, memory } = &done.status {
             // How long private data took says something about them.
             let part = match task.side {
-                "server" => server_part(config),
+                "server" => whole,
                 "auditor" => Part::Auditor,
                 _ => Part::Owner,
             };
-            // A kind is a digest of the owner's settings, and this process has held the owner's data.
-            let is_told = part != Part::Server || whole == Part::Server;
             parts.entry(part).or_default().ran.push(RanTask {
                 stage: task.stage.to_owned(),
                 function: task.function.to_owned(),
@@ -116,9 +114,9 @@ pub fn publish(
                 why: why.clone(),
                 host: host.clone(),
                 key: done.entry.as_ref().map(|entry| entry.manifest.key.clone()),
-                kind: is_told.then(|| task.kind.name().to_owned()),
-                peak_memory: memory.peak.filter(|_| is_told),
-                own_memory: memory.own.filter(|_| is_told),
+                kind: Some(task.kind.name().to_owned()),
+                peak_memory: memory.peak,
+                own_memory: memory.own,
             });
             let of_run = &mut parts.entry(whole).or_default().peak_memory;
             *of_run = (*of_run).max(memory.peak);
@@ -148,8 +146,8 @@ pub fn publish(
         prepare(&place, &draft, part).with_context(wrong)?;
         // A server's own store keeps the runs of the server. The part that an owner may copy keeps none: it would tell the
         // server when the owner ran what, with the paths of the owner's files.
-        let history = (part.is_private() || store.kind() == Kind::ServerAlone).then(|| config.text());
-        names.write(before, history, store, part, &place, &draft).with_context(wrong)?;
+        let keeps_runs = part.is_private() || store.kind() == Kind::ServerAlone;
+        names.write(before, keeps_runs.then(|| config.text()), store, part, &place, &draft).with_context(wrong)?;
         if part == Part::Auditor
             && let Some(add) = add.take()
         {
@@ -169,11 +167,6 @@ fn keep_scores(place: &Path, draft: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The part that holds what the server makes.
-fn server_part(config: &Config) -> Part {
-    if config.is_deployment() { Part::Server } else { Part::Simulation }
 }
 
 /// The part that may know everything of a run.

@@ -1,5 +1,13 @@
 //! What follows what: data, features, labels, links, learning, then attacks. Each part asks the plan for the tables that it reads.
 
+/// Each name is a file with a constant `MECHANISM`, in the folder of whoever calls this.
+macro_rules! mechanisms {
+    ($($file:ident),* $(,)?) => {
+        $(mod $file;)*
+        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
+    };
+}
+
 mod advised_fraction;
 mod audit;
 mod central;

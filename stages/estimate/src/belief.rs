@@ -66,6 +66,7 @@ pub(crate) fn believe(
             bin_logits,
             residual,
             iterations,
+            ridge: params.ridge,
             fallback_ridge,
             centred_ridge,
             bin_change,

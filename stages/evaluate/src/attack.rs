@@ -172,7 +172,8 @@ impl Stage for EvaluateClaims {
         let pairs = with_truth(&scores, &truth)?;
         let mut metrics = Metrics::about(&params.cell);
         let Some(roc) = Roc::of(pairs) else { return Ok((metrics,)) };
-        let n_claimed = params.belief * roc.n_links() as f64;
+        // A belief times a number of links that is whole may be rounded up.
+        let n_claimed = params.belief * roc.n_links() as f64 * (1.0 - 1e-12);
         if !(n_claimed > 0.0 && n_claimed <= roc.n_pairs() as f64) {
             return Err(Invalid(format!(
                 "beliefs: {} times the {} links is no number of links among {} pairs; a believed density lies in (0, 1]",

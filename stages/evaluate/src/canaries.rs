@@ -36,7 +36,10 @@ impl Stage for EvaluateCanaries {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let odds = paired(&scores, &canaries)?;
-        judged(guesses_by_odds(odds), &canaries, params)
+        let (_, dp_delta) = params.cell.cost_of(canaries.record);
+        // With a delta, the theorem speaks of a number of guesses that was fixed before.
+        let guesses = if dp_delta > 0.0 { guesses_by_sign(&odds) } else { guesses_by_odds(odds) };
+        judged(guesses, &canaries, params)
     }
 }
 
@@ -98,6 +101,12 @@ fn guesses_by_odds(mut odds: Vec<(f64, bool)>) -> Guesses {
     let made = if best.1 == 0 { all } else { best.1 };
     let right = odds[..made as usize].iter().filter(|(odds, is_true)| (*odds > 0.0) == *is_true).count();
     Guesses { made, right: right as u64 }
+}
+
+/// Guesses every coin by the sign of its odds.
+fn guesses_by_sign(odds: &[(f64, bool)]) -> Guesses {
+    let right = odds.iter().filter(|(odds, is_true)| (*odds > 0.0) == *is_true).count();
+    Guesses { made: odds.len() as u64, right: right as u64 }
 }
 
 /// Guesses that a fact is true for every score above the median, and none for the others.

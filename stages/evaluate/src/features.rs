@@ -11,7 +11,7 @@ use crate::metric::{self, Metric};
 /// Columns that are convolved at once.
 const BLOCK: usize = 64;
 
-/// Mean absolute errors over nodes and features: of the estimates themselves, and of their graph convolution
+/// Mean absolute errors over nodes and features: of the estimates themselves, and, where there is a graph, of their graph convolution
 /// `Σ_{u ∈ N(v) ∪ {v}} x_u / √(d_u d_v)`, with degrees that count the loop.
 ///
 /// # Source
@@ -22,19 +22,21 @@ const BLOCK: usize = 64;
 pub(crate) fn feature_error(
     estimated: &EstimatedFeatures,
     Features(truth): &Features,
-    graph: Arc<GraphOperator>,
+    graph: Option<Arc<GraphOperator>>,
 ) -> Result<Vec<(&'static Metric, f64)>, Invalid> {
     let (n_nodes, n_features) = (truth.n_rows(), truth.n_columns());
-    let found = (estimated.values.n_nodes(), estimated.values.n_features(), graph.n_nodes());
+    let n_nodes_of_graph = graph.as_ref().map_or(n_nodes, |graph| graph.n_nodes());
+    let found = (estimated.values.n_nodes(), estimated.values.n_features(), n_nodes_of_graph);
     if found != (n_nodes, n_features, n_nodes) {
         return Err(Invalid(format!(
             "{} x {} features were estimated over {} nodes, and there are {n_nodes} x {n_features}",
             found.0, found.1, found.2
         )));
     }
-    let scale: Vec<f32> = graph.row_sums().into_iter().map(|sum| 1.0 / (1.0 + sum).sqrt()).collect();
-    let scaling = Scaling { left: scale.clone(), right: scale, loops: true };
-    let convolution = ImplicitMap { operator: graph, scaling };
+    let convolution = graph.map(|operator| {
+        let scale: Vec<f32> = operator.row_sums().into_iter().map(|sum| 1.0 / (1.0 + sum).sqrt()).collect();
+        ImplicitMap { operator, scaling: Scaling { left: scale.clone(), right: scale, loops: true } }
+    });
     let (mut own, mut convolved) = (0.0, 0.0);
     for start in (0..n_features).step_by(BLOCK) {
         let width = BLOCK.min(n_features - start);
@@ -53,8 +55,14 @@ pub(crate) fn feature_error(
         }
         let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value.abs())).sum::<f64>();
         own += sum(&difference);
-        convolved += sum(&convolution.apply(&difference, width, false, ProductRows::All));
+        if let Some(convolution) = &convolution {
+            convolved += sum(&convolution.apply(&difference, width, false, ProductRows::All));
+        }
     }
     let entries = (n_nodes * n_features) as f64;
-    Ok(vec![(&metric::FEATURE_MAE, own / entries), (&metric::CONVOLUTION_MAE, convolved / entries)])
+    let mut errors = vec![(&metric::FEATURE_MAE, own / entries)];
+    if convolution.is_some() {
+        errors.push((&metric::CONVOLUTION_MAE, convolved / entries));
+    }
+    Ok(errors)
 }

@@ -169,9 +169,13 @@ impl Stage for EvaluateFeatures {
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let graph = Arc::new(GraphOperator::of(&graph, model, evidence)?);
+        // Links that are learned with a model cannot be averaged over here.
+        let operator = match graph.construction {
+            Construction::Learned => None,
+            _ => Some(Arc::new(GraphOperator::of(&graph, model, evidence)?)),
+        };
         let mut metrics = Metrics::about(&params.cell);
-        for (metric, value) in features::feature_error(&estimated, &truth, graph)? {
+        for (metric, value) in features::feature_error(&estimated, &truth, operator)? {
             metrics.push(params.trial, metric, value);
         }
         Ok((metrics,))

@@ -1,6 +1,7 @@
-use veilgraph_contract::{Artifact, Relation};
+use veilgraph_contract::{Artifact, Randomness, Relation};
 use veilgraph_graph::{DenseMatrix, Embeddings, FeatureMatrix, LinkSample, ModelPredictions, SparseMatrix};
 use veilgraph_posterior::LinkEvidence;
+use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
 
 use super::*;
 
@@ -153,6 +154,53 @@ fn the_bound_is_the_published_one() {
     let bound = scores.iter().find(|score| score.0.name == "mae_bound").expect("degrees were sent").1;
     assert!((bound - 0.004_725_317_403).abs() < 1e-9, "{bound}");
     assert!(!links::link_error(&posterior, &graph, None).iter().any(|score| score.0.name == "mae_bound"));
+}
+
+/// Worked out by hand: (4 links + n / (2 ε) + isolated nodes (1 - (1 - e^-ε) / (2 ε))) / n².
+#[test]
+fn the_bound_counts_the_clipping_of_isolated_nodes() {
+    let graph = AdjacencyList::from_pairs(4, [(0, 1)]).expect("valid");
+    let model = LinkModel { degrees: vec![1.0; 4], beta: vec![-1.0; 4], epsilon_links: 1.0, ..LinkModel::default() };
+    let evidence = LinkEvidence::from_rows(vec![Vec::new(); 4]).expect("valid");
+    let posterior = Posterior::new(&model, evidence).expect("same size");
+    for (epsilon_degree, expected) in [(0.5, 0.575_816_332), (2.0, 0.410_479_228), (f64::INFINITY, 0.375)] {
+        let scores = links::link_error(&posterior, &graph, Some(epsilon_degree));
+        let bound = scores.iter().find(|score| score.0.name == "mae_bound").expect("degrees were sent").1;
+        assert!((bound - expected).abs() < 1e-8, "{epsilon_degree}: {bound}");
+    }
+}
+
+/// The theorem is about the degrees that honest nodes reported, which the prior alone has exactly.
+#[test]
+fn the_bound_is_stated_where_the_theorem_holds() {
+    let budget = Budget { links: 0.9, degree: 0.1 };
+    let reports = |lying_share: f64, budget: Budget| {
+        let facts = ReportFacts {
+            mechanism: "blink".to_owned(),
+            epsilon: budget.links + budget.degree,
+            epsilon_edge: 2.0 * (budget.links + budget.degree),
+            degree_fraction: 0.1,
+            budget,
+            degree_noise: DegreeNoise::DiscreteLaplace,
+            randomness: Randomness::Seeded,
+            nodes_from_links: false,
+            lying_share,
+        };
+        NoisyDegrees::from_nodes(facts, &[-3.0, 1.0, 2.0, 3.0, 9.0].map(Some))
+    };
+    let plain = LinkModel { degrees: vec![1.0, 1.0, 2.0, 3.0, 3.0], beta: vec![0.0; 5], ..LinkModel::default() };
+    assert!(links::theorem_holds(&plain, &reports(0.0, budget)));
+    assert!(!links::theorem_holds(&plain, &reports(0.01, budget)), "some nodes lie");
+    assert!(!links::theorem_holds(&plain, &reports(0.0, Budget { links: 1.0, degree: 0.0 })), "no degree was sent");
+    for other in [
+        LinkModel { ridge: 1.0, ..plain.clone() },
+        LinkModel { fallback_ridge: 1e-3, ..plain.clone() },
+        LinkModel { centred_ridge: Some(0.0), ..plain.clone() },
+        LinkModel { bin_logits: vec![0.5], ..plain.clone() },
+        LinkModel { degrees: vec![1.0, 1.0, 2.0, 2.5, 3.0], ..plain },
+    ] {
+        assert!(!links::theorem_holds(&other, &reports(0.0, budget)), "{other:?}");
+    }
 }
 
 fn predictions(first: [f32; 2]) -> Predictions {

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::params::Params;
 use crate::raw::{Files, RawGraph};
 use features::NamedFeatures;
+pub(crate) use labels::MOST_CLASSES;
 use labels::{Classes, NamedLabels};
 use links::NamedLinks;
 use names::Names;
@@ -71,7 +72,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     if let Some(labels) = &mut named.labels {
         labels.rows.retain(|node, _| number.contains_key(node.as_str()));
     }
-    let classes = named.labels.map(|labels| labels::numbered(&labels, &names)).transpose()?;
+    let classes = named.labels.map(|labels| labels::numbered(&labels, &names, params)).transpose()?;
     let (class_names, classes) = classes.map_or((Vec::new(), None), |Classes { names, of_nodes }| {
         let n_classes = names.len();
         // A class that is called by its number has no other name.

@@ -20,7 +20,9 @@ use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawF
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
-pub use params::{DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams};
+pub use params::{
+    Classes, DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams,
+};
 pub use raw::decompressed_name;
 
 use raw::{FeatureRows, Files, RawGraph};
@@ -104,8 +106,16 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let unlabelled = classes.iter().filter(|class| class.is_none()).count();
     tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
     let nodes_from_links = params.takes_nodes_from_links();
-    // A name says that somebody has the class, which private labels must not.
-    let class_names = if params.withhold_labels { Vec::new() } else { graph.class_names };
+    // A name that was not declared says that somebody has the class, which private labels must not.
+    let are_declared = params.classes.is_some();
+    let class_names = if params.withhold_labels && !are_declared { Vec::new() } else { graph.class_names };
+    if let (true, false, Some(known)) = (params.declared_classes && params.has_own_labels(), are_declared, &labels)
+        && known.classes().iter().map(|(_, class)| class).collect::<BTreeSet<_>>().len() < n_classes
+    {
+        let problem = "in a deployment the classes are public, and one of them is that of test nodes alone";
+        let remedy = "declare all classes, `classes = [\"a\", \"b\"]`, under [ingest]";
+        return Err(Error::new(&origin, "labels, ", problem, remedy));
+    }
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))

@@ -1,14 +1,18 @@
 //! The `[ingest]` table.
 
 mod check;
+mod classes;
 mod split;
+mod synthetic;
 
 use serde::{Deserialize, Serialize};
 
 use crate::edges::arrays;
 use crate::error::Error;
 use crate::normalize::Normalize;
+pub use classes::Classes;
 pub use split::{DatasetSplit, Parts, PerClass, Ratios, Scheme, SplitParams};
+pub use synthetic::SyntheticParams;
 
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,6 +62,9 @@ pub struct Params {
     /// The column of the labels file that gives the class (default: by its name, else the last column).
     #[serde(default)]
     pub label_column: Option<String>,
+    /// All classes that a label may be, in the order of their numbers. Without them, the classes are those that nodes have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Classes>,
     /// Whether only the nodes of the features file are kept, and the links among them.
     #[serde(default)]
     pub induced: bool,
@@ -81,6 +88,14 @@ pub struct Params {
     /// fills it in from `[privatize.labels]`; no user writes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withhold_labels: bool,
+    /// Whether the number of features becomes public while features are private and nodes are real. It must then not follow from
+    /// what nodes have. The runner fills it in; no user writes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declared_features: bool,
+    /// Whether nodes are real. The classes, which become public, must then not follow from labels that nobody else knows. The
+    /// runner fills it in from `[privacy] randomness`; no user writes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declared_classes: bool,
 }
 
 /// The layout of the files.
@@ -97,55 +112,6 @@ pub enum Format {
     Ogb,
     /// The graph is tables or arrays: one of links, and optionally one each of nodes, features and labels.
     Edges,
-}
-
-/// A degree-corrected block model with power-law or log-normal degrees, homophilous classes and words as features.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SyntheticParams {
-    /// The number of nodes.
-    pub nodes: usize,
-    /// The number of classes.
-    pub classes: usize,
-    /// The mean number of links of a node.
-    pub mean_degree: f64,
-    /// The exponent of the power law of degrees, above 2.
-    pub exponent: f64,
-    /// The standard deviation of the degrees over their mean. With it, degrees are log-normal and `exponent` is not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub degree_spread: Option<f64>,
-    /// The share of links inside a class.
-    pub homophily: f64,
-    /// The number of different words; 0 gives no features.
-    pub features: usize,
-    /// The mean number of words of a node.
-    pub words: f64,
-    /// The share of a node's words that come from the topic of its class.
-    pub topic_share: f64,
-    /// The share of nodes that stand between two classes: half of their words and links follow a second one, so that no
-    /// network can tell their class.
-    pub ambiguous_share: f64,
-    /// The seed of the graph.
-    pub seed: u64,
-}
-
-impl Default for SyntheticParams {
-    /// The size and shape of Cora.
-    fn default() -> Self {
-        Self {
-            nodes: 2708,
-            classes: 7,
-            mean_degree: 3.9,
-            exponent: 2.6,
-            degree_spread: None,
-            homophily: 0.81,
-            features: 1433,
-            words: 18.0,
-            topic_share: 0.52,
-            ambiguous_share: 0.0,
-            seed: 0,
-        }
-    }
 }
 
 impl Params {
@@ -198,6 +164,13 @@ impl Params {
     #[must_use]
     pub fn has_labels(&self) -> bool {
         self.format() != Format::Edges || self.labels.is_some()
+    }
+
+    /// Whether labels come from a file whose classes nobody else knows; a dataset that is known by its format has classes of its
+    /// own.
+    #[must_use]
+    pub fn has_own_labels(&self) -> bool {
+        self.format() == Format::Edges && self.labels.is_some()
     }
 
     /// Whether there will be links; known before any file is read. A server that only collects reports holds none.

@@ -1,3 +1,5 @@
+mod declared;
+
 use std::sync::{Arc, Mutex};
 
 use veilgraph_contract::Artifact;

@@ -25,6 +25,14 @@ pub trait LocalMechanism: Sized + 'static {
     /// What the reports cost: rows of the ledger, known from the parameters alone.
     fn releases(params: &Self::Params) -> Vec<Release>;
 
+    /// Refuses parameters with which nobody can report, whatever the graph is.
+    ///
+    /// # Errors
+    /// When a budget is out of reach for exact noise, or a share makes no sense.
+    fn check(_: &Self::Params) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// What one node would send without noise, value by value, each with the noise that it gets. The test that compares
     /// the costs of [`releases`](Self::releases) with likelihood ratios over all small graphs reads it.
     fn ideal(node: NodeView, question: &Self::Question, params: &Self::Params) -> Vec<Ideal>;
@@ -224,6 +232,10 @@ impl<M: LocalMechanism> Stage for Local<M> {
 
     fn releases(params: &M::Params) -> Vec<Release> {
         M::releases(params)
+    }
+
+    fn check_params(params: &M::Params) -> Result<(), Error> {
+        M::check(params)
     }
 
     fn run(inputs: Self::Inputs, params: &M::Params, rng: &StageRng, _: &Progress) -> Result<M::Reports, Error> {

@@ -15,6 +15,25 @@ fn pure_costs_add_by_relation() {
     assert!(releases_of_lists(Subject::Links, "none", 0.0, true, 2.0).is_empty());
 }
 
+/// What protects whole nodes protects their own data, but not the other way round.
+#[test]
+fn a_cost_of_whole_nodes_counts_for_their_own_data_too() {
+    let model = |relation, epsilon| Release {
+        noise: "gaussian noise".to_owned(),
+        subject: Subject::Model,
+        trust: Trust::Central,
+        relation,
+        cost: Cost::Pure(epsilon),
+        sound: true,
+        claimed_epsilon: None,
+        why: String::new(),
+    };
+    let (node, own_data) = (model(Relation::Node, 2.0), model(Relation::OwnData, 0.5));
+    let all = totals([&node, &own_data]);
+    assert_eq!((&all[&Relation::Node], &all[&Relation::OwnData]), (&Cost::Pure(2.0), &Cost::Pure(2.5)));
+    assert_eq!(totals([&node]).len(), 1, "no relation is added that no release is stated for");
+}
+
 /// A Gaussian mechanism with noise multiplier 1 has the curve `(order, order / 2)`: k of them have k times the curve,
 /// which costs less than k times the epsilon.
 #[test]

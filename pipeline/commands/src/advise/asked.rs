@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use veilgraph_exposure::Signal;
 use veilgraph_runner::belief::{Given, Knowledge, Range, USUAL_SPREAD};
 use veilgraph_runner::config::ConfigError;
-use veilgraph_runner::nearest::nearest;
+use veilgraph_runner::nearest::did_you_mean;
 
 use super::released::Released;
 use crate::cli::AdviseArguments;
@@ -71,7 +71,7 @@ fn sources(given: &[String]) -> Result<BTreeMap<String, String>, ConfigError> {
             .split_once('=')
             .ok_or_else(|| ConfigError(format!("--source `{text}`: write a name, `=` and a text")))?;
         if !NAMES.contains(&name) {
-            let hint = nearest(name, &NAMES).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+            let hint = did_you_mean(name, &NAMES);
             return Err(ConfigError(format!(
                 "--source: nothing is called `{name}` (there are {}){hint}",
                 NAMES.join(", ")

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use toml::{Spanned, Table};
 use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_runner::config::ConfigError;
+use veilgraph_runner::config::fields::number;
 use veilgraph_runner::config::selection::{Selection, columns, is_swept};
 
 use super::file::Experiment;
@@ -101,9 +102,8 @@ fn of_one(mut table: ClaimTable, experiments: &[Experiment]) -> Result<Vec<Claim
             let tolerance = tolerance(&table)?;
             let mut claims = Vec::new();
             for (value, expected) in &values {
-                let number = expected.as_float().or_else(|| expected.as_integer().map(|whole| whole as f64));
-                let expected =
-                    number.ok_or_else(|| ConfigError(format!("expected.{value} = {expected} is no number")))?;
+                let expected = number(expected)
+                    .ok_or_else(|| ConfigError(format!("expected.{value} = {expected} is no number")))?;
                 let (id, says) =
                     (format!("{}.{value}", table.id.get_ref()), format!("{}, {column} {value}", table.says));
                 let cells = table.cells.with(&column, value);

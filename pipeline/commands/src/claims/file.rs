@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use toml::Spanned;
 use veilgraph_runner::config::ConfigError;
-use veilgraph_runner::nearest::nearest;
+use veilgraph_runner::nearest::did_you_mean;
 
 use super::claim::{Claim, ClaimTable, claims_of};
 use crate::cli::ClaimsArguments;
@@ -149,7 +149,7 @@ impl ClaimsFile {
                 let groups: BTreeSet<&str> = self.claims.iter().map(|placed| placed.group.as_str()).collect();
                 let known: Vec<&str> =
                     self.claims.iter().map(|placed| placed.claim.id.as_str()).chain(groups.iter().copied()).collect();
-                let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+                let hint = did_you_mean(name, &known);
                 let groups = groups.into_iter().collect::<Vec<_>>().join(", ");
                 return Err(ConfigError(format!(
                     "--only {name}: there is no such claim and no such file of claims{hint} (files: {groups})"

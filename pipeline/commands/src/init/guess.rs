@@ -148,15 +148,6 @@ fn role(file: &Path, arguments: &InitArguments) -> anyhow::Result<&'static str> 
 }
 
 impl Source {
-    /// What it is called in messages.
-    pub(super) fn name(&self) -> String {
-        let path = match self {
-            Self::Files(files) => files.edges.as_deref().unwrap_or(Path::new("")),
-            Self::Archive(path) | Self::Planetoid { folder: path, .. } | Self::Ogb { folder: path, .. } => path,
-        };
-        path.display().to_string()
-    }
-
     /// The table `[ingest]` of a config in `folder`.
     pub(super) fn table(&self, folder: &Path, label_column: Option<&str>) -> Table {
         let mut table = Table::new();

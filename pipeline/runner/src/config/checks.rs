@@ -5,9 +5,10 @@ use toml::{Table, Value};
 use veilgraph_evaluate::metric::{self, Better, Metric};
 
 use super::ConfigError;
+use super::fields::number;
 use super::selection::{Selection, columns};
 use super::source::{Source, typed};
-use crate::nearest::nearest;
+use crate::nearest::did_you_mean;
 
 /// One check.
 #[derive(Clone, Debug)]
@@ -134,7 +135,7 @@ fn of_artifact(table: CheckTable, artifact: String, query: String, wrong: &Wrong
     let is_about_scores =
         no_worse_with.is_some() || near.is_some() || within.is_some() || *cells != Selection::default();
     let bound = match (&table.at_least, table.at_most) {
-        (Some(value), None) => number(value).map(Bound::AtLeast),
+        (Some(value), None) => finite(value).map(Bound::AtLeast),
         (None, Some(number)) if number.is_finite() => Some(Bound::AtMost(number)),
         _ => None,
     };
@@ -157,7 +158,7 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
         (Some(Value::String(word)), None, None, None, None) if word == FLOOR => Rule::NoWorseThanFloor,
         (Some(value), None, None, None, None) => {
             let problem = || wrong(&format!("at_least = {value} is no number and not \"floor\""));
-            Rule::Bound(Bound::AtLeast(number(value).ok_or_else(problem)?))
+            Rule::Bound(Bound::AtLeast(finite(value).ok_or_else(problem)?))
         }
         (None, Some(number), None, None, None) if number.is_finite() => Rule::Bound(Bound::AtMost(*number)),
         (None, None, Some(EPSILON), None, None) => Rule::NoWorseWithEpsilon,
@@ -198,9 +199,8 @@ impl Bound {
 }
 
 /// A finite number, whole or not.
-fn number(value: &Value) -> Option<f64> {
-    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
-    number.filter(|number| number.is_finite())
+fn finite(value: &Value) -> Option<f64> {
+    number(value).filter(|number| number.is_finite())
 }
 
 fn score(name: &str, wrong: &Wrong) -> Result<&'static Metric, ConfigError> {
@@ -214,7 +214,7 @@ fn score(name: &str, wrong: &Wrong) -> Result<&'static Metric, ConfigError> {
 pub fn score_named(name: &str) -> Result<&'static Metric, String> {
     metric::named(name).ok_or_else(|| {
         let known: Vec<&str> = metric::METRICS.iter().map(|metric| metric.name).collect();
-        let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let hint = did_you_mean(name, &known);
         format!("there is no score `{name}`{hint} (docs/config.md, section [evaluate], lists all)")
     })
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::ConfigError;
 use super::overlay::{merge, overlay};
 use super::source::{Source, typed};
-use super::{ConfigError, text_of};
+use super::text::text_of;
 
 /// The field, and nothing else.
 #[derive(Deserialize)]

@@ -24,23 +24,28 @@ impl Config {
     }
 }
 
+/// A number, whole or not.
+#[must_use]
+pub fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
 /// Dotted paths of all fields of a table that are no tables themselves.
 #[must_use]
 pub fn leaves(table: &Table, prefix: &str) -> Vec<String> {
-    let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
-    let of = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => leaves(inner, &named(key)),
-        _ => vec![named(key)],
-    };
-    table.iter().flat_map(of).collect()
+    leaves_that(table, prefix, &|_| true)
 }
 
 /// Dotted paths of all lists of a table.
 pub(super) fn swept_fields(table: &Table, prefix: &str) -> Vec<String> {
+    leaves_that(table, prefix, &Value::is_array)
+}
+
+fn leaves_that(table: &Table, prefix: &str, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
     let named = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
     let of = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => swept_fields(inner, &named(key)),
-        Value::Array(_) => vec![named(key)],
+        Value::Table(inner) => leaves_that(inner, &named(key), is_wanted),
+        value if is_wanted(value) => vec![named(key)],
         _ => Vec::new(),
     };
     table.iter().flat_map(of).collect()

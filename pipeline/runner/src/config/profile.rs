@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::fields::plain;
+use super::fields::{number, plain};
 use super::overlay::merge;
 use super::{Config, ConfigError, Whole};
 use crate::published::{Published, PublishedCell, Setting};
@@ -51,7 +51,7 @@ impl Config {
             };
             for epsilon in &epsilons {
                 for (variant, model) in variants.iter().flat_map(|v| models.iter().map(move |m| (v, m))) {
-                    let number = epsilon.as_float().or(epsilon.as_integer().map(|number| number as f64));
+                    let number = number(epsilon);
                     let cell = PublishedCell {
                         dataset: dataset.to_owned(),
                         mechanism: mechanism.clone(),

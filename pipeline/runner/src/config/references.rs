@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::source::Source;
 use super::{Config, ConfigError, MetricGroup};
-use crate::nearest::nearest;
+use crate::nearest::did_you_mean;
 
 /// A reference by its name, and the tables that are laid over the config for it.
 struct Reference {
@@ -26,7 +26,7 @@ pub(super) fn tables(names: &[String], source: &Source) -> Result<Vec<Table>, Co
     for name in names {
         let Some(reference) = REFERENCES.iter().find(|reference| reference.name == name) else {
             let known: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
-            let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+            let hint = did_you_mean(name, &known);
             let problem = format!("`{name}` is none of {}{hint}", known.join(", "));
             return Err(source.at("references", &problem));
         };

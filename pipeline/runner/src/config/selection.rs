@@ -4,7 +4,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use veilgraph_evaluate::Cell;
 
-use super::fields::leaves;
+use super::fields::{leaves, number};
 use crate::task::STAGES;
 
 /// Columns of a table of scores with the values that are meant; a list stands for any of its values.
@@ -80,7 +80,7 @@ pub fn is_swept(field: &str) -> bool {
 /// Whether a column of the cell has this value. Swept fields are columns, by their path.
 fn is(cell: &Cell, field: &str, value: &Value) -> bool {
     let text = value.as_str();
-    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    let number = number(value);
     let close = |own: f64, number: f64| number.is_finite() && (own - number).abs() <= 1e-9 * number.abs();
     let same = |own: f64| number.is_some_and(|number| own == number || close(own, number));
     match field {

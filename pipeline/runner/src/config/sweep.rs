@@ -31,18 +31,12 @@ pub(crate) struct SweptCell<P> {
     pub params: P,
 }
 
-/// What reading a table has shown about its fields.
-#[derive(Debug, Default)]
-pub(crate) struct Fields {
-    /// Fields, without the table's path, that no parameters hold.
-    pub unread: Vec<String>,
-}
-
 /// The combinations of the lists of a table.
 struct Combinations {
     /// The choices on which the parameters of each depend; `None` where an earlier combination has the same parameters.
     choices: Vec<Option<Vec<SweptField>>>,
-    fields: Fields,
+    /// Fields, without the table's path, that no parameters hold.
+    unread: Vec<String>,
 }
 
 /// A list in a table.
@@ -92,14 +86,15 @@ impl Config {
     ///
     /// `grid` names the fields whose lists belong to one cell. `prepare` completes an untyped cell, `adjust` typed
     /// parameters. What makes no difference is not swept: a field on which the parameters of a cell do not depend is no
-    /// choice of that cell, and equal cells are one. Fields that `P` does not know are passed over and reported.
+    /// choice of that cell, and equal cells are one. Fields that `P` does not know are passed over and returned beside the cells,
+    /// without the table's path.
     pub(crate) fn cells<P: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         grid: &[&str],
         prepare: impl Fn(Table) -> Result<Table, ConfigError>,
         adjust: impl Fn(&mut P) -> Result<(), String>,
-    ) -> Result<(Vec<SweptCell<P>>, Fields), ConfigError> {
+    ) -> Result<(Vec<SweptCell<P>>, Vec<String>), ConfigError> {
         let mut all: Vec<P> = Vec::new();
         let mut take = |cell: Table| {
             let mut params: P = self.typed_as_far_as_known(cell, path)?;
@@ -108,10 +103,10 @@ impl Config {
             all.push(params);
             Ok(json)
         };
-        let Combinations { choices, fields } = self.combinations(path, grid, &prepare, &mut take)?;
+        let Combinations { choices, unread } = self.combinations(path, grid, &prepare, &mut take)?;
         let cells = all.into_iter().zip(choices);
         let distinct = cells.filter_map(|(params, choices)| choices.map(|choices| SweptCell { choices, params }));
-        Ok((distinct.collect(), fields))
+        Ok((distinct.collect(), unread))
     }
 
     /// Gives each combination of the lists of a table to `take`, which returns its parameters.
@@ -128,7 +123,6 @@ impl Config {
             let field = format!("{path}.{}", empty.path.join("."));
             return Err(self.source.at(&field, "an empty list sweeps over nothing"));
         }
-        let mut fields = Fields::default();
         let mut all: Vec<(Vec<usize>, String)> = Vec::new();
         let mut held: Vec<Json> = Vec::new();
         // A long list is not copied for each of its values.
@@ -142,12 +136,9 @@ impl Config {
             all.push((position, json.to_string()));
             held.push(json);
         }
-        for field in leaves(&table, "") {
-            if !held.iter().any(|params| holds(params, &field)) {
-                fields.unread.push(field);
-            }
-        }
-        Ok(Combinations { choices: self.distinct(path, &axes, &all), fields })
+        let mut unread = leaves(&table, "");
+        unread.retain(|field| !held.iter().any(|params| holds(params, field)));
+        Ok(Combinations { choices: self.distinct(path, &axes, &all), unread })
     }
 
     /// Drops choices that make no difference, and all but the first of equal cells.

@@ -37,8 +37,8 @@ fn cells<P: serde::Serialize + serde::de::DeserializeOwned>(
         }
         crate::datasets::resolved(fields, None).map_err(|problem| config.error("ingest.dataset", &problem))
     };
-    let (cells, fields) = config.cells(table, grid, resolve, |_| Ok(()))?;
-    Ok((cells, fields.unread))
+    let (cells, unread) = config.cells(table, grid, resolve, |_| Ok(()))?;
+    Ok((cells, unread))
 }
 
 fn labels<P>(cells: &[SweptCell<P>]) -> Vec<String> {

@@ -1,8 +1,27 @@
-//! A config as it is resolved, as text.
+//! The text of a config: as a file holds it, and as it is resolved.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::Config;
+use super::{Config, ConfigError};
+
+/// The text of the config at `path`.
+pub(super) fn text_of(path: &Path) -> Result<String, ConfigError> {
+    /// Nobody writes so long a config. What has no end, such as a device, must not be read into memory.
+    const MOST_BYTES: u64 = 1 << 24;
+    let wrong = |what: String| ConfigError(format!("{}: {what}", path.display()));
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| wrong(format!("cannot read the config ({error}); check the path")))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(wrong(format!("more than {MOST_BYTES} bytes are no config; check the path")));
+    }
+    String::from_utf8(bytes).map_err(|_| wrong("the config is no UTF-8 text; save it as UTF-8".to_owned()))
+}
 
 impl Config {
     /// Everything that the config says: the files that it extends, itself, and `--set`.

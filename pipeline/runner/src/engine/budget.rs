@@ -1,6 +1,6 @@
 //! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anyhow::anyhow;
 use veilgraph_contract::{Relation, Release};
@@ -35,7 +35,7 @@ impl Engine<'_> {
     /// Once a plan was found to fit, its later releases are checked one by one by the ledger alone.
     pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
         // One task at a time, and what was refused once is refused for all.
-        let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut judged = self.ledger.judged_plans();
         if !self.ledger.is_first_charge_about(charge.population) {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl Engine<'_> {
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
         let what = "all releases of this plan together cost";
-        self.allowance.budgets.check(what, charge.population, &outstanding, &spent)
+        self.allowance.budgets.check(what, &outstanding, &spent)
     }
 
     /// What a deployment is about to release. Where the release that is charged was made before, the user accepts second
@@ -84,7 +84,7 @@ impl Engine<'_> {
             self.display.say(&format!("privatize  {sentence}"));
         }
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
-        let all = spent.iter().chain(outstanding.iter().copied());
+        let all = spent.releases.iter().chain(outstanding.iter().copied());
         let nats_per_link = total_epsilon(all, Relation::Edge);
         check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)
     }

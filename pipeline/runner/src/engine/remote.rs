@@ -31,7 +31,7 @@ impl Engine<'_> {
         match cache.take_entry(self.store, task.stage, key) {
             // Somebody else's damage must not stop this run.
             Err(error @ CacheError::Damaged { .. }) => {
-                self.display.say(&format!("{:<10} {:<40} {error}", task.stage, task.label()));
+                self.display.say_of(task, &error.to_string());
                 Ok(None)
             }
             taken => Ok(taken?.map(Arc::new)),
@@ -107,8 +107,7 @@ impl Engine<'_> {
                 let same = Self::take_back(&key, going);
                 let Some(first) = same.first() else { return };
                 let task = &self.tasks[first.index];
-                log.lines()
-                    .for_each(|line| self.display.say(&format!("{:<10} {:<40} {line}", task.stage, task.label())));
+                log.lines().for_each(|line| self.display.say_of(task, line));
                 match self.entry_of(task, &key, &host) {
                     Ok(entry) => {
                         for sent in same {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use veilgraph_contract::{Relation, Release, Subject};
 use veilgraph_privacy::Epsilon;
 
+use super::charge::Spent;
 use crate::plan::rounded;
 
 /// `[privacy] budget`: a number of nats per list bit, or a table with a number of nats for each relation.
@@ -61,7 +62,7 @@ impl Budgets {
     ///
     /// # Errors
     /// The message names the relation, what is spent, what remains, and the remedy.
-    pub fn check(&self, what: &str, population: &str, releases: &[&Release], spent: &[Release]) -> anyhow::Result<()> {
+    pub fn check(&self, what: &str, releases: &[&Release], spent: &Spent) -> anyhow::Result<()> {
         for release in releases {
             let relations = bounding(release);
             let is_bounded = relations.iter().any(|relation| self.0.contains_key(relation));
@@ -77,8 +78,8 @@ impl Budgets {
         }
         for (&relation, &budget) in &self.0 {
             let [now, before]: [Vec<&Release>; 2] = [
-                releases.iter().copied().filter(|release| release.relation == relation).collect(),
-                spent.iter().filter(|release| release.relation == relation).collect(),
+                releases.iter().copied().filter(|release| costs_under(release, relation)).collect(),
+                spent.releases.iter().filter(|release| costs_under(release, relation)).collect(),
             ];
             // A relation that the releases do not touch may be overspent from before; that is no reason to refuse them.
             if now.is_empty() {
@@ -96,10 +97,11 @@ impl Budgets {
             );
             ensure!(
                 fits(cost, so_far, budget),
-                "{what} {cost} nats per {words} and exceed the budget: {so_far} of {budget} nats are spent on `{population}`, \
+                "{what} {cost} nats per {words} and exceed the budget: {so_far} of {budget} nats are spent on {whose}, \
                  {left} remain; nothing was released. Lower epsilon, release less, reuse an earlier release, or accept the \
                  overspend with --spend",
                 words = relation.words(),
+                whose = spent.whose(),
                 cost = rounded(cost),
                 so_far = rounded(so_far),
                 budget = budget.nats(),
@@ -122,17 +124,21 @@ impl Budgets {
     }
 
     /// What is spent of each budget, in words.
-    pub fn in_words(&self, spent: &[Release]) -> String {
+    pub fn in_words(&self, spent: &Spent) -> String {
         if self.are_empty() {
             return "no budget is set".to_owned();
         }
         let one = |(&relation, budget): (&Relation, &Epsilon)| {
-            let rows = spent.iter().filter(|release| release.relation == relation);
-            let spent = sum(rows);
+            let spent = sum(spent.releases.iter().filter(|release| costs_under(release, relation)));
             format!("{} of {} nats per {} are spent", rounded(spent), budget.nats(), relation.words())
         };
         self.0.iter().map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Whether a release costs as much under `relation` as it is stated for: what protects a whole node protects its own data too.
+fn costs_under(release: &Release, relation: Relation) -> bool {
+    release.relation == relation || (release.relation == Relation::Node && relation == Relation::OwnData)
 }
 
 /// The epsilons of these releases together, in nats.
@@ -171,18 +177,39 @@ mod tests {
         }
     }
 
+    fn before(releases: &[&Release]) -> Spent {
+        let releases = releases.iter().map(|&release| release.clone()).collect();
+        let mut spent = Spent::nothing("p");
+        spent.releases = releases;
+        spent
+    }
+
+    /// A model that protects whole nodes also costs their own data, but a model that protects own data protects no node.
+    #[test]
+    fn what_protects_a_node_is_counted_for_its_own_data_too() {
+        let [node, own_data] =
+            [Relation::Node, Relation::OwnData].map(|relation| release(Subject::Model, relation, 2.0));
+        let budget = budgets("budget = { node = 2, own-data = 3 }").expect("valid");
+        budget.check("it costs", &[&own_data], &Spent::nothing("p")).expect("2 of 3 nats");
+        let problem = budget.check("it costs", &[&own_data], &before(&[&node])).expect_err("4 of 3 nats");
+        assert!(problem.to_string().contains("2 of 3 nats are spent on `p`"), "{problem}");
+        budget.check("it costs", &[&node], &before(&[&own_data])).expect_err("4 of 3 nats, in the other order");
+        let words = budget.in_words(&before(&[&node, &own_data]));
+        assert!(words.contains("2 of 2 nats") && words.contains("4 of 3 nats"), "{words}");
+    }
+
     #[test]
     fn a_number_bounds_list_bits_and_a_table_any_relation() {
         let links = release(Subject::Links, Relation::ListBit, 2.0);
         let features = release(Subject::Features, Relation::NodeFeatures, 2.0);
         let number = budgets("budget = 3").expect("valid");
-        number.check("it costs", "p", &[&links], &[]).expect("within the budget");
-        let twice = number.check("it costs", "p", &[&links], std::slice::from_ref(&links)).expect_err("too much");
+        number.check("it costs", &[&links], &Spent::nothing("p")).expect("within the budget");
+        let twice = number.check("it costs", &[&links], &before(&[&links])).expect_err("too much");
         assert!(twice.to_string().contains("2 of 3 nats are spent on `p`, 1 remain"), "{twice}");
-        let unbounded = number.check("it costs", "p", &[&features], &[]).expect_err("unbounded");
+        let unbounded = number.check("it costs", &[&features], &Spent::nothing("p")).expect_err("unbounded");
         assert!(unbounded.to_string().contains("node-features or node-attrs"), "{unbounded}");
         let table = budgets("budget = { list-bit = 2, node-features = 1 }").expect("valid");
-        let problem = table.check("they cost", "p", &[&links, &features], &[]).expect_err("too much");
+        let problem = table.check("they cost", &[&links, &features], &Spent::nothing("p")).expect_err("too much");
         assert!(problem.to_string().contains("2 nats per node's features"), "{problem}");
     }
 
@@ -194,10 +221,12 @@ mod tests {
             ..release(Subject::Features, Relation::NodeFeatures, 0.9)
         };
         let budget = budgets("budget = { node-features = 2 }").expect("valid");
-        let (one, two) = (gaussian(1e-6), vec![gaussian(1e-6), gaussian(1e-6)]);
-        budget.check("it costs", "p", &[&one], &two[..1]).expect("1.8 of 2 nats");
-        budget.check("it costs", "p", &[&one], &two).expect_err("2.7 of 2 nats");
-        let problem = budget.check("it costs", "p", &[&gaussian(0.6)], &[]).expect_err("a delta that protects nobody");
+        let one = gaussian(1e-6);
+        budget.check("it costs", &[&one], &before(&[&one])).expect("1.8 of 2 nats");
+        budget.check("it costs", &[&one], &before(&[&one, &one])).expect_err("2.7 of 2 nats");
+        let problem = budget
+            .check("it costs", &[&gaussian(0.6)], &Spent::nothing("p"))
+            .expect_err("a delta that protects nobody");
         assert!(problem.to_string().contains("dp_delta of 0.6"), "{problem}");
     }
 

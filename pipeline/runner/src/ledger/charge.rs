@@ -1,5 +1,6 @@
 //! What is charged to the ledger, and against which budget.
 
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -102,7 +103,7 @@ impl Allowance {
         }
         let spent = spent(rows, charge.population, &charge.private_inputs(), charge.randomness);
         let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
-        self.budgets.check("the parts of a release together cost", charge.population, &releases, &spent)
+        self.budgets.check("the parts of a release together cost", &releases, &spent)
     }
 }
 
@@ -125,9 +126,43 @@ fn first() -> u32 {
     1
 }
 
+/// What was released about some nodes before.
+pub struct Spent {
+    /// The releases.
+    pub releases: Vec<Release>,
+    /// Whose data they are said to be.
+    population: String,
+    /// The other names under which some of the same data were released.
+    others: BTreeSet<String>,
+}
+
+impl Spent {
+    /// Nothing was released about `population`.
+    #[must_use]
+    pub fn nothing(population: &str) -> Self {
+        Self { releases: Vec::new(), population: population.to_owned(), others: BTreeSet::new() }
+    }
+
+    /// Whose releases are counted.
+    #[must_use]
+    pub fn whose(&self) -> String {
+        let others: Vec<String> = self.others.iter().map(|name| format!("`{name}`")).collect();
+        match others.as_slice() {
+            [] => format!("`{}`", self.population),
+            others => format!("`{}`, whose data were also released as {}", self.population, others.join(" and ")),
+        }
+    }
+}
+
 /// What the rows about these nodes have released with this randomness; see [`super::Ledger::spent`].
-pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> Vec<Release> {
-    let about = |row: &&LedgerRow| row.population == population || inputs.contains(&row.graph.as_str());
-    let mine = rows.iter().filter(about).filter(|row| row.randomness == randomness.name());
-    mine.map(|row| row.release.clone()).collect()
+pub(super) fn spent(rows: &[LedgerRow], population: &str, inputs: &[&str], randomness: Randomness) -> Spent {
+    let mut spent = Spent::nothing(population);
+    for row in rows.iter().filter(|row| row.randomness == randomness.name()) {
+        if row.population == population || inputs.contains(&row.graph.as_str()) {
+            spent.releases.push(row.release.clone());
+            spent.others.insert(row.population.clone());
+        }
+    }
+    spent.others.remove(population);
+    spent
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::{Config, ConfigError};
-use crate::nearest::nearest;
+use crate::nearest::{did_you_mean, nearest};
 
 /// Given and read fields over all alternatives of a plan.
 #[derive(Clone, Default)]
@@ -133,6 +133,6 @@ fn unread(field: &str, all: &KnownFields) -> String {
     }
     let of_mechanisms = mechanisms.iter().flat_map(|(_, fields)| fields).filter(|_| table == "privatize.links");
     let known: Vec<&str> = of_table().chain(of_mechanisms).map(String::as_str).collect();
-    let hint = nearest(name, &known).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+    let hint = did_you_mean(name, &known);
     format!("unknown field `{name}`{hint}")
 }

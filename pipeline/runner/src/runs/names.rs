@@ -32,8 +32,8 @@ impl Names {
         }
     }
 
-    /// Writes links, record, history and log into `draft`, which will stand at `place`. `config` is the text for the history,
-    /// if there is one.
+    /// Writes links and record into `draft`, which will stand at `place`. With `config`, the text for the history, it also
+    /// writes history and log: both say when somebody ran what.
     pub(super) fn write(
         self,
         mut record: RunRecord,
@@ -53,16 +53,18 @@ impl Names {
             };
             link(&to, &labelled.join(file))?;
         }
-        let tells = self.record.all().next().is_some() || !self.failed.is_empty();
-        if let Some(config) = config.filter(|_| tells) {
-            let (record, failed, peak_memory) = (self.record.clone(), self.failed.clone(), self.peak_memory);
-            history::carry_on(place, draft, &PastRun { time: 0, config, record, failed, peak_memory })?;
+        if let Some(config) = config {
+            log::carry_on(place, draft, &self.ran, &self.failed)?;
+            if self.record.all().next().is_some() || !self.failed.is_empty() {
+                let (record, failed, peak_memory) = (self.record.clone(), self.failed, self.peak_memory);
+                history::carry_on(place, draft, &PastRun { time: 0, config, record, failed, peak_memory })?;
+            }
         }
         record.take_over(self.record);
         if record.all().next().is_some() {
             fs::write(draft.join("run.json"), serde_json::to_vec_pretty(&record)?)?;
         }
-        log::carry_on(place, draft, &self.ran, &self.failed)
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use toml::Value;
 
 use crate::config::ConfigError;
+use crate::nearest::did_you_mean;
 use crate::plan::{Branch, Plan};
 
 /// What a field of a table chooses from.
@@ -62,8 +63,7 @@ impl<T> Choice<T> {
     fn unknown(&self, plan: &Plan, name: &Value) -> ConfigError {
         let names: Vec<&str> = self.known.iter().map(self.name).collect();
         let text = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
-        let hint =
-            crate::nearest::nearest(&text, &names).map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+        let hint = did_you_mean(&text, &names);
         let problem = format!("unknown variant `{text}`, expected one of {}{hint}", names.join(", "));
         plan.config.error(&format!("{}.{}", self.table, self.field), &problem)
     }

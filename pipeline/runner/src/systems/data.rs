@@ -21,6 +21,8 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     let is_central = central::is_asked_for_anywhere(plan);
     let withholds = is_central || plan.config.privacy.features == Holding::Withheld || is_private(features::TABLE);
     let withholds_labels = is_central || is_private(labels::TABLE);
+    let is_deployment = plan.config.is_deployment();
+    let declares_features = is_deployment && is_private(features::TABLE);
     // Only now is every dataset a name of its own: a sweep may list several.
     let config = plan.config.clone();
     let prepare = |table| {
@@ -30,26 +32,18 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
     let adjust = |params: &mut Params| {
         params.withhold_features = withholds;
         params.withhold_labels = withholds_labels;
+        params.declared_features = declares_features;
+        params.declared_classes = is_deployment;
         *params = std::mem::take(params).with_what_is_read();
         Ok(())
     };
-    let cells = plan.prepared_cells::<Params>("ingest", &[], prepare, adjust)?;
+    // Declared classes belong together: they are no sweep.
+    let cells = plan.prepared_cells::<Params>("ingest", &["classes"], prepare, adjust)?;
     let mut branches = Vec::new();
     for cell in &cells {
         let params = &cell.params;
-        if plan.config.is_deployment() && params.takes_nodes_from_links() {
-            let problem = "in a deployment the set of nodes is public, so it must not be taken from private links; name all \
-                           nodes in a file, `nodes = \"nodes.csv\"`, or give features or labels of all of them";
-            return Err(plan.config.error("ingest.edges", problem));
-        }
-        if plan.config.is_deployment()
-            && let Some(private) = private_data_of_split(params)
-        {
-            let problem = format!(
-                "in a deployment the split is public, so it must not follow from private {private}; give shares without \
-                 `stratified`, or a file"
-            );
-            return Err(plan.config.error("ingest.split", &problem));
+        if is_deployment {
+            nothing_public_follows_from_private(plan, params)?;
         }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);
@@ -66,6 +60,28 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         branches.push(branch);
     }
     Ok(branches)
+}
+
+/// Refuses what would become public in a deployment though it follows from what only the owners know.
+fn nothing_public_follows_from_private(plan: &Plan, params: &Params) -> Result<(), ConfigError> {
+    if params.takes_nodes_from_links() {
+        let problem = "in a deployment the set of nodes is public, so it must not be taken from private links; name all \
+                       nodes in a file, `nodes = \"nodes.csv\"`, or give features or labels of all of them";
+        return Err(plan.config.error("ingest.edges", problem));
+    }
+    if let Some(private) = private_data_of_split(params) {
+        let problem = format!(
+            "in a deployment the split is public, so it must not follow from private {private}; give shares without \
+             `stratified`, or a file"
+        );
+        return Err(plan.config.error("ingest.split", &problem));
+    }
+    if params.withhold_labels && params.has_own_labels() && params.classes.is_none() {
+        let problem = "in a deployment with private labels, the classes are public and must not follow from the labels; declare \
+                       all of them, `classes = [\"a\", \"b\"]`";
+        return Err(plan.config.error("ingest.labels", problem));
+    }
+    Ok(())
 }
 
 /// What a split follows from, if that is private. No cost of any release covers it.

@@ -27,14 +27,6 @@ struct Mechanism {
     functions: &'static [Function],
 }
 
-/// Each name is a file of this folder that has a constant `MECHANISM`.
-macro_rules! mechanisms {
-    ($($file:ident),* $(,)?) => {
-        $(mod $file;)*
-        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
-    };
-}
-
 mechanisms! {
     blink,
     rr,

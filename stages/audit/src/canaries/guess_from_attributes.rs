@@ -47,9 +47,9 @@ impl Stage for GuessFromAttributes {
 /// Log odds that all features of a node lie at the upper end of the range.
 ///
 /// An unbiased estimate `x` of a feature in `[-1, 1]` that cost `ε` is worth `ε · clamp(x, -1, 1)`. These are the log odds
-/// of randomized bits, whose estimates lie beyond 1, and of Laplace noise. For piecewise noise they are close to the odds.
-/// Gaussian noise (`dp_delta` above 0) has odds in proportion to `x`, of which only the order is used: no bound is
-/// promised by them, so all coins are guessed.
+/// of randomized bits, whose estimates lie beyond 1, and of Laplace noise. Piecewise noise says nothing of values near the
+/// middle, where these odds are not quite 0: the choice of coins to guess is then not the best one, and the bound holds all the same.
+/// Gaussian noise (`dp_delta` above 0) has odds in proportion to `x`, of which only the sign is used, since all coins are guessed.
 fn odds_of_features(reported: &NoisyFeatures, node: usize) -> f64 {
     let (facts, n_features) = (&reported.facts, reported.reports.n_features());
     let middle = f64::midpoint(facts.range[0], facts.range[1]);

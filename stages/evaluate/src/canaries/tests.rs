@@ -91,4 +91,6 @@ fn a_delta_weakens_the_bound() {
     };
     assert!(with(0.0) > with(2e-6) && with(2e-6) > with(4.9e-6), "{} {} {}", with(0.0), with(2e-6), with(4.9e-6));
     assert_eq!((with(5e-6), with(1e-3)), (0.0, 0.0));
+    let odds: Vec<(f64, bool)> = scores.pairs.iter().map(|&(_, _, odds)| (odds, true)).collect();
+    assert_eq!(guesses_by_sign(&odds).made, 1_000, "how many coins are guessed does not follow from the reports");
 }

@@ -43,6 +43,7 @@ impl NamedFeatures {
 /// Reads features by node name, whatever their layout.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFeatures, Error> {
     if decompressed_name(file).ends_with(".json") {
+        number_is_declared(file, params)?;
         return read_feature_lists(files, file);
     }
     if arrays::is_array(file) {
@@ -53,6 +54,7 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
         FeatureColumns::Triplets { node, feature, value } => {
             let roles = [("nodes", node), ("features", feature), ("values", value)];
             tracing::info!("{file}: {} rows {}", table.rows.len(), columns::account(&table, &roles));
+            number_is_declared(file, params)?;
             check_nodes(&table, node)?;
             triplets(&table, [node, feature, value])
         }
@@ -81,6 +83,17 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
             dense(table, node, class)
         }
     }
+}
+
+/// Refuses a layout that lists only the features that nodes have, where their number must not follow from these: a feature that one
+/// node alone has would change it.
+fn number_is_declared(file: &str, params: &Params) -> Result<(), Error> {
+    if !params.declared_features {
+        return Ok(());
+    }
+    let problem =
+        "in a deployment with private features, how many features there are must not follow from those that nodes have";
+    Err(Error::new(file, "", problem, "give a dense table or an array, which has a column for every feature"))
 }
 
 fn check_nodes(table: &Table, node: usize) -> Result<(), Error> {

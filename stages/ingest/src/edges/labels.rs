@@ -77,27 +77,19 @@ pub(super) struct Classes {
     pub of_nodes: Vec<Option<u16>>,
 }
 
-/// Numbers the classes by ascending label (as numbers, if all labels are numbers), and gives each node of `names` its
-/// number.
-pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<Classes, Error> {
+/// Most classes that a graph may have.
+pub(crate) const MOST_CLASSES: usize = 65_535;
+
+/// Gives each node of `names` the number of its class. Classes are numbered as they are declared, or else by ascending label (as
+/// numbers, if all labels are numbers).
+pub(super) fn numbered(labels: &NamedLabels, names: &[String], params: &Params) -> Result<Classes, Error> {
     let NamedLabels { file, rows, .. } = labels;
     let labelled: Vec<(u64, &str)> =
         rows.values().filter_map(|(line, class)| class.as_deref().map(|class| (*line, class))).collect();
-    let classes = ordered(labelled.iter().map(|(_, class)| *class).collect::<BTreeSet<_>>());
-    if classes.len() < 2 {
-        let problem = format!("{} class only", classes.len());
-        return Err(Error::new(file, "", problem, "a classifier needs at least two classes"));
-    }
-    let fraction = classes
-        .iter()
-        .find(|class| class.contains('.') && class.parse::<f64>().is_ok_and(|v| v.fract() != 0.0 || v.is_nan()));
-    if classes.len() > 65_535 || classes.len() > labelled.len() / 2 + 2 || fraction.is_some() {
-        let line = fraction
-            .and_then(|class| labelled.iter().find(|(_, label)| label == class))
-            .map_or(String::new(), |(line, _)| place(file, *line));
-        let problem = format!("{} different labels among {} nodes are no classes", classes.len(), labelled.len());
-        return Err(Error::new(file, line, problem, "set `label_column` to the column of the classes"));
-    }
+    let classes = match &params.classes {
+        Some(declared) => declared_classes(file, &labelled, declared.names())?,
+        None => found_classes(file, &labelled)?,
+    };
     if let Some(class) = classes.iter().find(|class| class.eq_ignore_ascii_case("nan")) {
         tracing::warn!("{file}: `{class}` is read as a class; leave the field of a node without class empty");
     }
@@ -106,4 +98,36 @@ pub(super) fn numbered(labels: &NamedLabels, names: &[String]) -> Result<Classes
     let class_of = |name: &String| rows.get(name).and_then(|(_, class)| class.as_deref()).map(|class| number[class]);
     let of_nodes = names.iter().map(class_of).collect();
     Ok(Classes { names: classes, of_nodes })
+}
+
+/// The declared classes, if every label is one of them.
+fn declared_classes(file: &str, labelled: &[(u64, &str)], declared: Vec<String>) -> Result<Vec<String>, Error> {
+    let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
+    match labelled.iter().find(|(_, class)| !known.contains(class)) {
+        Some((line, class)) => {
+            let problem = format!("`{class}` is not among the {} classes of `[ingest] classes`", declared.len());
+            Err(Error::new(file, place(file, *line), problem, "declare every class, or leave the field empty"))
+        }
+        None => Ok(declared),
+    }
+}
+
+/// The classes that nodes have, in ascending order.
+fn found_classes(file: &str, labelled: &[(u64, &str)]) -> Result<Vec<String>, Error> {
+    let classes = ordered(labelled.iter().map(|(_, class)| *class).collect::<BTreeSet<_>>());
+    if classes.len() < 2 {
+        let problem = format!("{} class only", classes.len());
+        return Err(Error::new(file, "", problem, "a classifier needs at least two classes"));
+    }
+    let fraction = classes
+        .iter()
+        .find(|class| class.contains('.') && class.parse::<f64>().is_ok_and(|v| v.fract() != 0.0 || v.is_nan()));
+    if classes.len() > MOST_CLASSES || classes.len() > labelled.len() / 2 + 2 || fraction.is_some() {
+        let line = fraction
+            .and_then(|class| labelled.iter().find(|(_, label)| label == class))
+            .map_or(String::new(), |(line, _)| place(file, *line));
+        let problem = format!("{} different labels among {} nodes are no classes", classes.len(), labelled.len());
+        return Err(Error::new(file, line, problem, "set `label_column` to the column of the classes"));
+    }
+    Ok(classes)
 }

@@ -11,6 +11,7 @@ impl Params {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.no_file_is_ignored()?;
         self.links_are_given()?;
+        self.classes_are_those_of_labels()?;
         self.named_columns_can_be_found()
     }
 
@@ -26,6 +27,7 @@ impl Params {
             ("target_column", self.target_column.is_some()),
             ("node_column", self.node_column.is_some()),
             ("label_column", self.label_column.is_some()),
+            ("classes", self.classes.is_some()),
             ("induced", self.induced),
         ];
         fields.into_iter().filter(|(_, is_given)| *is_given).map(|(field, _)| field)
@@ -130,6 +132,6 @@ impl Params {
 }
 
 /// An error of the table itself.
-fn wrong(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+pub(super) fn wrong(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
     Error::new("[ingest]", "", problem, remedy)
 }

@@ -41,13 +41,21 @@ fn one_per_cent() -> f64 {
 }
 
 impl Params {
-    /// Whether the share makes sense.
+    /// Whether the share makes sense, and integer noise can represent both budgets.
     ///
     /// # Errors
-    /// Names the share and its range.
+    /// Names the share or the budget, and its range.
     pub fn check(&self) -> Result<(), Error> {
         let is_share = self.count_share > 0.0 && self.count_share < 1.0;
-        if is_share { Ok(()) } else { Err(Error::CountShare(self.count_share)) }
+        if !is_share {
+            return Err(Error::CountShare(self.count_share));
+        }
+        if self.epsilon.nats().is_finite() {
+            let [count, pairs] = self.budgets();
+            Rate::at_most(count).ok_or(Error::GraphBudget(count))?;
+            rate_of_pairs(pairs)?;
+        }
+        Ok(())
     }
 
     /// Budgets of the count and of the pairs, in nats.
@@ -76,6 +84,10 @@ impl Stage for LapGraph {
         let mut releases = releases_of_graph("discrete Laplace on the number of links", count, ONE_BIT_PER_LINK);
         releases.extend(releases_of_graph("discrete Laplace on every pair", pairs, ONE_BIT_PER_LINK));
         releases
+    }
+
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
     }
 
     fn run(
@@ -108,6 +120,16 @@ const STEPS: i64 = 1024;
 const LEAST: f64 = 1.0 / 65_536.0;
 const SLACK: f64 = 1.0 / 8_192.0;
 
+/// The decay of the noise on pairs that cost `epsilon` nats, per step.
+fn rate_of_pairs(epsilon: f64) -> Result<Rate, Error> {
+    let rate = Rate::finely_at_most(epsilon * (1.0 - SLACK) / STEPS as f64).filter(|_| epsilon >= LEAST);
+    rate.ok_or(Error::GraphBudget(epsilon))
+}
+
+/// A threshold is reached with at least this probability, which is executed in steps of `2^-64` and then rounded up by a factor
+/// below `1 + 2^-31`.
+const LEAST_REACHED: f64 = 1.0 / (1_u64 << 33) as f64;
+
 /// All pairs of nodes with the noise that they get.
 ///
 /// # Privacy
@@ -136,8 +158,7 @@ struct Sum {
 
 impl<'a> Pairs<'a> {
     fn new(links: &'a AdjacencyList, epsilon: f64) -> Result<Self, Error> {
-        let rate = Rate::finely_at_most(epsilon * (1.0 - SLACK) / STEPS as f64).filter(|_| epsilon >= LEAST);
-        let rate = rate.ok_or(Error::GraphBudget(epsilon))?;
+        let rate = rate_of_pairs(epsilon)?;
         let n = links.n_nodes() as u64;
         Ok(Self { links, count: n * n.saturating_sub(1) / 2, epsilon, rate })
     }
@@ -146,6 +167,7 @@ impl<'a> Pairs<'a> {
     /// chance below `e^-40`; none where every pair has to be drawn. It depends on released numbers alone.
     fn threshold(&self, n_kept: usize) -> Option<i64> {
         let wanted = n_kept as f64 + 10.0 * (n_kept as f64).sqrt() + 100.0;
+        let wanted = wanted.max(LEAST_REACHED * self.count as f64);
         let rate = self.rate.nats();
         let threshold = (libm::log(self.count as f64 / wanted) - libm::log1p(libm::exp(-rate))) / rate;
         (threshold >= 1.0).then_some(threshold as i64)

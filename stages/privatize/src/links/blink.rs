@@ -4,6 +4,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Release, Streamed, Subject};
 use veilgraph_privacy::composition::releases_of_lists;
+use veilgraph_privacy::count_noise::CountNoise;
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks, ReportFacts};
 
 use super::nested::ListNoise;
@@ -67,6 +68,14 @@ pub(super) fn releases_of_list_and_degree(budget: Budget, noise: DegreeNoise) ->
     let noise_in_words = format!("{} noise", noise.name());
     let degree = releases_of_lists(Subject::Degrees, &noise_in_words, budget.degree, noise.is_sound(), LISTS_PER_LINK);
     [list, degree].concat()
+}
+
+/// Refuses a budget of the degree that is out of reach for this noise.
+pub(super) fn check_degree_noise(budget: Budget, noise: DegreeNoise) -> Result<(), Error> {
+    if budget.degree > 0.0 {
+        CountNoise::new(budget.degree, noise, 1)?;
+    }
+    Ok(())
 }
 
 /// A node's list and degree, as they are before noise.
@@ -140,7 +149,7 @@ impl LocalMechanism for Blink {
         ideal_list_and_degree(node, params.budget())
     }
 
-    fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
+    fn check(params: &Params) -> Result<(), Error> {
         let share = params.missing_share;
         // Only a node that owes a degree can be missed.
         if !(0.0..1.0).contains(&share) || (share > 0.0 && params.budget().degree == 0.0) {
@@ -149,6 +158,11 @@ impl LocalMechanism for Blink {
         if !(0.0..1.0).contains(&params.lying_share) {
             return Err(Error::LyingShare(params.lying_share));
         }
+        check_degree_noise(params.budget(), params.degree_noise)
+    }
+
+    fn report(nodes: EveryNode, (): (), params: &Params) -> Result<Self::Reports, Error> {
+        Self::check(params)?;
         let Params { epsilon, degree_fraction, degree_noise, lying_share, .. } = *params;
         let honest = facts_of_list_and_degree(Self::NAME, &nodes, epsilon, degree_fraction, degree_noise);
         let facts = ReportFacts { lying_share, ..honest };

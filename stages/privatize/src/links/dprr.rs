@@ -5,7 +5,8 @@ use veilgraph_contract::{Release, Streamed};
 use veilgraph_privacy::{Budget, DegreeFraction, DegreeNoise, Epsilon, NoisyDegrees, NoisyLinks};
 
 use super::blink::{
-    default_degree_fraction, facts_of_list_and_degree, ideal_list_and_degree, releases_of_list_and_degree,
+    check_degree_noise, default_degree_fraction, facts_of_list_and_degree, ideal_list_and_degree,
+    releases_of_list_and_degree,
 };
 use super::{Conduct, noisy_degrees, noisy_lists};
 use crate::{Error, EveryNode, Ideal, LocalMechanism, NodeView};
@@ -51,6 +52,10 @@ impl LocalMechanism for Dprr {
 
     fn releases(params: &Params) -> Vec<Release> {
         releases_of_list_and_degree(params.budget(), params.degree_noise)
+    }
+
+    fn check(params: &Params) -> Result<(), Error> {
+        check_degree_noise(params.budget(), params.degree_noise)
     }
 
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {

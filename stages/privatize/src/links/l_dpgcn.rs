@@ -51,6 +51,11 @@ impl LocalMechanism for LDpGcn {
         )
     }
 
+    fn check(params: &Params) -> Result<(), Error> {
+        CountNoise::new(params.epsilon.nats(), params.degree_noise, NoisyEntries::STEPS)?;
+        Ok(())
+    }
+
     fn ideal(node: NodeView, (): &(), params: &Params) -> Vec<Ideal> {
         let entry = |other| Ideal::Count {
             count: usize::from(node.has_link_to(other)),

@@ -59,6 +59,11 @@ impl<const ROUND: u8> LocalMechanism for LdpGen<ROUND> {
         releases_of_lists(Subject::Links, &noise_in_words, epsilon, is_sound, LISTS_PER_LINK)
     }
 
+    fn check(params: &Params) -> Result<(), Error> {
+        CountNoise::new(params.epsilon_of_round(), params.degree_noise, 1)?;
+        Ok(())
+    }
+
     fn ideal(node: NodeView, groups: &Groups, params: &Params) -> Vec<Ideal> {
         let epsilon = params.epsilon_of_round();
         counts(node, groups).into_iter().map(|count| Ideal::Count { count, epsilon, steps: 1 }).collect()

@@ -1,7 +1,6 @@
 //! Canaries (Steinke, Nasr, Jagielski 2023): fair coins decide some facts before anything is released, and right guesses
 //! bound from below what a fact costs.
 
-use toml::Value;
 use veilgraph_audit::{
     CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
     GuessParams, LinkTellerParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
@@ -14,6 +13,7 @@ use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels, 
 
 use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links};
 use crate::config::ConfigError;
+use crate::config::fields::number;
 use crate::plan::{Branch, Plan, Run};
 
 /// Guesses from what nodes report, or from a released graph.
@@ -108,7 +108,6 @@ fn require<A: Artifact>(plan: &Plan, data: &Branch, what: &str) -> Result<(), Co
 
 /// The range that `[privatize.features]` declares, or its default; none where it is that of the data.
 fn declared_range(plan: &Plan) -> Option<[f64; 2]> {
-    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
     let written = plan.config.values("privatize.features", "range");
     let declared: Vec<f64> = written.iter().filter_map(number).collect();
     if written.is_empty() { Some([0.0, 1.0]) } else { declared.try_into().ok() }

@@ -17,7 +17,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let cells = plan.cells::<Params>(TABLE, &[], |params| params.check().map_err(|error| error.to_string()))?;
-    let graphs = plan.sweep_cells::<LapGraph>(std::slice::from_ref(data), TABLE, &cells)?;
+    let graphs = plan.sweep::<LapGraph>(std::slice::from_ref(data), TABLE)?;
     given(plan, graphs, "given")
 }

@@ -143,3 +143,21 @@ fn shares_and_budgets_out_of_range_are_refused() {
     let result = LapGraph::run((Private(ring(5)),), &tiny, &StageRng::new(1, "privatize", 0), &Progress::none());
     assert!(result.expect_err("refused").to_string().contains("count_share"));
 }
+
+/// A threshold that is hardly ever reached would be executed with a probability that is rounded too coarsely.
+#[test]
+fn a_threshold_is_reached_with_a_probability_that_is_executed_exactly_enough() {
+    let links = ring(5);
+    for count in [10, 1 << 20, 1 << 34, 1 << 50] {
+        for (epsilon, n_kept) in [(LEAST, 1), (0.5, 1), (2.0, 1000), (20.0, 1)] {
+            let pairs = Pairs { count, ..Pairs::new(&links, epsilon).expect("representable") };
+            let Some(threshold) = pairs.threshold(n_kept) else { continue };
+            let rounding = libm::exp2(-64.0) / pairs.reached(threshold) + libm::exp2(-40.0);
+            assert!(rounding < libm::exp2(-30.0), "{count} pairs, {epsilon} nats: 2^{}", libm::log2(rounding));
+        }
+    }
+    // Where a million nodes keep millions of links, the threshold is the one that these need.
+    let usual = Pairs { count: 1 << 39, ..Pairs::new(&links, 1.0).expect("representable") };
+    let reached = usual.reached(usual.threshold(5_000_000).expect("few pairs are kept")) * (1_u64 << 39) as f64;
+    assert!((5_000_000.0..5_100_000.0).contains(&reached), "{reached}");
+}
