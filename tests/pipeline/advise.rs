@@ -378,6 +378,11 @@ fn deployments_say_what_they_let_the_server_believe() {
     let silent = deployment("");
     let plan = silent.call(&["plan", "config.toml"]).out;
     assert!(plan.contains("can multiply the odds that a link is there by up to 1.628e5"), "{plan}");
+    // Two releases multiply the odds one after the other, and one sentence says so: e^8 is 2981.
+    let twice = "privatize.links={ mechanism = [\"blink\", \"rr\"], epsilon = 2 }";
+    let plan = silent.call(&["plan", "config.toml", "--until", "privatize", "--set", twice]);
+    let said = plan.out.matches("can multiply the odds that a link is there by up to 2981 (").count();
+    assert_eq!((plan.status, said), (0, 1), "{}{}", plan.out, plan.err);
 }
 
 #[test]

@@ -536,8 +536,16 @@ fn every_bad_input_has_one_clear_error_and_writes_nothing() {
 #[test]
 fn wrong_usage_is_refused_before_anything_runs() {
     let lab = Lab::tiny();
+    let wide = "\u{feff}name = \"wide\"\n".encode_utf16();
+    lab.write("wide.toml", wide.clone().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    lab.write("unmarked.toml", wide.skip(1).flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
     for (arguments, words) in [
         (vec!["run", "nowhere.toml"], vec!["nowhere.toml", "cannot read the config"]),
+        (vec!["run", "wide.toml"], vec!["wide.toml", "save it as UTF-8"]),
+        (vec!["run", "unmarked.toml"], vec!["unmarked.toml", "save it as UTF-8"]),
+        (vec!["run", "/dev/zero"], vec!["/dev/zero", "are no config"]),
+        (vec!["parameters", "config.toml", "--to", "p.toml", "--release", "0"], vec!["--release", "0"]),
+        (vec!["collect", ".", "config.toml", "--to", "store", "--release", "0"], vec!["--release", "0"]),
         (vec!["run", "config.toml", "--set", "epsilon"], vec!["--set epsilon", "table.key=value"]),
         (
             vec!["run", "config.toml", "--set", "privatize.links.epsilon=-1"],

@@ -317,6 +317,7 @@ fn the_server_may_see_one_folder_and_it_says_nothing_private() {
     for path in files_below(&lab.path("artifacts/server")) {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(!["links.parquet", "held_out_labels.parquet", "metrics.parquet"].contains(&name.as_str()), "{name}");
+        assert_ne!(name, "log.jsonl", "it would tell when the owner ran what");
         if path.is_symlink() {
             let target = fs::canonicalize(&path).expect("it leads somewhere");
             let server = fs::canonicalize(lab.path("artifacts/server")).expect("there");

@@ -117,6 +117,18 @@ fn an_infinite_budget_gives_the_bytes_of_public_data() {
     assert_ne!(public, of(EVERYTHING, &lpgnn), "at a finite budget the links differ");
 }
 
+/// Solitude learns its links with the model, so that features are scored without the average over them. JSON has no infinity.
+#[test]
+fn features_beside_learned_links_are_scored_and_an_infinite_budget_is_written() {
+    let lab = Lab::with("config.toml", tiny(EVERYTHING).replace(BLINK_TABLES, "").replace("hops = 2", "hops = 0"));
+    let solitude = "privatize.links={mechanism=\"solitude\",epsilon=inf}";
+    let document = lab.json(&["--set", solitude, "--set", "evaluate.metrics=[\"feature-error\"]"]);
+    let scored: Vec<&Value> = rows(&document["metrics"]).collect();
+    let names: Vec<&str> = scored.iter().map(|row| row["metric"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["feature_mae"]);
+    assert_eq!((&scored[0]["epsilon"], &scored[0]["epsilon_edge"]), (&"inf".into(), &"inf".into()));
+}
+
 #[test]
 fn every_relation_has_its_rows_and_is_charged_once() {
     let lab = Lab::with("config.toml", tiny(EVERYTHING));

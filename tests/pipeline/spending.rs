@@ -69,11 +69,15 @@ fn a_release_that_cannot_be_drawn_is_not_charged() {
             "privatize.links={mechanism=\"dprr\",epsilon=1e-320}",
             "privatize.links={mechanism=\"l-dpgcn\",epsilon=1e-320}",
             "privatize.links={mechanism=\"ldpgen\",epsilon=1e-320}",
+            "privatize.features={mechanism=\"one-bit\",epsilon=1e-20,dimension=40,clip=true}",
+            "privatize.features={mechanism=\"laplace\",epsilon=1e-20,dimension=40,clip=true}",
+            "privatize.features={mechanism=\"piecewise\",epsilon=1e-20,dimension=40,clip=true}",
+            "privatize.features={mechanism=\"multi-bit\",epsilon=1e-20,dimension=40,clip=true}",
         ] {
             for command in ["plan", "run"] {
                 let answer = lab.call(&[command, "config.toml", "--until", "privatize", "--set", set]);
                 assert!(
-                    answer.status == 2 && answer.err.contains("integer noise can represent"),
+                    answer.status == 2 && answer.err.contains("noise") && answer.err.contains("can represent"),
                     "{set}: {}",
                     answer.err
                 );

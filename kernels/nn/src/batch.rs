@@ -17,7 +17,7 @@ use rand::Rng;
 use crate::adam::{Corrections, Moments, Rates};
 use crate::architecture::{Parameter, named};
 use crate::dataset::Dataset;
-use crate::differentiable::{Tracked, cross_entropy, host_loss};
+use crate::differentiable::Tracked;
 use crate::dropout::Dropout;
 use crate::failure::Failure;
 use crate::grid::{EpochRecord, Grid, Schedule, Setting, Trained};
@@ -28,7 +28,7 @@ use crate::objective::{Objective, Selection};
 use crate::ops::{DeviceOps, from_host, to_host};
 use crate::score::softmax;
 use best::Best;
-use forward::Forward;
+use forward::{Forward, Pass};
 use history::History;
 use snapshot::{SavedParameter, Snapshot};
 
@@ -152,24 +152,15 @@ impl<'a, B: DeviceOps> Batch<'a, B> {
     /// computes.
     pub(crate) fn epoch(&mut self, network: &Network<B>) {
         let steps_links = self.epoch % 2 == 1;
-        let links = network.learned().filter(|_| steps_links);
-        if let Some(links) = links {
-            links.record();
-        }
-        let Forward { first, layers } = self.forward.take().unwrap_or_else(|| Forward::new(network, &self.layers));
-        let logits = network.logits(first, &layers, self.dropouts.as_ref(), self.epoch as u32, &self.read_in_step);
-        let losses = match &self.dataset.objective {
-            Objective::CrossEntropy => cross_entropy::<B>(logits, &self.training),
-            Objective::Noisy(objective) => host_loss::<B>(logits, |logits| objective.loss(logits)),
-        };
-        let train_losses = losses.clone().inner().into_primitive().tensor();
-        // Models share no parameter, so that the gradient of the sum of losses is that of every model's own loss.
-        let mut gradients = losses.sum().backward();
-        if let Some(links) = links {
+        let train_losses = if let Some(links) = network.learned().filter(|_| steps_links) {
+            let Pass { train_losses, .. } = links.recorded(|| self.pass(network));
             links.learn();
+            train_losses
         } else {
+            let Pass { train_losses, layers, mut gradients } = self.pass(network);
             self.step(layers, &mut gradients, network.learned().is_some());
-        }
+            train_losses
+        };
 
         let forward = match network.learned() {
             // The next epoch steps the links.

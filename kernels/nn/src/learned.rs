@@ -4,11 +4,11 @@
 //! together with their step. So a learned graph stands among the layers as a fixed map would ([`LearnedMap`]), and
 //! learns like this:
 //!
-//! 1. From [`LearnedMap::record`] to [`LearnedMap::learn`], and in [`LearnedMap::recorded`], every product `M x` of the
-//!    forward pass and every product `Mᵀ g` of the backward pass is kept on a tape, with its input and its output. Of
-//!    the first layer's `Mᵀ g` only the input is kept where weights are scaled by their row alone ([`Rule::Mean`]). Its output is
-//!    not computed, because neither the links nor the parameters need it in such a step.
-//! 2. One forward and one backward pass run. The first layer may be that of the evaluation before them. Burn computes
+//! 1. What runs in [`LearnedMap::recorded`] leaves every product `M x` of a forward pass and every product `Mᵀ g` of a backward
+//!    pass on a tape, with its input and its output. Of the first layer's `Mᵀ g` only the input is kept where weights are scaled by
+//!    their row alone ([`Rule::Mean`]). Its output is not computed, because neither the links nor the parameters need it in such a
+//!    step.
+//! 2. One forward and one backward pass run so. The first layer may be that of the evaluation before them. Burn computes
 //!    gradients for the parameters too; they are not used.
 //! 3. [`LearnedMap::learn`] takes the tape. A layer's forward input `x` and backward input `g` are all that the
 //!    gradient of the loss by `M` needs: it is the sum of `g xᵀ` over the layers. The weights make one step.
@@ -155,14 +155,9 @@ impl LearnedMap {
         output
     }
 
-    /// Keeps every product from now on, until [`Self::learn`].
-    pub(crate) fn record(&self) {
-        self.lock().is_recording = true;
-    }
-
-    /// What `make` returns, whose products are kept. Those after it are not, until [`Self::record`].
+    /// What `make` returns, whose products are kept until [`Self::learn`] takes them.
     pub(crate) fn recorded<T>(&self, make: impl FnOnce() -> T) -> T {
-        self.record();
+        self.lock().is_recording = true;
         let made = make();
         self.lock().is_recording = false;
         made
@@ -177,7 +172,6 @@ impl LearnedMap {
         let mut state = self.lock();
         let tape = std::mem::take(&mut state.tape);
         assert_eq!(tape.forward.len(), tape.backward.len(), "every layer has a product of each pass on the tape");
-        state.is_recording = false;
         let n = self.reported.n_nodes();
         let Scaling { left, right, .. } = self.rule.scaling(&state.sums);
         let by_sum = tape.gradient_by_sums(&state.sums, self.rule);

@@ -4,13 +4,13 @@ mod claim_entries;
 mod columns;
 mod corrections;
 mod dense_sums;
+mod every_entry;
 mod low_rank;
-mod on_the_fly;
 mod real;
 mod smooth_part;
 
+use every_entry::EveryEntry;
 use low_rank::LowRank;
-use on_the_fly::OnTheFly;
 
 pub use dense_sums::dense_sums;
 pub use real::Real;
@@ -27,9 +27,9 @@ const SPARSE_ENTRY_COST: f64 = 1.8;
 pub enum SoftOperator<T: Real = f32> {
     /// Where few pairs are known, `P` is a smooth part of low rank that is corrected at the known pairs.
     LowRank(LowRank<T>),
-    /// Where many pairs are claimed, the entries of `P` are formed from planes of bits; the similar pairs are corrected. In
-    /// large graphs the entries are formed whenever they are needed, and never kept.
-    OnTheFly(OnTheFly<T>),
+    /// Where many pairs are claimed, every entry of `P` is formed from planes of bits; the similar pairs are corrected. The entries of
+    /// large graphs are not kept, but formed whenever they are needed.
+    EveryEntry(EveryEntry<T>),
 }
 
 impl<T: Real> SoftOperator<T> {
@@ -37,8 +37,8 @@ impl<T: Real> SoftOperator<T> {
     #[must_use]
     pub fn new(posterior: &Posterior) -> Self {
         match posterior.evidence().planes() {
-            Some(planes) if Self::is_cheaper_on_the_fly(posterior) => {
-                Self::OnTheFly(OnTheFly::new(posterior, planes.clone()))
+            Some(planes) if Self::costs_less_with_every_entry(posterior) => {
+                Self::EveryEntry(EveryEntry::new(posterior, planes.clone()))
             }
             _ => Self::LowRank(LowRank::new(posterior)),
         }
@@ -47,7 +47,7 @@ impl<T: Real> SoftOperator<T> {
     /// Returns whether forming every entry is cheaper than correcting at the known pairs.
     ///
     /// It is also preferred where the corrections would take more than half a gibibyte.
-    fn is_cheaper_on_the_fly(posterior: &Posterior) -> bool {
+    fn costs_less_with_every_entry(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_known_at_most();
@@ -58,7 +58,7 @@ impl<T: Real> SoftOperator<T> {
 
     /// Returns what an entry that follows from claims costs, in nanoseconds.
     fn entry_cost(n_nodes: usize) -> f64 {
-        T::KEPT_ENTRY_COST.filter(|_| OnTheFly::<T>::are_kept(n_nodes)).unwrap_or(T::ENTRY_COST)
+        T::KEPT_ENTRY_COST.filter(|_| EveryEntry::<T>::are_kept(n_nodes)).unwrap_or(T::ENTRY_COST)
     }
 
     /// Returns the number of nodes.
@@ -66,7 +66,7 @@ impl<T: Real> SoftOperator<T> {
     pub fn n_nodes(&self) -> usize {
         match self {
             Self::LowRank(operator) => operator.n_nodes(),
-            Self::OnTheFly(operator) => operator.n_nodes(),
+            Self::EveryEntry(operator) => operator.n_nodes(),
         }
     }
 
@@ -77,7 +77,7 @@ impl<T: Real> SoftOperator<T> {
         let n = self.n_nodes() as f64;
         match self {
             Self::LowRank(operator) => T::CORRECTION_COST / SPARSE_ENTRY_COST * operator.n_terms() as f64,
-            Self::OnTheFly(_) => Self::entry_cost(self.n_nodes()) / SPARSE_ENTRY_COST * n * n,
+            Self::EveryEntry(_) => Self::entry_cost(self.n_nodes()) / SPARSE_ENTRY_COST * n * n,
         }
     }
 
@@ -90,7 +90,7 @@ impl<T: Real> SoftOperator<T> {
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     ///
     /// # Complexity
-    /// `O((n · rank + known pairs) · width)`, or `O(n² · width)` on the fly.
+    /// `O((n · rank + known pairs) · width)`, or `O(n² · width)` with every entry.
     #[must_use]
     pub fn apply(&self, x: &[T], width: usize) -> Vec<T> {
         self.apply_rows(x, width, ProductRows::All)
@@ -101,7 +101,7 @@ impl<T: Real> SoftOperator<T> {
     pub fn apply_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
         match self {
             Self::LowRank(operator) => operator.apply(x, width, rows),
-            Self::OnTheFly(operator) => operator.apply(x, width, rows),
+            Self::EveryEntry(operator) => operator.apply(x, width, rows),
         }
     }
 }

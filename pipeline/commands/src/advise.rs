@@ -69,7 +69,7 @@ fn asked(arguments: &AdviseArguments) -> Vec<String> {
 }
 
 /// Tables of which `--set` may change a field.
-const TABLES: [&str; 6] = ["privatize.links", "similarity", "class-beliefs", "estimate", "construct", "train"];
+const TABLES: [&str; 5] = ["privatize.links", "similarity", "estimate", "construct", "train"];
 
 fn check(arguments: &AdviseArguments) -> Result<(), ConfigError> {
     if !(arguments.at_most_belief > 0.0 && arguments.at_most_belief < 1.0) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_runner::config::selection::Selection;
-use veilgraph_runner::config::{Check, Question, Rule};
+use veilgraph_runner::config::{Asks, Check, Rule};
 use veilgraph_runner::task::{Done, Task};
 
 use super::comparison::{Verdict, compare, reference};
@@ -33,9 +33,9 @@ pub(crate) struct Outcome {
 /// The outcomes of all checks of an experiment: of its scores, and of the artifacts that its tasks made.
 pub(crate) fn outcomes(checks: &[Check], rows: &[Row], tasks: &[Task], done: &[Done]) -> Vec<Outcome> {
     let outcome = |check: &Check| {
-        let (counted, (cells, problems)) = match &check.question {
-            Question::Score { score, cells, rule } => ("cells", of_score(score, cells, rule, rows)),
-            Question::Artifact { artifact, query, bound } => {
+        let (counted, (cells, problems)) = match &check.asks {
+            Asks::Score { score, cells, rule } => ("cells", of_score(score, cells, rule, rows)),
+            Asks::Artifact { artifact, query, bound } => {
                 ("artifacts", artifacts::judged(&artifacts::named(artifact, tasks, done), artifact, query, *bound))
             }
         };

@@ -15,7 +15,7 @@ use veilgraph_runner::plan::rounded;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::{Done, Task};
-use veilgraph_store::{Kind, Store};
+use veilgraph_store::{Store, StoreKind};
 
 use crate::cli::{RunArguments, SideName};
 use crate::new_files::write_whole_folder;
@@ -24,7 +24,11 @@ use crate::run;
 /// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
 pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accepted: bool) -> anyhow::Result<()> {
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
-    ensure!(store.kind() == Kind::Whole, "{}: a server's store holds no releases of its own", store.root().display());
+    ensure!(
+        store.kind() == StoreKind::Whole,
+        "{}: a server's store holds no releases of its own",
+        store.root().display()
+    );
     // Only an owner hands over, whose ledger is compared with the releases.
     let arguments = RunArguments { until: Some("privatize".to_owned()), side: SideName::All, ..arguments };
     let (config, tasks) = run::prepare_one(&arguments)?;

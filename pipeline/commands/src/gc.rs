@@ -13,7 +13,7 @@ use veilgraph_runner::order;
 use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Entry, Kind, Part, Store};
+use veilgraph_store::{Entry, Part, Store, StoreKind};
 
 use super::verify::refuse_foreign;
 
@@ -149,7 +149,7 @@ fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, St
 /// Removes the names, the scores and the history of a config, whose entries are then as old as they are.
 fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
     ensure!(
-        store.kind() == Kind::Whole,
+        store.kind() == StoreKind::Whole,
         "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
         store.root().display()
     );

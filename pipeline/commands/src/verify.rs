@@ -6,7 +6,7 @@ use serde_json::json;
 use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Kind, Part, Store, StoreError};
+use veilgraph_store::{Part, Store, StoreError, StoreKind};
 
 /// An entry that is not as it was written.
 #[derive(Serialize)]
@@ -123,7 +123,7 @@ pub(super) fn refuse_foreign(store: &Store) -> anyhow::Result<()> {
 
 /// Whether an entry is the server's copy of what the owner of the same store holds.
 fn is_copy(store: &Store, stage: &str, key: &str) -> bool {
-    let is_held = store.kind() == Kind::Whole && store.part(Part::Owner).join(stage).exists();
+    let is_held = store.kind() == StoreKind::Whole && store.part(Part::Owner).join(stage).exists();
     is_held && !store.part(Part::Owner).join(stage).join(key).exists()
 }
 

@@ -24,7 +24,7 @@ use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
 use crate::task::STAGES;
-pub use checks::{Bound, Check, Question, Rule, score_named};
+pub use checks::{Asks, Bound, Check, Rule, score_named};
 use extends::resolved;
 pub(crate) use metric_group::MetricGroup;
 pub(crate) use privacy::{Holding, Privacy};

@@ -155,10 +155,11 @@ impl Engine<'_> {
             }
             return Ok(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }.into());
         }
-        let before = self.record.key(task, task.label());
-        let before = before.and_then(|key| self.store.find(task.stage, key).ok().flatten());
+        let key_before = self.record.key(task, task.label());
+        let before = key_before.and_then(|key| self.store.find(task.stage, key).ok().flatten());
         let why = match found {
             Found::Damaged(damage) => vec![format!("its entry was damaged ({damage})")],
+            _ if key_before.is_some() && before.is_none() => vec!["the entry of its last run is gone".to_owned()],
             _ => why::reasons(before.as_ref().map(|entry| &entry.manifest.recipe), &recipe),
         };
         if self.is_plan {

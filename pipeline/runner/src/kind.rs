@@ -12,7 +12,7 @@ use crate::task::RawHandle;
 /// budgets and rates. Of a list of these, as in a grid, the length counts. Names of experiments are left out as well, so
 /// that one experiment tells how long the next one will take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct TaskKind {
     name: String,
     /// The data that the task rests on, as the settings that made them.
     data: String,
@@ -24,7 +24,7 @@ const LEFT_OUT: [&str; 3] = ["seed", "cell", "trial"];
 /// A seed of which a grid may have several: their number counts, and not the seeds.
 const SEEDS: &str = "initial_seed";
 
-impl Kind {
+impl TaskKind {
     /// The kind of a task with these parameters. `filled` are the names of its slots that are filled, since a network whose
     /// setting was chosen trains one where others train a grid; `files` are the files of the user that it reads, and
     /// `sources` the kinds of the tasks that it reads from.
@@ -89,15 +89,15 @@ mod tests {
 
     use super::*;
 
-    fn trained(params: &Value, data: &Kind) -> Kind {
-        Kind::of("train", "classify", params, &[], &[], std::iter::once(data))
+    fn trained(params: &Value, data: &TaskKind) -> TaskKind {
+        TaskKind::of("train", "classify", params, &[], &[], std::iter::once(data))
     }
 
     #[test]
     fn budgets_seeds_and_rates_are_one_kind_and_models_sizes_and_data_are_not() {
         let data = |nodes: u32, seed: u32| {
             let params = json!({"synthetic": {"nodes": nodes, "mean_degree": 4.0, "seed": seed}});
-            Kind::of("ingest", "ingest", &params, &[], &[], std::iter::empty())
+            TaskKind::of("ingest", "ingest", &params, &[], &[], std::iter::empty())
         };
         let small = data(100, 0);
         assert_eq!(small, data(100, 1));
@@ -114,9 +114,9 @@ mod tests {
         }
         let large = data(1000, 0);
         assert_ne!(trained(&gcn, &small).name(), trained(&gcn, &large).name());
-        let of_both = Kind::of("train", "classify", &gcn, &[], &[], [&small, &large].into_iter());
+        let of_both = TaskKind::of("train", "classify", &gcn, &[], &[], [&small, &large].into_iter());
         assert_ne!(of_both.name(), trained(&gcn, &small).name());
-        let chosen = Kind::of("train", "classify", &gcn, &["chosen_setting"], &[], std::iter::once(&small));
+        let chosen = TaskKind::of("train", "classify", &gcn, &["chosen_setting"], &[], std::iter::once(&small));
         assert_ne!(chosen.name(), trained(&gcn, &small).name(), "one setting is no grid");
     }
 }

@@ -63,9 +63,9 @@ impl Measurements {
 }
 
 #[cfg(test)]
-impl<'a> FromIterator<(&'a crate::kind::Kind, f64)> for Measurements {
+impl<'a> FromIterator<(&'a crate::kind::TaskKind, f64)> for Measurements {
     /// Tasks that took so many seconds.
-    fn from_iter<I: IntoIterator<Item = (&'a crate::kind::Kind, f64)>>(tasks: I) -> Self {
+    fn from_iter<I: IntoIterator<Item = (&'a crate::kind::TaskKind, f64)>>(tasks: I) -> Self {
         let mut all = Self::default();
         for (kind, seconds) in tasks {
             all.0.entry(kind.name().to_owned()).or_default().add(seconds, TaskMemory::default());

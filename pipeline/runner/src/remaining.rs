@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::kind::Kind;
+use crate::kind::TaskKind;
 use crate::measured::{Measured, Measurements};
 use crate::peak_memory::TaskMemory;
 use crate::task::{Status, Task};
@@ -42,7 +42,7 @@ impl Remaining {
         Self::of_kinds(tasks.into_iter().map(|task| &task.kind), jobs)
     }
 
-    fn of_kinds<'a>(kinds: impl Iterator<Item = &'a Kind>, jobs: usize) -> Self {
+    fn of_kinds<'a>(kinds: impl Iterator<Item = &'a TaskKind>, jobs: usize) -> Self {
         let mut remaining = Self { kinds: BTreeMap::new(), jobs: jobs.max(1) };
         for kind in kinds {
             remaining.kinds.entry(kind.name().to_owned()).or_default().left += 1;
@@ -64,7 +64,7 @@ impl Remaining {
     }
 
     /// A task of this kind has ended, after so long if it ran.
-    fn ended(&mut self, kind: &Kind, took: Option<Duration>) {
+    fn ended(&mut self, kind: &TaskKind, took: Option<Duration>) {
         let Some(of_kind) = self.kinds.get_mut(kind.name()) else { return };
         of_kind.left = of_kind.left.saturating_sub(1);
         if let Some(took) = took {
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    fn kind(model: &str) -> Kind {
-        Kind::of("train", "classify", &json!({"model": model}), &[], &[], std::iter::empty())
+    fn kind(model: &str) -> TaskKind {
+        TaskKind::of("train", "classify", &json!({"model": model}), &[], &[], std::iter::empty())
     }
 
     fn left(remaining: &Remaining) -> (f64, usize, usize) {

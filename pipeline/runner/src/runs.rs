@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use veilgraph_store::{Entry, Kind, Part, Store, replace_folder};
+use veilgraph_store::{Entry, Part, Store, StoreKind, replace_folder};
 
 use crate::config::Config;
 use crate::nearest::did_you_mean;
@@ -85,7 +85,7 @@ pub fn remove(place: &Path) -> std::io::Result<()> {
     veilgraph_store::remove_ours(place, &|inside: &Path| ours::is_ours(place, inside))
 }
 
-/// Writes the readable names of a finished run, a line to the log of each part, and what `add` puts beside the scores.
+/// Writes the readable names of a finished run, a line to the log of each part that keeps one, and what `add` puts beside the scores.
 ///
 /// # Errors
 /// When a file cannot be written, or `add` fails.
@@ -146,7 +146,7 @@ pub fn publish(
         prepare(&place, &draft, part).with_context(wrong)?;
         // A server's own store keeps the runs of the server. The part that an owner may copy keeps none: it would tell the
         // server when the owner ran what, with the paths of the owner's files.
-        let keeps_runs = part.is_private() || store.kind() == Kind::ServerAlone;
+        let keeps_runs = part.is_private() || store.kind() == StoreKind::ServerAlone;
         names.write(before, keeps_runs.then(|| config.text()), store, part, &place, &draft).with_context(wrong)?;
         if part == Part::Auditor
             && let Some(add) = add.take()
@@ -172,9 +172,9 @@ fn keep_scores(place: &Path, draft: &Path) -> anyhow::Result<()> {
 /// The part that may know everything of a run.
 fn part_of_record(store: &Store, config: &Config) -> Part {
     match (store.kind(), config.is_deployment()) {
-        (Kind::ServerAlone, _) => Part::Server,
-        (Kind::Whole, true) => Part::Owner,
-        (Kind::Whole, false) => Part::Simulation,
+        (StoreKind::ServerAlone, _) => Part::Server,
+        (StoreKind::Whole, true) => Part::Owner,
+        (StoreKind::Whole, false) => Part::Simulation,
     }
 }
 
@@ -195,13 +195,13 @@ fn gather(
 ) -> anyhow::Result<()> {
     let recipe = &entry.manifest.recipe;
     let own = match store.kind() {
-        Kind::ServerAlone => Part::Server,
-        Kind::Whole if recipe.deployment || !config.is_deployment() => Part::of(recipe),
+        StoreKind::ServerAlone => Part::Server,
+        StoreKind::Whole if recipe.deployment || !config.is_deployment() => Part::of(recipe),
         // An entry of an earlier layout.
-        Kind::Whole => Part::Owner,
+        StoreKind::Whole => Part::Owner,
     };
     // The whole record stands where everything of the run may be known.
-    let whole = if config.is_deployment() && store.kind() == Kind::Whole { Part::Owner } else { own };
+    let whole = if config.is_deployment() && store.kind() == StoreKind::Whole { Part::Owner } else { own };
     parts.entry(whole).or_default().record.note(task, &entry.manifest.key);
     for output in entry.manifest.outputs.values() {
         let part = match output.zone.as_str() {
@@ -213,7 +213,7 @@ fn gather(
             parts.entry(part).or_default().add(task, &output.file, &entry.path(output));
         }
     }
-    if config.is_deployment() && store.kind() == Kind::Whole && task.side != "auditor" {
+    if config.is_deployment() && store.kind() == StoreKind::Whole && task.side != "auditor" {
         // What the server may see of it, as the server will find it.
         let server = store.server();
         let public =

@@ -36,7 +36,7 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
         .chain(labels::FUNCTIONS)
         .chain(links::functions())
         .chain(central::functions())
-        .chain(audit::FUNCTIONS)
+        .chain(audit::functions())
 }
 
 /// All runs of an experiment; each comes after those that it reads from.

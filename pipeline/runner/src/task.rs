@@ -10,7 +10,7 @@ use veilgraph_contract::{Draws, Release, Slot};
 use veilgraph_store::Entry;
 
 use crate::datasets::sha256;
-use crate::kind::Kind;
+use crate::kind::TaskKind;
 use crate::peak_memory::TaskMemory;
 
 /// The stages, in their order.
@@ -51,7 +51,7 @@ pub struct Task {
     /// Whose data it releases; empty where it releases nothing.
     pub population: String,
     /// What it has in common with tasks that take about as long.
-    pub kind: Kind,
+    pub kind: TaskKind,
 }
 
 /// A slot and what it is filled with.

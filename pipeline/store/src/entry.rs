@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe};
-use crate::places::{Kind, Part, is_key};
+use crate::places::{Part, StoreKind, is_key};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Private data live below these, apart from what the server may see.
@@ -24,7 +24,7 @@ pub(crate) const APART: [Zone; 2] = [Zone::Owner, Zone::Auditor];
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) root: PathBuf,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StoreKind,
 }
 
 /// What stands where an entry should stand.
@@ -52,7 +52,7 @@ impl Store {
     /// The store below `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), kind: Kind::Whole }
+        Self { root: root.into(), kind: StoreKind::Whole }
     }
 
     /// Its folder.

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::files;
 use crate::lock::KeyLock;
 use crate::manifest::LAYOUT_VERSION;
-use crate::places::{Kind, Part};
+use crate::places::{Part, StoreKind};
 
 /// Holds the version of the layout of the store, and the word `server` where the store is a server's.
 const LAYOUT: &str = "layout";
@@ -28,8 +28,8 @@ impl Store {
                 let mut words = text.split_whitespace();
                 let version = words.next().and_then(|version| version.parse::<u32>().ok());
                 store.kind = match (version, words.next()) {
-                    (Some(version), None) if version <= LAYOUT_VERSION => Kind::Whole,
-                    (Some(version), Some("server")) if version <= LAYOUT_VERSION => Kind::ServerAlone,
+                    (Some(version), None) if version <= LAYOUT_VERSION => StoreKind::Whole,
+                    (Some(version), Some("server")) if version <= LAYOUT_VERSION => StoreKind::ServerAlone,
                     _ => return Err(StoreError::Layout { path, found: text.trim().to_owned() }),
                 };
             }
@@ -44,7 +44,7 @@ impl Store {
     /// # Errors
     /// When the file system refuses.
     pub fn new_server(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let store = Self { root: root.into(), kind: Kind::ServerAlone };
+        let store = Self { root: root.into(), kind: StoreKind::ServerAlone };
         store.write_layout()?;
         Ok(store)
     }
@@ -74,7 +74,7 @@ impl Store {
 
     /// What the store is for.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> StoreKind {
         self.kind
     }
 
@@ -86,7 +86,7 @@ impl Store {
 
     /// Says which layout the store has from now on: an earlier version must not read what this one writes.
     pub(crate) fn write_layout(&self) -> Result<(), StoreError> {
-        let is_private = self.kind == Kind::Whole;
+        let is_private = self.kind == StoreKind::Whole;
         let suffix = if is_private { "" } else { " server" };
         let (path, layout) = (self.root.join(LAYOUT), format!("{LAYOUT_VERSION}{suffix}\n"));
         let is_written = || fs::read_to_string(&path).ok().as_ref() == Some(&layout);

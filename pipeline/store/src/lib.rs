@@ -29,6 +29,6 @@ pub use files::{create_private_folder, open, remove_ours, replace_folder, write_
 pub use lock::KeyLock;
 pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe, ReleaseRecord};
 pub use memory::MemoryLimit;
-pub use places::{Kind, Part, is_key};
+pub use places::{Part, StoreKind, is_key};
 pub use secret::LEDGER;
 pub use table::{metadata_of, read_table};

@@ -20,7 +20,7 @@ pub enum Part {
 
 /// What a store is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StoreKind {
     /// It has all parts: an owner's store, or a laboratory's.
     Whole,
     /// It is a copy of the part [`Part::Server`] and has no other.
@@ -75,7 +75,7 @@ impl Store {
     #[must_use]
     pub fn part(&self, part: Part) -> PathBuf {
         match (self.kind, part) {
-            (Kind::ServerAlone, Part::Server) => self.root.clone(),
+            (StoreKind::ServerAlone, Part::Server) => self.root.clone(),
             _ => self.root.join(part.name()),
         }
     }
@@ -83,7 +83,7 @@ impl Store {
     /// The server's part as a store of its own.
     #[must_use]
     pub fn server(&self) -> Self {
-        Self { root: self.part(Part::Server), kind: Kind::ServerAlone }
+        Self { root: self.part(Part::Server), kind: StoreKind::ServerAlone }
     }
 
     /// Folder of an entry in a part.
@@ -94,8 +94,8 @@ impl Store {
     /// Folders in which manifests stand: those of all parts, and that of layouts before 3, which had no parts.
     pub(crate) fn homes(&self) -> Vec<PathBuf> {
         match self.kind {
-            Kind::ServerAlone => vec![self.root.clone()],
-            Kind::Whole => Part::ALL.into_iter().map(|part| self.part(part)).chain([self.root.clone()]).collect(),
+            StoreKind::ServerAlone => vec![self.root.clone()],
+            StoreKind::Whole => Part::ALL.into_iter().map(|part| self.part(part)).chain([self.root.clone()]).collect(),
         }
     }
 }

@@ -62,13 +62,14 @@ pub(crate) fn link_error(
     scores
 }
 
-/// Whether the theorem about the error speaks of this model: its prior alone has exactly the degrees, which are those that honest
-/// nodes reported and were only clipped, and nothing but the bits tells pairs apart.
+/// Whether the theorem about the error speaks of this model: its prior alone has exactly the degrees, which are those that all
+/// nodes honestly reported and were only clipped, and nothing but the bits tells pairs apart.
 pub(crate) fn theorem_holds(model: &LinkModel, reports: &NoisyDegrees) -> bool {
     let most = model.degrees.len() as f64 - 2.0;
     let mut sent = reports.senders.iter().zip(&reports.degrees);
     reports.facts.budget.degree > 0.0
         && reports.facts.lying_share == 0.0
+        && reports.missing().is_empty()
         // With a penalty, the expected degrees of the prior are others.
         && (model.ridge, model.fallback_ridge) == (0.0, 0.0)
         && model.centred_ridge.is_none()

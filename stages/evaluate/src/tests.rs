@@ -192,6 +192,9 @@ fn the_bound_is_stated_where_the_theorem_holds() {
     assert!(links::theorem_holds(&plain, &reports(0.0, budget)));
     assert!(!links::theorem_holds(&plain, &reports(0.01, budget)), "some nodes lie");
     assert!(!links::theorem_holds(&plain, &reports(0.0, Budget { links: 1.0, degree: 0.0 })), "no degree was sent");
+    let degrees = [Some(-3.0), None, Some(2.0), Some(3.0), Some(9.0)];
+    let silent = NoisyDegrees::from_nodes(reports(0.0, budget).facts, &degrees);
+    assert!(!links::theorem_holds(&plain, &silent), "a node is missing");
     for other in [
         LinkModel { ridge: 1.0, ..plain.clone() },
         LinkModel { fallback_ridge: 1e-3, ..plain.clone() },

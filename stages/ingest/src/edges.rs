@@ -12,7 +12,7 @@ mod table;
 use std::collections::BTreeMap;
 
 use crate::error::Error;
-use crate::params::Params;
+use crate::params::{Params, names_beside_numbers};
 use crate::raw::{Files, RawGraph};
 use features::NamedFeatures;
 pub(crate) use labels::MOST_CLASSES;
@@ -75,9 +75,7 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let classes = named.labels.map(|labels| labels::numbered(&labels, &names, params)).transpose()?;
     let (class_names, classes) = classes.map_or((Vec::new(), None), |Classes { names, of_nodes }| {
         let n_classes = names.len();
-        // A class that is called by its number has no other name.
-        let are_numbers = names.iter().enumerate().all(|(class, name)| *name == class.to_string());
-        (if are_numbers { Vec::new() } else { names }, Some((n_classes, of_nodes)))
+        (names_beside_numbers(names), Some((n_classes, of_nodes)))
     });
     Ok(RawGraph { names, pairs, features, classes, class_names, splits: None })
 }

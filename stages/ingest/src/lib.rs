@@ -25,6 +25,7 @@ pub use params::{
 };
 pub use raw::decompressed_name;
 
+use params::names_beside_numbers;
 use raw::{FeatureRows, Files, RawGraph};
 
 /// Reads, checks and splits a dataset.
@@ -86,7 +87,15 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
              nodes in `nodes`"
         );
     }
-    let (n_classes, classes) = graph.classes.unwrap_or((0, vec![None; n_nodes]));
+    let origin_of_labels = params.labels.clone().unwrap_or_else(|| origin.clone());
+    let wrong_labels = |problem: &str, remedy: &str| Error::new(&origin_of_labels, "labels, ", problem, remedy);
+    let (mut n_classes, mut classes) = graph.classes.unwrap_or((0, vec![None; n_nodes]));
+    let mut class_names = graph.class_names;
+    if let (Some(declared), Format::Npz | Format::Ogb) = (&params.classes, params.format()) {
+        let renumbered = declared.renumbered(&class_names, &classes);
+        classes = renumbered.map_err(|Invalid(problem)| wrong_labels(&problem, "declare every class"))?;
+        (n_classes, class_names) = (declared.names().len(), names_beside_numbers(declared.names()));
+    }
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
         if n_classes == 0 {
@@ -107,18 +116,35 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     tracing::info!("{n_nodes} nodes, {features_text} features, {n_classes} classes, {unlabelled} nodes without label");
     let nodes_from_links = params.takes_nodes_from_links();
     // A name that was not declared says that somebody has the class, which private labels must not.
-    let are_declared = params.classes.is_some();
-    let class_names = if params.withhold_labels && !are_declared { Vec::new() } else { graph.class_names };
-    if let (true, false, Some(known)) = (params.declared_classes && params.has_own_labels(), are_declared, &labels)
-        && known.classes().iter().map(|(_, class)| class).collect::<BTreeSet<_>>().len() < n_classes
-    {
-        let problem = "in a deployment the classes are public, and one of them is that of test nodes alone";
-        let remedy = "declare all classes, `classes = [\"a\", \"b\"]`, under [ingest]";
-        return Err(Error::new(&origin, "labels, ", problem, remedy));
+    if params.withhold_labels && params.classes.is_none() {
+        class_names = Vec::new();
+    }
+    if let Some(known) = &labels {
+        check_classes(params, &splits, known).map_err(|(problem, remedy)| wrong_labels(&problem, remedy))?;
     }
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
+}
+
+/// Refuses public classes that would become public though nobody may know them, or that are declared in vain; with the remedy.
+fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<(), (String, &'static str)> {
+    let classes_of = |wanted: &dyn Fn(Split) -> bool| -> BTreeSet<u16> {
+        known.classes().iter().filter(|(node, _)| wanted(splits[*node as usize])).map(|(_, class)| *class).collect()
+    };
+    let missing = |found: &BTreeSet<u16>| (0..known.n_classes()).find(|&class| !found.contains(&(class as u16)));
+    if params.classes.is_none() {
+        let is_told = missing(&classes_of(&|_| true)).is_some();
+        if is_told && params.declared_classes && params.has_own_labels() {
+            let problem =
+                "in a deployment the classes are public, and one of them is that of no training or validation node";
+            return Err((problem.to_owned(), "leave the labels of such nodes empty, or choose another split"));
+        }
+    } else if let Some(class) = missing(&classes_of(&|split| split == Split::Train)) {
+        let problem = format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node");
+        return Err((problem, "choose another split, or leave the class out; no network can learn it"));
+    }
+    Ok(())
 }
 
 /// The features of all nodes, scaled as the parameters say.

@@ -11,6 +11,7 @@ use crate::edges::arrays;
 use crate::error::Error;
 use crate::normalize::Normalize;
 pub use classes::Classes;
+pub(crate) use classes::names_beside_numbers;
 pub use split::{DatasetSplit, Parts, PerClass, Ratios, Scheme, SplitParams};
 pub use synthetic::SyntheticParams;
 
@@ -92,8 +93,8 @@ pub struct Params {
     /// what nodes have. The runner fills it in; no user writes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub declared_features: bool,
-    /// Whether nodes are real. The classes, which become public, must then not follow from labels that nobody else knows. The
-    /// runner fills it in from `[privacy] randomness`; no user writes it.
+    /// Whether nodes are real and the dataset is no known one. The classes, which become public, must then not follow from labels
+    /// that only their owners know. The runner fills it in; no user writes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub declared_classes: bool,
 }
@@ -166,11 +167,15 @@ impl Params {
         self.format() != Format::Edges || self.labels.is_some()
     }
 
-    /// Whether labels come from a file whose classes nobody else knows; a dataset that is known by its format has classes of its
-    /// own.
+    /// Whether labels come from a file that may be one's own, so that its classes can be declared. Planetoid's files have a column for
+    /// each class.
     #[must_use]
     pub fn has_own_labels(&self) -> bool {
-        self.format() == Format::Edges && self.labels.is_some()
+        match self.format() {
+            Format::Edges => self.labels.is_some(),
+            Format::Npz | Format::Ogb => true,
+            Format::Planetoid | Format::Synthetic => false,
+        }
     }
 
     /// Whether there will be links; known before any file is read. A server that only collects reports holds none.

@@ -1,13 +1,15 @@
-//! The part of a pass that training and evaluation share.
+//! The passes of training, and the part of them that an evaluation shares.
 
 use burn::backend::Autodiff;
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::differentiable::Tracked;
+use super::{Batch, Gradients};
+use crate::differentiable::{Tracked, cross_entropy, host_loss};
 use crate::layer::Layer;
 use crate::map::ReadRows;
 use crate::network::Network;
+use crate::objective::Objective;
 use crate::ops::DeviceOps;
 
 /// The first layer at some parameters.
@@ -16,6 +18,32 @@ pub(super) struct Forward<B: DeviceOps> {
     pub first: Tracked<B>,
     /// The parameters, with their gradients tracked.
     pub layers: Vec<Layer<Tracked<B>>>,
+}
+
+/// What one forward and one backward pass have made.
+pub(super) struct Pass<B: DeviceOps> {
+    /// The loss of every model, `[models, 1, 1]`.
+    pub train_losses: FloatTensor<B>,
+    /// The parameters.
+    pub layers: Vec<Layer<Tracked<B>>>,
+    /// Their gradients.
+    pub gradients: Gradients<B>,
+}
+
+impl<B: DeviceOps> Batch<'_, B> {
+    /// One forward and one backward pass of every model.
+    pub(super) fn pass(&mut self, network: &Network<B>) -> Pass<B> {
+        let Forward { first, layers } = self.forward.take().unwrap_or_else(|| Forward::new(network, &self.layers));
+        let logits = network.logits(first, &layers, self.dropouts.as_ref(), self.epoch as u32, &self.read_in_step);
+        let losses = match &self.dataset.objective {
+            Objective::CrossEntropy => cross_entropy::<B>(logits, &self.training),
+            Objective::Noisy(objective) => host_loss::<B>(logits, |logits| objective.loss(logits)),
+        };
+        let train_losses = losses.clone().inner().into_primitive().tensor();
+        // Models share no parameter, so that the gradient of the sum of losses is that of every model's own loss.
+        let gradients = losses.sum().backward();
+        Pass { train_losses, layers, gradients }
+    }
 }
 
 impl<B: DeviceOps> Forward<B> {

@@ -62,9 +62,10 @@ fn the_first_step_goes_against_the_gradient() {
         let [(first, _, first_width), (second, _, second_width)] = &passes;
         map.recorded(|| drop(map.apply(first, *first_width, false, ProductRows::All)));
         map.apply(&values(N * 3, 6), 3, false, ProductRows::All);
-        map.record();
-        map.apply(second, *second_width, false, ProductRows::All);
-        passes.iter().rev().for_each(|(_, g, width)| drop(map.apply(g, *width, true, ProductRows::All)));
+        map.recorded(|| {
+            map.apply(second, *second_width, false, ProductRows::All);
+            passes.iter().rev().for_each(|(_, g, width)| drop(map.apply(g, *width, true, ProductRows::All)));
+        });
         let before = map.lock().weights.clone();
         map.learn();
         let after = map.lock().weights.clone();
@@ -92,9 +93,7 @@ fn penalties_draw_weights_to_the_reports_and_to_zero() {
         let map = LearnedMap::new(links(LinkLearning { learning_rate: 0.01, deviation, sparsity }), Rule::Mean);
         map.lock().weights.iter_mut().for_each(|weight| *weight += 0.5);
         map.lock().distance = 0.5 * N as f64;
-        map.record();
-        map.apply(&[0.0; N], 1, false, ProductRows::All);
-        map.apply(&[0.0; N], 1, true, ProductRows::All);
+        map.recorded(|| [false, true].map(|adjoint| map.apply(&[0.0; N], 1, adjoint, ProductRows::All)));
         map.learn();
         map.lock().weights.clone()
     };

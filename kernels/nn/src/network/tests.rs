@@ -78,7 +78,7 @@ fn soft(is_kept: bool) -> GraphOperator {
     let model = LinkModel { degrees: vec![2.0; NODES], beta, epsilon_links: 1.0, ..LinkModel::default() };
     let posterior = Posterior::new(&model, LinkEvidence::from_reports(reports)).expect("same size");
     let operator = SoftOperator::new(&posterior);
-    assert_eq!(matches!(operator, SoftOperator::OnTheFly(_)), is_kept);
+    assert_eq!(matches!(operator, SoftOperator::EveryEntry(_)), is_kept);
     GraphOperator::Soft(operator)
 }
 

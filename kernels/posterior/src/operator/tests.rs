@@ -49,8 +49,8 @@ fn check_forms<T: Real>(posterior: &Posterior, width: usize, tolerance: f64, nam
     let planes = posterior.evidence().planes().expect("planes");
     let low_rank = SoftOperator::<T>::LowRank(LowRank::new(posterior));
     check(&low_rank, posterior, width, tolerance, &format!("low rank, {name}"));
-    let on_the_fly = SoftOperator::<T>::OnTheFly(OnTheFly::new(posterior, planes.clone()));
-    check(&on_the_fly, posterior, width, tolerance, &format!("on the fly, {name}"));
+    let every_entry = SoftOperator::<T>::EveryEntry(EveryEntry::new(posterior, planes.clone()));
+    check(&every_entry, posterior, width, tolerance, &format!("every entry, {name}"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn blocks_of_columns_and_threads_change_no_bit() {
     let planes = posterior.evidence().planes().expect("planes");
     let forms = [
         SoftOperator::<f32>::LowRank(LowRank::new(&posterior)),
-        SoftOperator::OnTheFly(OnTheFly::new(&posterior, planes.clone())),
+        SoftOperator::EveryEntry(EveryEntry::new(&posterior, planes.clone())),
     ];
     let n = posterior.n_nodes();
     for operator in &forms {
@@ -160,22 +160,22 @@ fn the_cheaper_form_is_chosen() {
     assert!(matches!(few, SoftOperator::LowRank(_)), "a quarter of all pairs, in planes");
     let many = SoftOperator::<f32>::new(&larger_posterior(2));
     assert!(
-        matches!(many, SoftOperator::OnTheFly(_)),
+        matches!(many, SoftOperator::EveryEntry(_)),
         "more than half of all pairs, in planes, whose entries are kept"
     );
     let n = 64;
     let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));
     let model = LinkModel { degrees: vec![1.0; n], beta: vec![-1.0; n], epsilon_links: 0.1, ..LinkModel::default() };
     let posterior = Posterior::new(&model, LinkEvidence::from_reports(all)).expect("same size");
-    assert!(matches!(SoftOperator::<f32>::new(&posterior), SoftOperator::OnTheFly(_)), "every pair");
+    assert!(matches!(SoftOperator::<f32>::new(&posterior), SoftOperator::EveryEntry(_)), "every pair");
 }
 
 #[test]
-fn several_words_are_multiplied_on_the_fly() {
+fn several_words_are_multiplied_with_every_entry() {
     let posterior = larger_posterior(2);
     let planes = posterior.evidence().planes().expect("planes");
     for width in [1, 3, 16] {
-        let operator = SoftOperator::<f64>::OnTheFly(OnTheFly::new(&posterior, planes.clone()));
+        let operator = SoftOperator::<f64>::EveryEntry(EveryEntry::new(&posterior, planes.clone()));
         check(&operator, &posterior, width, 1e-12, "600 nodes, double precision");
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use polars::prelude::{AnyValue, LazyFrame};
 use veilgraph_contract::Zone;
-use veilgraph_runner::config::{Bound, Config, ConfigError, Question};
+use veilgraph_runner::config::{Asks, Bound, Config, ConfigError};
 use veilgraph_runner::nearest::nearest;
 use veilgraph_runner::registry;
 use veilgraph_runner::task::{Done, Task};
@@ -29,7 +29,7 @@ const OPEN: [Zone; 2] = [Zone::Server, Zone::Public];
 pub(crate) fn refuse_unknown(config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let mut asked = Vec::new();
     for check in &config.checks {
-        if let Question::Artifact { artifact, .. } = &check.question {
+        if let Asks::Artifact { artifact, .. } = &check.asks {
             asked.push(artifact.as_str());
         }
     }

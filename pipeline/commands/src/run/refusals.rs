@@ -8,7 +8,7 @@ use veilgraph_runner::config::Config;
 use veilgraph_runner::engine::SideChoice;
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::task::{Done, Task};
-use veilgraph_store::{Kind, Store};
+use veilgraph_store::{Store, StoreKind};
 
 use crate::cli::{ExecutorChoice, OtherMachinesArguments, RunArguments};
 
@@ -22,7 +22,7 @@ pub(super) fn refuse_to_send_away(
     let is_shared = others.cache.cache.is_some() && !others.cache.cache_read_only;
     let is_asked_for = others.executor != ExecutorChoice::Local || others.cache.cache.is_some();
     anyhow::ensure!(
-        !is_asked_for || !config.is_deployment() || store.kind() == Kind::ServerAlone,
+        !is_asked_for || !config.is_deployment() || store.kind() == StoreKind::ServerAlone,
         "`{}` is a deployment, and its private data are here: run it with --until privatize, hand over the server's part \
          with `veilgraph export`, and give --executor and --cache with the server's store and --side server",
         config.name
@@ -38,7 +38,7 @@ pub(super) fn refuse_to_send_away(
 
 /// A server's store holds what one deployment handed over, and nothing else belongs there.
 pub(super) fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) -> anyhow::Result<()> {
-    if store.kind() == Kind::Whole {
+    if store.kind() == StoreKind::Whole {
         return Ok(());
     }
     let root = store.root().display();

@@ -16,7 +16,7 @@ use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
 use veilgraph_runner::{build, registry};
-use veilgraph_store::{Entry, Kind, OutputRecord, Recipe, Store, is_key};
+use veilgraph_store::{Entry, OutputRecord, Recipe, Store, StoreKind, is_key};
 
 use crate::cli::ShowFormat;
 use joined::{Input, Joined};
@@ -189,7 +189,7 @@ fn make_again(store: &Store, recipe: &Recipe, used_by: &[Use]) -> Vec<String> {
     let Some(Use { run, .. }) = used_by.iter().find(|used| used.run.contains('@')) else {
         return sentence("No run that is kept used it. A config with these settings makes it again.");
     };
-    let side = if store.kind() == Kind::ServerAlone { " --side server" } else { "" };
+    let side = if store.kind() == StoreKind::ServerAlone { " --side server" } else { "" };
     vec![
         format!("veilgraph config {run} > again.toml"),
         format!("veilgraph run again.toml --until {}{side}", recipe.stage),

@@ -16,14 +16,14 @@ pub struct Check {
     /// What it is called.
     pub name: String,
     /// What is looked at, and what it has to be.
-    pub question: Question,
+    pub asks: Asks,
     /// Whether the run fails with it.
     pub is_fatal: bool,
 }
 
 /// What is looked at, and what it has to be.
 #[derive(Clone, Debug)]
-pub enum Question {
+pub enum Asks {
     /// A score of the cells that are selected.
     Score {
         /// The score.
@@ -143,7 +143,7 @@ fn of_artifact(table: CheckTable, artifact: String, query: String, wrong: &Wrong
         return Err(wrong("a [[check]] of an artifact needs one of at_least and at_most, a number, and no more"));
     };
     let name = table.name.unwrap_or_else(|| format!("`{query}` of {artifact} {}", bound.words()));
-    Ok(Check { name, question: Question::Artifact { artifact, query, bound }, is_fatal: table.fail })
+    Ok(Check { name, asks: Asks::Artifact { artifact, query, bound }, is_fatal: table.fail })
 }
 
 fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<Check, ConfigError> {
@@ -177,7 +177,7 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
         Rule::Near { other, within } => format!("within {} % of {}", 100.0 * within, other.heading),
     };
     let name = table.name.unwrap_or_else(|| format!("{} {words}", score.heading));
-    Ok(Check { name, question: Question::Score { score, cells: table.cells, rule }, is_fatal: table.fail })
+    Ok(Check { name, asks: Asks::Score { score, cells: table.cells, rule }, is_fatal: table.fail })
 }
 
 impl Bound {

@@ -20,7 +20,9 @@ pub(super) fn text_of(path: &Path) -> Result<String, ConfigError> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(wrong(format!("more than {MOST_BYTES} bytes are no config; check the path")));
     }
-    String::from_utf8(bytes).map_err(|_| wrong("the config is no UTF-8 text; save it as UTF-8".to_owned()))
+    // Text in another encoding may be UTF-8 too, but for the zeros that it holds.
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.ok_or_else(|| wrong("the config is no UTF-8 text; save it as UTF-8".to_owned()))
 }
 
 impl Config {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use veilgraph_store::{Entry, Kind};
+use veilgraph_store::{Entry, StoreKind};
 
 use super::{Engine, SideChoice};
 use crate::ledger::statement;
@@ -22,7 +22,7 @@ impl Engine<'_> {
             (SideChoice::Auditor, _) => format!(
                 "the server has not run this stage for a config named `{name}`; copy its store to the folder `server` of this one"
             ),
-            (_, Kind::ServerAlone) => {
+            (_, StoreKind::ServerAlone) => {
                 format!("nothing was handed over for a config named `{name}`; keep the `name` of the owner's config")
             }
             _ => format!(

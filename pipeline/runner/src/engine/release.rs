@@ -24,7 +24,7 @@ struct Wanted {
 }
 
 /// What becomes of a release that is asked for.
-enum Verdict {
+enum Fate {
     /// It was made before.
     Made(Done),
     /// It was charged before, and its process was killed before it drew.
@@ -41,20 +41,18 @@ impl Engine<'_> {
     pub(super) fn bring_release(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Done> {
         let wanted = self.wanted(task, slots)?;
         match self.judge(task, &wanted)? {
-            Verdict::Made(done) => return Ok(done),
-            verdict if self.is_plan => return Ok(planned(verdict, self.allowance.spend)),
+            Fate::Made(done) => return Ok(done),
+            fate if self.is_plan => return Ok(planned(fate, self.allowance.spend)),
             _ => {}
         }
         // Only now is it settled that something is drawn; another process may be about to draw the same.
         let lock = self.store.lock(&recipe_of_release(task, 0), || self.tell_of_waiting(task))?;
         self.recover(task, &wanted)?;
         let (number, is_charged, why) = match self.judge(task, &wanted)? {
-            Verdict::Made(done) => return Ok(done),
-            Verdict::ToBeDrawn(earlier) => {
-                (earlier.number, true, "it was charged before, and its run was killed".into())
-            }
-            Verdict::New => (1, false, "it was never released".to_owned()),
-            Verdict::Second { number, why } => {
+            Fate::Made(done) => return Ok(done),
+            Fate::ToBeDrawn(earlier) => (earlier.number, true, "it was charged before, and its run was killed".into()),
+            Fate::New => (1, false, "it was never released".to_owned()),
+            Fate::Second { number, why } => {
                 ensure!(self.allowance.spend, "{why}. Nothing was released; accept a second release with --spend");
                 (number, false, format!("a second release was accepted: {why}"))
             }
@@ -93,7 +91,7 @@ impl Engine<'_> {
     }
 
     /// Looks the release up in the ledger.
-    fn judge(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Verdict> {
+    fn judge(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Fate> {
         let earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
         let mut lost = None;
         for release in &earlier {
@@ -102,10 +100,10 @@ impl Engine<'_> {
             }
             match self.store.sound(task.stage, &release.entry)? {
                 Found::Whole(entry) => {
-                    return Ok(Verdict::Made(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }));
+                    return Ok(Fate::Made(Done { status: Status::Fresh, entry: Some(Arc::from(entry)) }));
                 }
                 Found::Absent if release.private_data.is_some() && !was_drawn(self.store, &release.entry)? => {
-                    return Ok(Verdict::ToBeDrawn(release.clone()));
+                    return Ok(Fate::ToBeDrawn(release.clone()));
                 }
                 Found::Absent | Found::Damaged(_) => lost = lost.or(Some(release)),
             }
@@ -117,9 +115,9 @@ impl Engine<'_> {
             if was_drawn(self.store, &first)? {
                 let why = "noise was drawn for the same before, and the privacy ledger does not know of it; restore the ledger \
                            from a copy";
-                return Ok(Verdict::Second { number: 2, why: why.to_owned() });
+                return Ok(Fate::Second { number: 2, why: why.to_owned() });
             }
-            return Ok(Verdict::New);
+            return Ok(Fate::New);
         };
         let why = match (lost, difference(last, task, wanted)) {
             (Some(lost), _) => format!(
@@ -132,7 +130,7 @@ impl Engine<'_> {
             ),
             (None, None) => unreachable!("a release without a difference is made, to be drawn, or lost"),
         };
-        Ok(Verdict::Second { number, why })
+        Ok(Fate::Second { number, why })
     }
 
     /// Publishes a release that was drawn, and whose process was killed before it could.
@@ -195,12 +193,12 @@ fn difference(earlier: &EarlierRelease, task: &Task, wanted: &Wanted) -> Option<
 }
 
 /// What a plan says about a release that is not there.
-fn planned(verdict: Verdict, is_accepted: bool) -> Done {
-    let why = match verdict {
-        Verdict::Second { why, .. } if is_accepted => format!("a second release is accepted: {why}"),
-        Verdict::Second { why, .. } => format!("but it would be refused without --spend: {why}"),
-        Verdict::ToBeDrawn(_) => "it was charged before, and its run was killed".to_owned(),
-        Verdict::New | Verdict::Made(_) => "it was never released".to_owned(),
+fn planned(fate: Fate, is_accepted: bool) -> Done {
+    let why = match fate {
+        Fate::Second { why, .. } if is_accepted => format!("a second release is accepted: {why}"),
+        Fate::Second { why, .. } => format!("but it would be refused without --spend: {why}"),
+        Fate::ToBeDrawn(_) => "it was charged before, and its run was killed".to_owned(),
+        Fate::New | Fate::Made(_) => "it was never released".to_owned(),
     };
     Done { status: Status::WouldRun { why: vec![why] }, entry: None }
 }

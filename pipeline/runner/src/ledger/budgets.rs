@@ -46,7 +46,7 @@ fn bounding(release: &Release) -> &[Relation] {
         Subject::Links | Subject::Degrees => &[Relation::ListBit, Relation::Edge],
         Subject::Features => &[Relation::NodeFeatures, Relation::NodeAttrs],
         Subject::Labels => &[Relation::Label, Relation::NodeAttrs],
-        // A model states one relation, and no other one bounds it.
+        // A model states one relation, and no other one suffices to bound it.
         Subject::Model => std::slice::from_ref(&release.relation),
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use veilgraph_contract::Release;
-use veilgraph_store::{Entry, Kind, Manifest};
+use veilgraph_store::{Entry, Manifest, StoreKind};
 
 use super::{Ledger, LedgerRow, RELEASING_STAGE, RELEASING_STAGES, statement};
 
@@ -14,7 +14,7 @@ impl Ledger {
     /// When a release and the rows of the ledger do not fit together, or the entries cannot be listed.
     pub fn reconcile(&self) -> anyhow::Result<()> {
         // A server keeps no account; whoever released keeps it.
-        if self.store.kind() == Kind::ServerAlone {
+        if self.store.kind() == StoreKind::ServerAlone {
             return Ok(());
         }
         for (stage, key) in self.store.keys(&RELEASING_STAGES)? {

@@ -11,7 +11,7 @@ use super::call::{Call, Signature};
 use super::{Branch, Plan, Run};
 use crate::config::ConfigError;
 use crate::config::sweep::{SweptField, canonical};
-use crate::kind::Kind;
+use crate::kind::TaskKind;
 use crate::task::{BoundSlot, Task, Wire, drawn_trial};
 
 /// Above this cost of one part of a report, a deployment is refused: one bit in 500 million would be flipped.
@@ -61,7 +61,7 @@ impl Plan<'_> {
         let kinds = slots.iter().flat_map(BoundSlot::sources).map(|source| &self.tasks[source].kind);
         let filled = slots.iter().filter(|slot| !slot.wires.is_empty()).map(|slot| slot.slot.artifact);
         let filled: Vec<&str> = filled.collect();
-        let kind = Kind::of(stage, name, &canonical, &filled, run.files, kinds);
+        let kind = TaskKind::of(stage, name, &canonical, &filled, run.files, kinds);
         self.known.insert(identity, self.tasks.len());
         self.tasks.push(Task {
             stage,

@@ -32,7 +32,7 @@ pub struct RanTask {
     /// The key of the entry that it made.
     #[serde(default)]
     pub key: Option<String>,
-    /// What it has in common with tasks that take about as long; none where whoever reads the log must not know it.
+    /// What it has in common with tasks that take about as long; none in logs of earlier versions.
     #[serde(default)]
     pub kind: Option<String>,
     /// The most bytes that the process was seen to take meanwhile.

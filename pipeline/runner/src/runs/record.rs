@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use veilgraph_store::{Kind, Part, Store};
+use veilgraph_store::{Part, Store, StoreKind};
 
 use super::folder;
 use crate::config::Config;
@@ -37,7 +37,7 @@ impl RunRecord {
     /// When the record is damaged or cannot be read.
     pub fn of(store: &Store, config: &Config, side: SideChoice) -> anyhow::Result<Self> {
         let parts: &[Part] = match (config.is_deployment(), store.kind(), side) {
-            (true, Kind::Whole, SideChoice::All) => &[Part::Owner, Part::Server],
+            (true, StoreKind::Whole, SideChoice::All) => &[Part::Owner, Part::Server],
             (true, ..) => &[Part::Server],
             (false, ..) => &[Part::Simulation],
         };

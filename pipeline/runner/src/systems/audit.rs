@@ -37,6 +37,8 @@ struct Attack {
     fields: fn() -> Vec<String>,
     /// Attacks, and scores the attack.
     run: RunAttack,
+    /// Stage functions that this attack alone has.
+    functions: &'static [Function],
 }
 
 /// Attacks these under every cell of its parameters; the numbers are beliefs.
@@ -66,32 +68,11 @@ const ATTACKS: &[Attack] = &[
     canaries::NETWORK,
 ];
 
-/// Stage functions of the attacks.
-pub(crate) const FUNCTIONS: &[Function] = &[
-    function::<veilgraph_audit::LinkTeller>(),
-    function::<veilgraph_audit::PosteriorSimilarity>(),
-    function::<veilgraph_audit::Reports>(),
-    function::<EvaluateAttack>(),
-    function::<EvaluateClaims>(),
-    function::<veilgraph_audit::ShadowModel>(),
-    function::<veilgraph_audit::Inductive>(),
-    function::<veilgraph_audit::Membership>(),
-    function::<veilgraph_evaluate::EvaluateMembership>(),
-    function::<veilgraph_audit::ReportedFeatures>(),
-    function::<veilgraph_audit::ReportedLabels>(),
-    function::<veilgraph_audit::AnsweredLabels>(),
-    function::<veilgraph_evaluate::EvaluateAttributes>(),
-    function::<veilgraph_audit::PlantLinks>(),
-    function::<veilgraph_audit::PlantFeatures>(),
-    function::<veilgraph_audit::PlantLabels>(),
-    function::<veilgraph_audit::GuessFromGraph>(),
-    function::<veilgraph_audit::GuessFromDegrees>(),
-    function::<veilgraph_audit::GuessFromAttributes>(),
-    function::<veilgraph_audit::GuessFromNetwork>(),
-    function::<veilgraph_audit::GuessFromPredictions>(),
-    function::<veilgraph_evaluate::EvaluateCanaries>(),
-    function::<veilgraph_evaluate::EvaluateRankedCanaries>(),
-];
+/// Stage functions of the attacks, and those that score what attacks on links say.
+pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
+    const SHARED: &[Function] = &[function::<EvaluateAttack>(), function::<EvaluateClaims>()];
+    ATTACKS.iter().flat_map(|attack| attack.functions).chain(SHARED)
+}
 
 /// For attacks that always are about links, and for those that never are.
 fn always(_: &Plan) -> bool {
@@ -186,17 +167,6 @@ fn check_beliefs(Beliefs { beliefs }: &mut Beliefs) -> Result<(), String> {
     }
 }
 
-/// Scores how an attack ranks pairs, and what attackers of these beliefs claim.
-fn judged(plan: &mut Plan, scores: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
-    plan.score::<EvaluateAttack>(scores)?;
-    for &belief in beliefs {
-        let choice = plan.config.choice(TABLE, "belief", belief.into());
-        let params = |of: veilgraph_evaluate::Params| ClaimParams { cell: of.cell, trial: of.trial, belief };
-        plan.score_under::<EvaluateClaims>(scores, &[choice], params)?;
-    }
-    Ok(())
-}
-
 /// Refuses networks whose graph nobody else holds.
 fn refuse_learned_links(plan: &Plan, networks: &[Branch]) -> Result<(), ConfigError> {
     if networks.iter().all(|network| network.variant != "learned") {
@@ -207,22 +177,30 @@ fn refuse_learned_links(plan: &Plan, networks: &[Branch]) -> Result<(), ConfigEr
     Err(plan.config.error(&format!("{TABLE}.attacks"), problem))
 }
 
-/// One attack under every cell of its parameters. The pool is part of what a score is about, swept or not.
-fn attacked<S: veilgraph_contract::Stage>(
+/// One attack on links under every cell of its parameters, and scores of how it ranks pairs and of what attackers of these beliefs
+/// claim. The pool is part of what a score is about, swept or not.
+fn attack_links<S: veilgraph_contract::Stage>(
     plan: &mut Plan,
-    branches: &[Branch],
+    attacked: &[Branch],
     cells: &[SweptCell<S::Params>],
     pool: impl Fn(&S::Params) -> veilgraph_audit::Pool,
-) -> Result<Vec<Branch>, ConfigError> {
-    let mut made = Vec::new();
+    beliefs: &[f64],
+) -> Result<(), ConfigError> {
+    let mut scores = Vec::new();
     for cell in cells {
         let pool = plan.config.choice(TABLE, "pool", pool(&cell.params).to_string().into());
-        for branch in branches {
+        for branch in attacked {
             let branch = branch.with(&cell.choices).with(std::slice::from_ref(&pool));
-            made.push(plan.run::<S>(&[&branch], &cell.params, Run { table: TABLE, ..Run::default() })?);
+            scores.push(plan.run::<S>(&[&branch], &cell.params, Run { table: TABLE, ..Run::default() })?);
         }
     }
-    Ok(made)
+    plan.score::<EvaluateAttack>(&scores)?;
+    for &belief in beliefs {
+        let choice = plan.config.choice(TABLE, "belief", belief.into());
+        let params = |of: veilgraph_evaluate::Params| ClaimParams { cell: of.cell, trial: of.trial, belief };
+        plan.score_under::<EvaluateClaims>(&scores, &[choice], params)?;
+    }
+    Ok(())
 }
 
 /// The cells of the parameters `P` in the table.

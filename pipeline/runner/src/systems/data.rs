@@ -33,7 +33,7 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         params.withhold_features = withholds;
         params.withhold_labels = withholds_labels;
         params.declared_features = declares_features;
-        params.declared_classes = is_deployment;
+        params.declared_classes = is_deployment && !is_known(params);
         *params = std::mem::take(params).with_what_is_read();
         Ok(())
     };
@@ -76,7 +76,8 @@ fn nothing_public_follows_from_private(plan: &Plan, params: &Params) -> Result<(
         );
         return Err(plan.config.error("ingest.split", &problem));
     }
-    if params.withhold_labels && params.has_own_labels() && params.classes.is_none() {
+    let are_undeclared = params.classes.is_none() && params.declared_classes && params.has_own_labels();
+    if params.withhold_labels && are_undeclared && !central::is_asked_for_anywhere(plan) {
         let problem = "in a deployment with private labels, the classes are public and must not follow from the labels; declare \
                        all of them, `classes = [\"a\", \"b\"]`";
         return Err(plan.config.error("ingest.labels", problem));
@@ -107,6 +108,11 @@ fn one_zone<A: Artifact>(branch: &mut Branch, is_in_the_data: bool, is_withheld:
     if !is_in_the_data || !is_withheld {
         branch.absent(A::NAME, Private::<A>::ZONE, Absence::NotInTheData);
     }
+}
+
+/// Whether everybody knows the classes, because the dataset is one of those that the program knows.
+fn is_known(params: &Params) -> bool {
+    params.dataset.as_deref().is_some_and(|name| datasets::named(name).is_ok())
 }
 
 /// The numbers of nodes and of features, where they are known before any file is read.

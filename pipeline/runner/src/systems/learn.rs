@@ -74,13 +74,13 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
     let has_labels =
         |graph: &Branch| graph.has(Labels::NAME, Labels::ZONE) || graph.has(NoisyLabels::NAME, NoisyLabels::ZONE);
     // The table is read once for each kind of graph, however many graphs there are.
-    let mut known: BTreeMap<Kind, Vec<SweptCell<Params>>> = BTreeMap::new();
+    let mut known: BTreeMap<GraphTraits, Vec<SweptCell<Params>>> = BTreeMap::new();
     let mut trained = Vec::new();
     for trials in by_cell(graphs) {
-        let kind = Kind::of(&trials[0]);
-        let cells = match known.entry(kind) {
+        let traits = GraphTraits::of(&trials[0]);
+        let cells = match known.entry(traits) {
             Entry::Occupied(cells) => cells.into_mut(),
-            Entry::Vacant(place) => place.insert(cells(plan, kind, true)?),
+            Entry::Vacant(place) => place.insert(cells(plan, traits, true)?),
         };
         // Networks that nobody scores or attacks are not trained, unless training is all that is wanted.
         let is_wanted = predicts_classes(plan) || super::audit::attacks_networks(plan);
@@ -132,7 +132,7 @@ fn predict_without_training<S: Stage<Params = NoParams>>(
 
 /// What `[train]` means for a graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct GraphTraits {
     /// Networks learn weights of its links.
     is_learned: bool,
     /// It has no links.
@@ -141,7 +141,7 @@ struct Kind {
     is_listed: bool,
 }
 
-impl Kind {
+impl GraphTraits {
     fn of(graph: &Branch) -> Self {
         let is_listed = !matches!(graph.variant.as_str(), "learned" | "soft");
         Self {
@@ -154,14 +154,14 @@ impl Kind {
 
 /// The cells of `[train]` for networks that read no links.
 pub(super) fn cells_without_links(plan: &mut Plan) -> Result<Vec<SweptCell<Params>>, ConfigError> {
-    let mut cells = cells(plan, Kind { is_learned: false, is_empty: true, is_listed: true }, false)?;
+    let mut cells = cells(plan, GraphTraits { is_learned: false, is_empty: true, is_listed: true }, false)?;
     cells.iter_mut().for_each(|cell| (cell.params.blend, cell.params.beliefs) = (false, false));
     Ok(cells)
 }
 
 /// The cells of `[train]` for networks over graphs of this kind. If it `is_searched`, trials of a search may choose settings.
-fn cells(plan: &mut Plan, kind: Kind, is_searched: bool) -> Result<Vec<SweptCell<Params>>, ConfigError> {
-    let Kind { is_learned, is_empty, is_listed } = kind;
+fn cells(plan: &mut Plan, traits: GraphTraits, is_searched: bool) -> Result<Vec<SweptCell<Params>>, ConfigError> {
+    let GraphTraits { is_learned, is_empty, is_listed } = traits;
     let device = plan.options.device;
     let is_published = plan.config.profile == Profile::Published;
     let has_no_search = plan.config.search_trials < 2;

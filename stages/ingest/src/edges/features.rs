@@ -191,6 +191,9 @@ fn finite(file: &str, line: u64, text: &str) -> Result<f32, Error> {
     let wrong = |problem: String, remedy: &str| Err(Error::new(file, place(file, line), problem, remedy));
     match text.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+            wrong(format!("`{text}` is beyond the largest number of 32 bits"), "scale the features")
+        }
         Ok(value) => wrong(format!("the value {value} is not finite"), "give a finite number"),
         Err(_) if text.is_empty() => wrong("a feature without a value".to_owned(), "give a finite number"),
         Err(_) if text.replace(',', ".").parse::<f32>().is_ok() => {

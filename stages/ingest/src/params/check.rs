@@ -27,7 +27,6 @@ impl Params {
             ("target_column", self.target_column.is_some()),
             ("node_column", self.node_column.is_some()),
             ("label_column", self.label_column.is_some()),
-            ("classes", self.classes.is_some()),
             ("induced", self.induced),
         ];
         fields.into_iter().filter(|(_, is_given)| *is_given).map(|(field, _)| field)

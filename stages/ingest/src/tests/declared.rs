@@ -3,7 +3,7 @@
 use super::*;
 
 const LINKS: &str = "0,1\n1,2\n2,3\n3,4\n4,5\n";
-const SPLIT: &str = "0,train\n1,train\n2,validation\n3,validation\n4,test\n5,test\n";
+const SPLIT: &str = "0,train\n1,train\n2,train\n3,validation\n4,test\n5,test\n";
 
 /// An ingest of six nodes with these labels, and with these further fields of `[ingest]`.
 fn labelled(labels: &str, fields: &str) -> Result<<Ingest as Stage>::Outputs, String> {
@@ -13,8 +13,8 @@ fn labelled(labels: &str, fields: &str) -> Result<<Ingest as Stage>::Outputs, St
 }
 
 #[test]
-fn declared_classes_have_the_numbers_of_their_order_whoever_has_them() {
-    let [text, numbers] = ["0,y\n1,x\n2,y\n3,x\n4,x\n5,y\n", "0,2\n1,0\n2,2\n3,0\n4,0\n5,2\n"];
+fn declared_classes_have_the_numbers_of_their_order() {
+    let [text, numbers] = ["0,y\n1,x\n2,z\n3,x\n4,x\n5,y\n", "0,2\n1,0\n2,1\n3,0\n4,0\n5,2\n"];
     for (labels, classes, names) in [
         (text, r#"["z", "y", "x"]"#, &["z", "y", "x"][..]),
         (numbers, r#"["1", "2", "0"]"#, &["1", "2", "0"]),
@@ -49,7 +49,7 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
     }
     let without_labels =
         ingest(&params(r#"{"edges": "e.csv", "classes": 3}"#), &[("e.csv", LINKS)]).err().expect("refused");
-    assert!(without_labels.to_string().contains("`labels` is not"), "{without_labels}");
+    assert!(without_labels.to_string().contains("no file of one's own has labels"), "{without_labels}");
 }
 
 /// Labels of test nodes are private even where the others are public.
@@ -57,14 +57,37 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
 fn classes_of_a_deployment_do_not_follow_from_labels_of_test_nodes() {
     let labels = "0,a\n1,b\n2,a\n3,b\n4,c\n5,a\n";
     let problem = labelled(labels, r#""declared_classes": true"#).err().expect("refused");
-    assert!(problem.contains("test nodes alone") && problem.contains("classes = ["), "{problem}");
+    let words = ["l.csv", "no training or validation node", "leave the labels of such nodes empty"];
+    assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
     for (labels, fields) in [
         (labels, r#""declared_classes": false"#),
-        (labels, r#""declared_classes": true, "classes": ["a", "b", "c", "d"]"#),
-        ("0,a\n1,b\n2,a\n3,b\n4,b\n5,a\n", r#""declared_classes": true"#),
+        ("0,a\n1,b\n2,a\n3,b\n4,\n5,a\n", r#""declared_classes": true"#),
+        ("0,a\n1,b\n2,a\n3,b\n4,a\n5,b\n", r#""declared_classes": true, "classes": ["b", "a"]"#),
+        (labels, r#""declared_classes": true, "classes": ["b", "a", "c"], "withhold_labels": true"#),
     ] {
         assert!(labelled(labels, fields).is_ok(), "{fields}");
     }
+}
+
+/// A class without a training node is refused before anything is charged, and not by the training after it.
+#[test]
+fn a_declared_class_that_no_network_can_learn_is_refused_where_labels_are_public() {
+    let labels = "0,a\n1,b\n2,a\n3,b\n4,a\n5,a\n";
+    let problem = labelled(labels, r#""classes": ["a", "b", "c"]"#).err().expect("refused");
+    assert!(problem.contains("class 2 of `[ingest] classes`") && problem.contains("leave the class out"), "{problem}");
+    assert!(labelled(labels, r#""classes": ["a", "b", "c"], "withhold_labels": true"#).is_ok(), "it may be reported");
+}
+
+/// An archive numbers its classes by itself.
+#[test]
+fn declared_classes_renumber_those_of_an_archive() {
+    let of_nodes = [Some(0), Some(2), None, Some(2)];
+    let found = ["x", "y", "z"].map(str::to_owned);
+    let declared = Classes::Names(vec!["z".to_owned(), "w".to_owned(), "x".to_owned()]);
+    assert_eq!(declared.renumbered(&found, &of_nodes).expect("declared"), [Some(2), Some(0), None, Some(0)]);
+    assert_eq!(Classes::Number(4).renumbered(&[], &of_nodes).expect("numbers are their own names"), of_nodes);
+    let problem = Classes::Number(2).renumbered(&[], &of_nodes).expect_err("undeclared");
+    assert!(problem.0.contains("the class `2` is not among the 2"), "{}", problem.0);
 }
 
 /// In rows of one feature each, and in lists, there are only the features that some node has.

@@ -80,6 +80,17 @@ impl<M: FeatureMechanism> Stage for LocalFeatures<M> {
         M::releases(params)
     }
 
+    fn check_params(params: &M::Params) -> Result<(), Error> {
+        params.check()?;
+        let declared = params.declared();
+        if let (Some(dimension @ 1..), Range::Declared(range)) = (declared.dimension, declared.range)
+            && !declared.hides_nothing()
+        {
+            M::encoder(params, dimension, range)?;
+        }
+        Ok(())
+    }
+
     fn run(
         (Private(Features(features)),): Self::Inputs,
         params: &M::Params,

@@ -9,10 +9,22 @@ use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
 
 use super::{Attack, On, TABLE, cells, fields_of, never};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "attributes", on: On::Networks, is_about_links: never, fields: fields_of::<AttributesParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "attributes",
+    on: On::Networks,
+    is_about_links: never,
+    fields: fields_of::<AttributesParams>,
+    run,
+    functions: &[
+        function::<ReportedFeatures>(),
+        function::<ReportedLabels>(),
+        function::<AnsweredLabels>(),
+        function::<EvaluateAttributes>(),
+    ],
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
     if !networks.iter().any(protects_attributes) {

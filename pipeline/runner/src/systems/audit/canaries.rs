@@ -14,7 +14,22 @@ use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels, 
 use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links};
 use crate::config::ConfigError;
 use crate::config::fields::number;
+use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
+
+/// Stage functions of all attacks on canaries.
+const FUNCTIONS: &[Function] = &[
+    function::<PlantLinks>(),
+    function::<PlantFeatures>(),
+    function::<PlantLabels>(),
+    function::<GuessFromGraph>(),
+    function::<GuessFromDegrees>(),
+    function::<GuessFromAttributes>(),
+    function::<GuessFromNetwork>(),
+    function::<GuessFromPredictions>(),
+    function::<EvaluateCanaries>(),
+    function::<EvaluateRankedCanaries>(),
+];
 
 /// Guesses from what nodes report, or from a released graph.
 pub(super) const REPORTS: Attack = Attack {
@@ -23,6 +38,7 @@ pub(super) const REPORTS: Attack = Attack {
     is_about_links: are_links,
     fields: fields_of::<PlantParams>,
     run: guess_from_reports,
+    functions: FUNCTIONS,
 };
 
 /// Guesses from reported degrees.
@@ -32,6 +48,7 @@ pub(super) const DEGREES: Attack = Attack {
     is_about_links: are_links,
     fields: fields_of::<PlantParams>,
     run: guess_from_degrees,
+    functions: &[],
 };
 
 /// Guesses from the graph that networks are trained on.
@@ -41,6 +58,7 @@ pub(super) const GRAPH: Attack = Attack {
     is_about_links: are_links,
     fields: fields_of::<PlantParams>,
     run: guess_from_graph,
+    functions: &[],
 };
 
 /// Guesses from a trained network.
@@ -50,6 +68,7 @@ pub(super) const NETWORK: Attack = Attack {
     is_about_links: are_links,
     fields: fields_of::<LinkTellerParams>,
     run: guess_from_network,
+    functions: &[],
 };
 
 /// The field that says what coins decide.

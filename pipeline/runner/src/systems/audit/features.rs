@@ -18,6 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
     is_about_links: always,
     fields: fields_of::<PosteriorSimilarityParams>,
     run,
+    functions: &[],
 };
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {

@@ -2,15 +2,21 @@
 
 use veilgraph_audit::{Inductive, InductiveParams};
 
-use super::{Attack, On, always, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attack_links, cells, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "inductive", on: On::Networks, is_about_links: always, fields: fields_of::<InductiveParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "inductive",
+    on: On::Networks,
+    is_about_links: always,
+    fields: fields_of::<InductiveParams>,
+    run,
+    functions: &[function::<Inductive>()],
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<InductiveParams>(plan, |_| Ok(()))?;
-    let scores = attacked::<Inductive>(plan, networks, &cells, |params| params.pool)?;
-    judged(plan, &scores, beliefs)
+    attack_links::<Inductive>(plan, networks, &cells, |params| params.pool, beliefs)
 }

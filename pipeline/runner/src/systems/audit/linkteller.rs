@@ -2,16 +2,22 @@
 
 use veilgraph_audit::{LinkTeller, LinkTellerParams};
 
-use super::{Attack, On, always, attacked, cells, fields_of, judged, refuse_learned_links};
+use super::{Attack, On, always, attack_links, cells, fields_of, refuse_learned_links};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "linkteller", on: On::Networks, is_about_links: always, fields: fields_of::<LinkTellerParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "linkteller",
+    on: On::Networks,
+    is_about_links: always,
+    fields: fields_of::<LinkTellerParams>,
+    run,
+    functions: &[function::<LinkTeller>()],
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     refuse_learned_links(plan, networks)?;
     let cells = cells::<LinkTellerParams>(plan, LinkTellerParams::check)?;
-    let scores = attacked::<LinkTeller>(plan, networks, &cells, |params| params.pool)?;
-    judged(plan, &scores, beliefs)
+    attack_links::<LinkTeller>(plan, networks, &cells, |params| params.pool, beliefs)
 }

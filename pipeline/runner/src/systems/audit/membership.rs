@@ -7,10 +7,17 @@ use veilgraph_evaluate::EvaluateMembership;
 use super::attributes::{protects_attributes, refused};
 use super::{Attack, On, TABLE, never};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "membership", on: On::Networks, is_about_links: never, fields: Vec::new, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "membership",
+    on: On::Networks,
+    is_about_links: never,
+    fields: Vec::new,
+    run,
+    functions: &[function::<Membership>(), function::<EvaluateMembership>()],
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
     if !networks.iter().any(protects_attributes) {

@@ -2,8 +2,9 @@
 
 use veilgraph_audit::{PosteriorSimilarity, PosteriorSimilarityParams};
 
-use super::{Attack, On, always, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attack_links, cells, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
 
 pub(super) const ATTACK: Attack = Attack {
@@ -12,10 +13,10 @@ pub(super) const ATTACK: Attack = Attack {
     is_about_links: always,
     fields: fields_of::<PosteriorSimilarityParams>,
     run,
+    functions: &[function::<PosteriorSimilarity>()],
 };
 
 pub(super) fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<PosteriorSimilarityParams>(plan, |_| Ok(()))?;
-    let scores = attacked::<PosteriorSimilarity>(plan, networks, &cells, |params| params.pool)?;
-    judged(plan, &scores, beliefs)
+    attack_links::<PosteriorSimilarity>(plan, networks, &cells, |params| params.pool, beliefs)
 }

@@ -6,18 +6,24 @@ use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLinks;
 
-use super::{Attack, On, always, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attack_links, cells, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "reports", on: On::Graphs, is_about_links: always, fields: fields_of::<ReportsParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "reports",
+    on: On::Graphs,
+    is_about_links: always,
+    fields: fields_of::<ReportsParams>,
+    run,
+    functions: &[function::<Reports>()],
+};
 
 fn run(plan: &mut Plan, graphs: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<ReportsParams>(plan, |_| Ok(()))?;
     let graphs: Vec<Branch> = graphs.iter().cloned().map(with_beliefs).collect();
-    let scores = attacked::<Reports>(plan, &graphs, &cells, |params| params.pool)?;
-    judged(plan, &scores, beliefs)
+    attack_links::<Reports>(plan, &graphs, &cells, |params| params.pool, beliefs)
 }
 
 /// The way to the link probabilities where there are any, so that all graphs that were built from them are one.

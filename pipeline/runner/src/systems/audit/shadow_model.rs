@@ -3,15 +3,21 @@
 
 use veilgraph_audit::{ShadowModel, ShadowParams};
 
-use super::{Attack, On, always, attacked, cells, fields_of, judged};
+use super::{Attack, On, always, attack_links, cells, fields_of};
 use crate::config::ConfigError;
+use crate::function::function;
 use crate::plan::{Branch, Plan};
 
-pub(super) const ATTACK: Attack =
-    Attack { name: "shadow-model", on: On::Networks, is_about_links: always, fields: fields_of::<ShadowParams>, run };
+pub(super) const ATTACK: Attack = Attack {
+    name: "shadow-model",
+    on: On::Networks,
+    is_about_links: always,
+    fields: fields_of::<ShadowParams>,
+    run,
+    functions: &[function::<ShadowModel>()],
+};
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     let cells = cells::<ShadowParams>(plan, |_| Ok(()))?;
-    let scores = attacked::<ShadowModel>(plan, networks, &cells, |params| params.pool)?;
-    judged(plan, &scores, beliefs)
+    attack_links::<ShadowModel>(plan, networks, &cells, |params| params.pool, beliefs)
 }

@@ -45,6 +45,12 @@ const ODD_FEATURES: &[(&str, &str, &[u8], Features)] = &[
     ("decimal commas", "csv", b"node;a;b\nann;1,0;0\nbob;0;2,0\n", Refused(&["line 2: `1,0` is no number", "a point"])),
     ("an empty cell", "csv", b"node,a,b\nann,1,\nbob,0,2\n", Refused(&["line 2", "a feature without a value"])),
     ("no number", "csv", b"node,a,b\nann,1,0\nbob,NaN,2\n", Refused(&["line 3", "NaN is not finite"])),
+    (
+        "more than 32 bits hold",
+        "csv",
+        b"node,a\nann,1\nbob,3.5e38\n",
+        Refused(&["line 3", "`3.5e38` is beyond the largest"]),
+    ),
     ("infinity", "csv", b"node,a,b\nann,1,-inf\nbob,0,2\n", Refused(&["line 2", "not finite"])),
     ("words for truth", "csv", b"node,a,b\nann,true,0\nbob,0,2\n", Refused(&["line 2", "`true` is no number"])),
     ("a doubled node", "csv", b"node,a,b\nann,1,0\nann,1,0\nbob,0,2\n", Refused(&["line 3", "node `ann` comes twice"])),

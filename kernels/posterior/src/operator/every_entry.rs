@@ -17,7 +17,7 @@ use crate::logistic_kernel::LogisticKernel;
 use crate::model::Posterior;
 
 /// Represents `P` as entries that follow from the claims, plus corrections at the similar pairs.
-pub struct OnTheFly<T> {
+pub struct EveryEntry<T> {
     claims: ClaimEntries<T>,
     /// All entries that follow from the claims, row-major `[n_nodes, n_nodes]`, if they are few enough.
     kept: Option<Vec<T>>,
@@ -25,7 +25,7 @@ pub struct OnTheFly<T> {
     similar: Corrections<T>,
 }
 
-impl<T: Real> OnTheFly<T> {
+impl<T: Real> EveryEntry<T> {
     /// Builds the operator of this posterior, whose claims are in `planes`.
     pub(super) fn new(posterior: &Posterior, planes: ClaimPlanes) -> Self {
         let similar = posterior.evidence().similar();
