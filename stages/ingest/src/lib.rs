@@ -87,7 +87,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
              nodes in `nodes`"
         );
     }
-    let origin_of_labels = params.labels.clone().unwrap_or_else(|| origin.clone());
+    let origin_of_labels = params.origin_of_labels();
     let wrong_labels = |problem: &str, remedy: &str| Error::new(&origin_of_labels, "labels, ", problem, remedy);
     let (mut n_classes, mut classes) = graph.classes.unwrap_or((0, vec![None; n_nodes]));
     let mut class_names = graph.class_names;
@@ -104,7 +104,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         let nodes = (0..n_nodes).filter(|&node| wanted.contains(&splits[node]));
         let rows = nodes.filter_map(|node| classes[node].map(|class| (node as u32, class))).collect();
         let labels = Labels::new(n_classes, rows);
-        labels.map(Some).map_err(|invalid| Error::new(&origin, "labels, ", invalid.0, "correct the labels"))
+        labels.map(Some).map_err(|Invalid(problem)| wrong_labels(&problem, "correct the labels"))
     };
     let labels = of(&[Split::Train, Split::Validation])?;
     let held_out = of(&[Split::Test])?.map(HeldOut);
@@ -127,7 +127,8 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
-/// Refuses public classes that would become public though nobody may know them, or that are declared in vain; with the remedy.
+/// Refuses public classes that would become public though nobody may know them, or that no network could learn
+/// once a deployment has paid for its reports; with the remedy.
 fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<(), (String, &'static str)> {
     let classes_of = |wanted: &dyn Fn(Split) -> bool| -> BTreeSet<u16> {
         known.classes().iter().filter(|(node, _)| wanted(splits[*node as usize])).map(|(_, class)| *class).collect()
@@ -138,13 +139,20 @@ fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<()
         if is_told && params.declared_classes && params.has_own_labels() {
             let problem =
                 "in a deployment the classes are public, and one of them is that of no training or validation node";
-            return Err((problem.to_owned(), "leave the labels of such nodes empty, or choose another split"));
+            return Err((
+                problem.to_owned(),
+                "choose another split, or give its nodes another class; where it has none, declare `classes` without it",
+            ));
         }
-    } else if let Some(class) = missing(&classes_of(&|split| split == Split::Train)) {
-        let problem = format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node");
-        return Err((problem, "choose another split, or leave the class out; no network can learn it"));
+        return Ok(());
     }
-    Ok(())
+    match missing(&classes_of(&|split| split == Split::Train)).filter(|_| params.declared_classes) {
+        Some(class) => {
+            let problem = format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node");
+            Err((problem, "choose another split, or give its nodes another class; leave it out if no node has it"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The features of all nodes, scaled as the parameters say.

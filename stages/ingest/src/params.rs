@@ -251,6 +251,15 @@ impl Params {
         given.filter(|_| self.format() == Format::Edges).cloned().unwrap_or_else(|| self.origin())
     }
 
+    /// The file that gives the class of each node.
+    pub(crate) fn origin_of_labels(&self) -> String {
+        match self.format() {
+            Format::Edges => self.labels.clone().unwrap_or_default(),
+            Format::Ogb => crate::ogb::PARTS[3].to_owned(),
+            Format::Planetoid | Format::Npz | Format::Synthetic => self.origin(),
+        }
+    }
+
     /// What the data are called in messages that concern no single file.
     pub(crate) fn origin(&self) -> String {
         match self.format() {

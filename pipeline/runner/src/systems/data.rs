@@ -76,21 +76,27 @@ fn nothing_public_follows_from_private(plan: &Plan, params: &Params) -> Result<(
         );
         return Err(plan.config.error("ingest.split", &problem));
     }
-    let are_undeclared = params.classes.is_none() && params.declared_classes && params.has_own_labels();
-    if params.withhold_labels && are_undeclared && !central::is_asked_for_anywhere(plan) {
+    if params.withhold_labels && params.declared_classes && params.has_own_labels() && params.classes.is_none() {
+        // Whoever asks for a curator is told that first.
+        central::is_asked_for(plan)?;
         let problem = "in a deployment with private labels, the classes are public and must not follow from the labels; declare \
                        all of them, `classes = [\"a\", \"b\"]`";
-        return Err(plan.config.error("ingest.labels", problem));
+        return Err(plan.config.error("ingest.classes", problem));
     }
     Ok(())
 }
 
 /// What a split follows from, if that is private. No cost of any release covers it.
 fn private_data_of_split(params: &Params) -> Option<&'static str> {
-    match &params.split {
-        SplitParams::OfParts(_) => Some("links"),
-        SplitParams::PerClass(_) if params.withhold_labels => Some("labels"),
-        SplitParams::Random(ratios) if params.withhold_labels && ratios.stratified == Some(true) => Some("labels"),
+    let follows_from_labels = match &params.split {
+        SplitParams::OfParts(_) => return Some("links"),
+        SplitParams::PerClass(_) => true,
+        SplitParams::Random(ratios) => ratios.stratified == Some(true),
+        _ => false,
+    };
+    match (follows_from_labels, params.withhold_labels, params.declared_classes) {
+        (true, true, _) => Some("labels"),
+        (true, false, true) => Some("labels of test nodes"),
         _ => None,
     }
 }
@@ -110,9 +116,10 @@ fn one_zone<A: Artifact>(branch: &mut Branch, is_in_the_data: bool, is_withheld:
     }
 }
 
-/// Whether everybody knows the classes, because the dataset is one of those that the program knows.
+/// Whether everybody knows the labels, because the dataset is one that the program knows. A file without a checksum may be anybody's.
 fn is_known(params: &Params) -> bool {
-    params.dataset.as_deref().is_some_and(|name| datasets::named(name).is_ok())
+    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
+    known.is_some_and(|dataset| dataset.files.values().all(|file| file.sha256.is_some()))
 }
 
 /// The numbers of nodes and of features, where they are known before any file is read.

@@ -62,8 +62,10 @@ impl Params {
     pub(super) fn classes_are_those_of_labels(&self) -> Result<(), Error> {
         let Some(classes) = &self.classes else { return Ok(()) };
         if !self.has_own_labels() {
-            let remedy = "name the file of `labels`, or remove `classes`; those of a synthetic graph stand in [ingest.synthetic]";
-            return Err(wrong("`classes` is given, but no file of one's own has labels", remedy));
+            let problem = "`classes` is given, and there are no labels that it could belong to";
+            let remedy = "give it beside `labels`, `archive` or format = \"ogb\", or remove it; a synthetic graph has \
+                          [ingest.synthetic] classes";
+            return Err(wrong(problem, remedy));
         }
         let names = classes.names();
         if names.len() < 2 || names.len() > MOST_CLASSES {

@@ -49,7 +49,7 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
     }
     let without_labels =
         ingest(&params(r#"{"edges": "e.csv", "classes": 3}"#), &[("e.csv", LINKS)]).err().expect("refused");
-    assert!(without_labels.to_string().contains("no file of one's own has labels"), "{without_labels}");
+    assert!(without_labels.to_string().contains("no labels that it could belong to"), "{without_labels}");
 }
 
 /// Labels of test nodes are private even where the others are public.
@@ -57,7 +57,7 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
 fn classes_of_a_deployment_do_not_follow_from_labels_of_test_nodes() {
     let labels = "0,a\n1,b\n2,a\n3,b\n4,c\n5,a\n";
     let problem = labelled(labels, r#""declared_classes": true"#).err().expect("refused");
-    let words = ["l.csv", "no training or validation node", "leave the labels of such nodes empty"];
+    let words = ["l.csv", "no training or validation node", "give its nodes another class"];
     assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
     for (labels, fields) in [
         (labels, r#""declared_classes": false"#),
@@ -71,11 +71,13 @@ fn classes_of_a_deployment_do_not_follow_from_labels_of_test_nodes() {
 
 /// A class without a training node is refused before anything is charged, and not by the training after it.
 #[test]
-fn a_declared_class_that_no_network_can_learn_is_refused_where_labels_are_public() {
+fn a_deployment_refuses_a_public_class_that_no_network_can_learn() {
     let labels = "0,a\n1,b\n2,a\n3,b\n4,a\n5,a\n";
-    let problem = labelled(labels, r#""classes": ["a", "b", "c"]"#).err().expect("refused");
-    assert!(problem.contains("class 2 of `[ingest] classes`") && problem.contains("leave the class out"), "{problem}");
-    assert!(labelled(labels, r#""classes": ["a", "b", "c"], "withhold_labels": true"#).is_ok(), "it may be reported");
+    let declared = r#""classes": ["a", "b", "c"], "declared_classes": true"#;
+    let problem = labelled(labels, declared).err().expect("refused");
+    assert!(problem.contains("class 2 of `[ingest] classes`") && problem.contains("leave it out"), "{problem}");
+    assert!(labelled(labels, &format!(r#"{declared}, "withhold_labels": true"#)).is_ok(), "it may be reported");
+    assert!(labelled(labels, r#""classes": ["a", "b", "c"]"#).is_ok(), "a simulation pays nothing");
 }
 
 /// An archive numbers its classes by itself.
