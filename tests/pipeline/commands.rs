@@ -428,3 +428,20 @@ fn variables_that_are_no_text_do_not_hinder_a_cache() {
     let answer = crate::support::Answer::of(&mut command);
     assert_eq!(answer.status, 0, "{}", answer.err);
 }
+
+/// What a damaged entry is called cannot be known, but all others are listed before that is said.
+#[test]
+fn a_damaged_manifest_does_not_hide_the_other_entries() {
+    let lab = Lab::tiny();
+    assert_eq!(lab.ran(&[]).len(), 6);
+    let listed = lab.call(&["ls"]).out.lines().count();
+    let entries = fs::read_dir(lab.path("artifacts/simulation/construct")).expect("there");
+    let entry = entries.flatten().find(|item| item.path().join("manifest.json").is_file()).expect("an entry").path();
+    fs::write(entry.join("manifest.json"), "{").expect("written");
+    for form in [&["ls"][..], &["ls", "--json"]] {
+        let answer = lab.call(form);
+        assert!(answer.status == 1 && answer.err.contains("manifest.json"), "{}", answer.err);
+        let others = answer.out.lines().count();
+        assert!(others > 8, "{listed} lines before, {others} now: {}", answer.out);
+    }
+}

@@ -125,7 +125,7 @@ pub(crate) fn collect(
     output::line("nobody has learned the graph, and an auditor only what its own copy of the truth says");
     output::line(&format!(
         "the server goes on with `veilgraph --store {} run CONFIG --side server --until train`",
-        to.display()
+        output::quote(&to.display().to_string())
     ));
     Ok(())
 }

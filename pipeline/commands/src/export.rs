@@ -63,7 +63,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         "{}: {files} files. Copy this folder as it is; the server goes on with `veilgraph --store {} run CONFIG --side server \
          --until train`",
         to.display(),
-        to.display()
+        output::quote(&to.display().to_string())
     ));
     Ok(())
 }

@@ -48,13 +48,14 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let (config, tasks) =
         prepared.context("the config that was written for these files cannot run; please report this")?;
     print_cost(&config, &tasks);
+    let quoted = output::quote(&to.display().to_string());
     output::line(&format!(
         "{}: written. Every line of it may be changed (docs/config.md). `veilgraph plan {}` says what would run, `veilgraph \
          run {}` runs it, and then `veilgraph report {}` writes a page",
         to.display(),
-        to.display(),
-        to.display(),
-        to.display()
+        quoted,
+        quoted,
+        quoted
     ));
     Ok(())
 }

@@ -13,7 +13,8 @@ use veilgraph_store::Store;
 
 use super::gc::{age, size};
 
-/// Prints every entry whose name begins with one of `wanted`, or every entry.
+/// Prints every entry whose name begins with one of `wanted`, or every entry. What cannot be read is an error after all others were
+/// printed.
 pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
     let names = names(store)?;
     let unnamed = Vec::new();
@@ -23,7 +24,13 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
         if wanted.contains('/') { name.starts_with(wanted) } else { name.split('/').next() == Some(wanted) }
     };
     let begins = |name: &String| wanted.iter().any(|wanted| is_meant(name, wanted));
-    let mut entries = store.entries(&STAGES)?;
+    let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
+    for (stage, key) in store.keys(&STAGES)? {
+        match store.find(&stage, &key) {
+            Ok(entry) => entries.extend(entry),
+            Err(error) => unreadable.push(error),
+        }
+    }
     entries.retain(|entry| {
         let names = names_of(&entry.manifest.recipe.stage, &entry.manifest.key);
         wanted.is_empty() || names.iter().any(begins)
@@ -36,7 +43,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     if as_json {
         let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
         output::line(&serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return unreadable.into_iter().next().map_or(Ok(()), |error| Err(error.into()));
     }
     let mut rows = Vec::new();
     for entry in &entries {
@@ -59,7 +66,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
         table.add_row(row);
     });
     output::line(&table.to_string());
-    Ok(())
+    unreadable.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Prints the runs so far of the experiments `wanted`, or of all.

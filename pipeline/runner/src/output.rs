@@ -24,6 +24,17 @@ pub fn causes(error: &anyhow::Error) -> Vec<String> {
     causes
 }
 
+/// A word as a shell reads it, for commands that are printed to be copied.
+#[must_use]
+pub fn quote(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// The text with control characters written out: names from files must not command a terminal.
 fn plain(text: &str) -> Cow<'_, str> {
     // Marks that turn the direction of text make a name look like another one.
@@ -38,6 +49,12 @@ fn plain(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_needs_them() {
+        assert_eq!(quote("artifacts/server-1"), "artifacts/server-1");
+        assert_eq!([quote("a b"), quote("it's"), quote("$HOME"), quote("")], ["'a b'", "'it'\\''s'", "'$HOME'", "''"]);
+    }
 
     #[test]
     fn control_characters_never_reach_a_terminal() {

@@ -15,6 +15,7 @@ use bytesize::ByteSize;
 use veilgraph_store::{is_key, write_private_file};
 
 use super::{Executor, Handover, News, WorkerCommand};
+use crate::output::quote;
 
 /// The files of a wave, in the folder of the scripts.
 const WAVE: &str = "wave";
@@ -184,15 +185,5 @@ impl Executor for SlurmArray {
              the scores when nothing is left to do",
             keys.len()
         )))
-    }
-}
-
-/// A word as a shell reads it.
-fn quote(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
