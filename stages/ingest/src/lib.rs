@@ -127,31 +127,27 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
-/// Refuses public classes that would become public though nobody may know them, or that no network could learn
-/// once a deployment has paid for its reports; with the remedy.
+/// Refuses labels of a deployment whose classes would tell of a node that reports none, or that no network could learn once the
+/// reports are paid for; with the remedy.
 fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<(), (String, &'static str)> {
-    let classes_of = |wanted: &dyn Fn(Split) -> bool| -> BTreeSet<u16> {
-        known.classes().iter().filter(|(node, _)| wanted(splits[*node as usize])).map(|(_, class)| *class).collect()
-    };
-    let missing = |found: &BTreeSet<u16>| (0..known.n_classes()).find(|&class| !found.contains(&(class as u16)));
-    if params.classes.is_none() {
-        let is_told = missing(&classes_of(&|_| true)).is_some();
-        if is_told && params.declared_classes && params.has_own_labels() {
-            let problem =
-                "in a deployment the classes are public, and one of them is that of no training or validation node";
-            return Err((
-                problem.to_owned(),
-                "choose another split, or give its nodes another class; where it has none, declare `classes` without it",
-            ));
-        }
+    if !params.declared_classes || !params.has_own_labels() {
         return Ok(());
     }
-    match missing(&classes_of(&|split| split == Split::Train)).filter(|_| params.declared_classes) {
-        Some(class) => {
-            let problem = format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node");
-            Err((problem, "choose another split, or give its nodes another class; leave it out if no node has it"))
-        }
-        None => Ok(()),
+    let is_counted = |node: u32| params.classes.is_none() || splits[node as usize] == Split::Train;
+    let found: BTreeSet<usize> =
+        known.classes().iter().filter(|(node, _)| is_counted(*node)).map(|(_, class)| usize::from(*class)).collect();
+    let missing = (0..known.n_classes()).find(|class| !found.contains(class));
+    match (missing, &params.classes) {
+        (None, _) => Ok(()),
+        (Some(_), None) => Err((
+            "in a deployment the classes are public, and one of them is that of no training or validation node"
+                .to_owned(),
+            "choose another split, or give its nodes another class; where it has none, declare `classes` without it",
+        )),
+        (Some(class), Some(_)) => Err((
+            format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node"),
+            "choose another split, or give its nodes another class; leave it out if no node has it",
+        )),
     }
 }
 

@@ -30,9 +30,7 @@ impl Classes {
             Self::Names(names) => names.clone(),
         }
     }
-}
 
-impl Classes {
     /// The class of each node by its declared number, where a format has numbered the classes by itself. `found` are their names.
     ///
     /// # Errors
