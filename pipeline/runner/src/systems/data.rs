@@ -9,7 +9,7 @@ use veilgraph_ingest::{Ingest, Params, SplitParams};
 
 use super::{central, features, labels};
 use crate::config::{ConfigError, Holding};
-use crate::datasets;
+use crate::datasets::{self, Dataset};
 use crate::plan::{Absence, Branch, Plan, Run};
 use crate::task::RawHandle;
 
@@ -116,10 +116,14 @@ fn one_zone<A: Artifact>(branch: &mut Branch, is_in_the_data: bool, is_withheld:
     }
 }
 
+/// The dataset that the program knows by this name, if there is one.
+fn known(params: &Params) -> Option<Dataset> {
+    params.dataset.as_deref().and_then(|name| datasets::named(name).ok())
+}
+
 /// Whether everybody knows the labels, because the dataset is one that the program knows. A file without a checksum may be anybody's.
 fn is_known(params: &Params) -> bool {
-    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
-    known.is_some_and(|dataset| dataset.files.values().all(|file| file.sha256.is_some()))
+    known(params).is_some_and(|dataset| dataset.files.values().all(|file| file.sha256.is_some()))
 }
 
 /// The numbers of nodes and of features, where they are known before any file is read.
@@ -127,14 +131,13 @@ fn sizes(params: &Params) -> (Option<usize>, Option<usize>) {
     if let Some(model) = &params.synthetic {
         return (Some(model.nodes), Some(model.features));
     }
-    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
-    known.map_or((None, None), |dataset| (dataset.n_nodes, dataset.n_features))
+    known(params).map_or((None, None), |dataset| (dataset.n_nodes, dataset.n_features))
 }
 
 /// The files of a dataset, with their checksums where they are known.
 fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
     let names = params.files().map_err(|error| plan.config.error("ingest", &error.to_string()))?;
-    let known = params.dataset.as_deref().and_then(|name| datasets::named(name).ok());
+    let known = known(params);
     let file = |name: String| {
         let places = places_of(plan, &name, params);
         let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
