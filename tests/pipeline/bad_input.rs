@@ -162,6 +162,12 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
     let train = |what, fields: &str, words| of(what, format!("{small}{fields}"), 2, words);
     let bit = "mechanism = \"one-bit\"\nepsilon = 1\n";
     let multi = "mechanism = \"multi-bit\"\nepsilon = 1\n";
+    let averaged = format!("{small}[privatize.features]\n{bit}[estimate.features]\nhops = 2\n");
+    let attack = |what, name: &str, words| {
+        let canaries = if name.starts_with("canary") { "canaries = 50\n" } else { "" };
+        let links = "[privatize.links]\nmechanism = \"rr\"\nepsilon = 4\n";
+        of(what, format!("{averaged}{links}[audit]\nattacks = [\"{name}\"]\n{canaries}"), 2, words)
+    };
     vec![
         features("an empty range", &format!("{bit}range = [1, 0]"), 2, vec!["range = [1, 0] is empty"]),
         features("a range of three", &format!("{bit}range = [0, 1, 2]"), 2, vec!["range", "two numbers"]),
@@ -208,9 +214,24 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
             format!(
                 "{small}[ingest]\nnormalize = \"min-max\"\n[privatize.features]\n{bit}\n[privatize.links]\nepsilon = 4"
             ),
-            1,
-            vec!["normalize = \"none\"", "declare the range"],
+            2,
+            vec!["normalize = \"none\"", "declare their range"],
         ),
+        of(
+            "features averaged over links that are learned",
+            format!("{averaged}[privatize.links]\nmechanism = \"solitude\"\nepsilon = 4"),
+            2,
+            vec!["c.toml:12: estimate.features.hops", "(2 hops)"],
+        ),
+        of(
+            "labels averaged over links that are learned",
+            format!("{small}labels = \"drop\"\n[privatize.links]\nmechanism = \"solitude\"\nepsilon = 4"),
+            2,
+            vec!["labels = \"drop\"", "leave one out"],
+        ),
+        attack("an influence of averaged features", "linkteller", vec!["`linkteller`", "single nodes", "hops = 0"]),
+        attack("neighbourhoods with averaged features", "inductive", vec!["`inductive`", "single nodes", "hops = 0"]),
+        attack("canaries behind averaged features", "canary-network", vec!["`canary-network`", "hops = 0"]),
         of(
             "a split that the graph does not come with",
             "[ingest]\nsplit = \"planetoid\"".to_owned(),

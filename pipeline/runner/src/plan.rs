@@ -140,7 +140,16 @@ impl<'a> Plan<'a> {
         self.prepared_cells(table, grid, Ok, adjust)
     }
 
-    /// The same, with untyped cells completed by `prepare` first.
+    /// The cells of a table for the parameters of `S`, which refuses those that it never accepts.
+    pub(crate) fn cells_of<S: Stage>(
+        &mut self,
+        table: &str,
+        grid: &[&str],
+    ) -> Result<Vec<SweptCell<S::Params>>, ConfigError> {
+        self.cells::<S::Params>(table, grid, |params| S::check_params(params).map_err(|error| error.to_string()))
+    }
+
+    /// The cells of a table for parameters of type `P`, with untyped ones completed by `prepare` first.
     pub(crate) fn prepared_cells<P: Serialize + DeserializeOwned>(
         &mut self,
         table: &str,
@@ -160,7 +169,7 @@ impl<'a> Plan<'a> {
 
     /// `S` once for each branch and each cell of a table, in every trial if it draws.
     pub(crate) fn sweep<S: Stage>(&mut self, from: &[Branch], table: &str) -> Result<Vec<Branch>, ConfigError> {
-        let cells = self.cells::<S::Params>(table, &[], |_| Ok(()))?;
+        let cells = self.cells_of::<S>(table, &[])?;
         self.sweep_cells::<S>(from, table, &cells)
     }
 

@@ -99,6 +99,10 @@ impl Stage for LinkTeller {
     type Outputs = (PairScores,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (nodes, weights, features, estimated, graph, model, evidence, Private(truth)): Self::Inputs,
         params: &Params,

@@ -101,6 +101,10 @@ impl Stage for Construct {
     type Outputs = (WeightedGraph,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (model, evidence): Self::Inputs,
         params: &Params,

@@ -67,6 +67,10 @@ impl Stage for ConstructRefined {
     type Outputs = (WeightedGraph,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run((links,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         params.check()?;
         let reported = ReportedGraph::of(&links);

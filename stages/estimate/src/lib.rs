@@ -122,6 +122,10 @@ impl Stage for Estimate {
     type Outputs = (LinkModel,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (evidence, degrees): Self::Inputs,
         params: &Params,
@@ -150,6 +154,10 @@ impl Stage for EstimateWithBins {
     type Outputs = (LinkModel, LinkEvidence);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (evidence, degrees, similar): Self::Inputs,
         params: &Params,
@@ -173,6 +181,10 @@ impl Stage for EstimateWithClasses {
     /// The beliefs are those after all reports were read.
     type Outputs = (LinkModel, LinkEvidence, ClassBeliefs);
     type Error = Error;
+
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
 
     fn run(
         (nodes, labels, evidence, degrees, similar, prior, features): Self::Inputs,

@@ -20,6 +20,7 @@ use veilgraph_contract::{Draws, HeldOut, Invalid, Owner, Private, Progress, RawF
 use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMatrix, Split};
 
 pub use error::Error;
+pub use normalize::Normalize;
 pub use params::{
     Classes, DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams,
 };

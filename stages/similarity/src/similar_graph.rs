@@ -70,6 +70,10 @@ impl Stage for SimilarGraph {
     type Outputs = (WeightedGraph,);
     type Error = Error;
 
+    fn check_params(params: &SimilarGraphParams) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (nodes, public, estimated, labels): Self::Inputs,
         params: &SimilarGraphParams,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use veilgraph_contract::{Artifact, Relation, Release, Slot, Zone};
 use veilgraph_estimate::features::SubstituteParams;
 use veilgraph_evaluate::RelationCost;
+use veilgraph_graph::Propagation;
 use veilgraph_privacy::composition::totals;
 
 use crate::config::sweep::{SweptCell, SweptField};
@@ -29,6 +30,8 @@ pub(crate) struct Branch {
     pub n_nodes: Option<usize>,
     /// Number of features, where it is known before any file is read.
     pub n_features: Option<usize>,
+    /// What a network does to features over its graph before it reads them.
+    pub propagation: Propagation,
     /// Features that are still to be read off the graph.
     pub degree_features: Option<SweptCell<SubstituteParams>>,
     /// The same way with the link probabilities from which its graph was built, where there are any: an audit compares
@@ -77,6 +80,11 @@ impl Branch {
     /// The same way in one of the trials.
     pub(super) fn in_trial(&self, trial: u32) -> Self {
         Self { trial: Some(trial), ..self.clone() }
+    }
+
+    /// The same way with features that are averaged over graphs like this.
+    pub(crate) fn averaged(self, propagation: Propagation) -> Self {
+        Self { propagation, ..self }
     }
 
     /// The same way without these artifacts.

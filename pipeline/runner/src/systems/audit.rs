@@ -14,9 +14,10 @@ mod shadow_model;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 use veilgraph_evaluate::{ClaimParams, EvaluateAttack, EvaluateClaims};
+use veilgraph_graph::Propagation;
 
 use crate::config::ConfigError;
-use crate::config::sweep::{SweptCell, fields_of};
+use crate::config::sweep::fields_of;
 use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::choice::Choice;
@@ -177,17 +178,28 @@ fn refuse_learned_links(plan: &Plan, networks: &[Branch]) -> Result<(), ConfigEr
     Err(plan.config.error(&format!("{TABLE}.attacks"), problem))
 }
 
+/// Refuses networks that read features of a whole neighbourhood, for an attack that changes or gives those of single nodes.
+fn refuse_averaged_features(plan: &Plan, networks: &[Branch], attack: &str) -> Result<(), ConfigError> {
+    if networks.iter().all(|network| network.propagation == Propagation::default()) {
+        return Ok(());
+    }
+    let problem = format!(
+        "`{attack}` asks about the features of single nodes, and here they are averaged over the graph or rescaled before the \
+         network reads them; set [estimate.features] hops = 0 and leave `rescale` out, or leave the attack out"
+    );
+    Err(plan.config.error(&format!("{TABLE}.attacks"), &problem))
+}
+
 /// One attack on links under every cell of its parameters, and scores of how it ranks pairs and of what attackers of these beliefs
 /// claim. The pool is part of what a score is about, swept or not.
 fn attack_links<S: veilgraph_contract::Stage>(
     plan: &mut Plan,
     attacked: &[Branch],
-    cells: &[SweptCell<S::Params>],
     pool: impl Fn(&S::Params) -> veilgraph_audit::Pool,
     beliefs: &[f64],
 ) -> Result<(), ConfigError> {
     let mut scores = Vec::new();
-    for cell in cells {
+    for cell in plan.cells_of::<S>(TABLE, &["beliefs"])? {
         let pool = plan.config.choice(TABLE, "pool", pool(&cell.params).to_string().into());
         for branch in attacked {
             let branch = branch.with(&cell.choices).with(std::slice::from_ref(&pool));
@@ -201,12 +213,4 @@ fn attack_links<S: veilgraph_contract::Stage>(
         plan.score_under::<EvaluateClaims>(&scores, &[choice], params)?;
     }
     Ok(())
-}
-
-/// The cells of the parameters `P` in the table.
-fn cells<P: Serialize + serde::de::DeserializeOwned>(
-    plan: &mut Plan,
-    check: impl Fn(&P) -> Result<(), veilgraph_audit::Error>,
-) -> Result<Vec<SweptCell<P>>, ConfigError> {
-    plan.cells::<P>(TABLE, &["beliefs"], |params| check(params).map_err(|error| error.to_string()))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use veilgraph_contract::{Artifact, HeldOut, Private};
 use veilgraph_graph::{Features, Labels};
-use veilgraph_ingest::{Ingest, Params, SplitParams};
+use veilgraph_ingest::{Ingest, Normalize, Params, SplitParams};
 
 use super::{central, features, labels};
 use crate::config::{ConfigError, Holding};
@@ -44,6 +44,11 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         let params = &cell.params;
         if is_deployment {
             nothing_public_follows_from_private(plan, params)?;
+        }
+        if params.withhold_features && params.has_features() && params.normalize == Normalize::MinMax {
+            let problem = "min-max scales the features of a node by those of all others, which nobody knows where features are \
+                           private; set normalize = \"none\", and declare their range in [privatize.features]";
+            return Err(plan.config.error("ingest.normalize", problem));
         }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);

@@ -89,7 +89,6 @@ fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<B
         if let Some(n_features) = n_features {
             params.complete_dimension(n_features);
         }
-        params.check().map_err(|error| error.to_string())?;
         if is_deployment && !params.declared().clip {
             return Err(
                 "in a deployment, whether a feature lies outside the range must not show; set clip = true, with which \
@@ -114,8 +113,13 @@ fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<B
 
 /// Reports as unbiased estimates, with their propagation.
 fn rectified(plan: &mut Plan, reports: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let cells = propagations(plan)?;
-    plan.sweep_cells::<RectifyFeatures>(reports, ESTIMATE, &cells)
+    let mut made = Vec::new();
+    for cell in propagations(plan)? {
+        let propagation = cell.params;
+        let rectified = plan.sweep_cells::<RectifyFeatures>(reports, ESTIMATE, &[cell])?;
+        made.extend(rectified.into_iter().map(|branch| branch.averaged(propagation)));
+    }
+    Ok(made)
 }
 
 /// The cells of `[estimate.features]`. Without a hop, no aggregator is read.
@@ -136,7 +140,7 @@ fn substituted(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigErro
     };
     let mut made = Vec::new();
     for cell in plan.cells::<SubstituteParams>(ESTIMATE, &[], adjust)? {
-        let mut data = data.clone();
+        let mut data = data.clone().averaged(cell.params.propagation());
         data.mark_absent::<Features>();
         if cell.params.substitute == Substitute::OneHotDegree {
             data.degree_features = Some(cell);
@@ -177,7 +181,8 @@ fn propagated(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError
         if cell.params == Propagation::default() {
             made.push(data.with(&cell.choices));
         } else {
-            made.extend(plan.sweep_cells::<PropagateFeatures>(std::slice::from_ref(data), ESTIMATE, &[cell])?);
+            let data = data.clone().averaged(cell.params);
+            made.extend(plan.sweep_cells::<PropagateFeatures>(&[data], ESTIMATE, &[cell])?);
         }
     }
     Ok(made)

@@ -36,6 +36,10 @@ impl Stage for GuessFromNetwork {
     type Outputs = (PairScores,);
     type Error = Error;
 
+    fn check_params(params: &crate::LinkTellerParams) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (canaries, weights, features, estimated, graph, model, evidence): Self::Inputs,
         params: &crate::LinkTellerParams,

@@ -83,7 +83,9 @@ impl SubstituteParams {
         self
     }
 
-    fn propagation(&self) -> Propagation {
+    /// What is done to the substitute over a graph.
+    #[must_use]
+    pub fn propagation(&self) -> Propagation {
         Propagation { hops: self.hops, aggregator: self.aggregator, rescale: self.rescale }
     }
 }

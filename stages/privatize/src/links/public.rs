@@ -64,6 +64,10 @@ impl Stage for PublishLinks {
     type Outputs = (WeightedGraph, Option<LinkSample>, Option<HeldOut<LinkSample>>);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        params.check()
+    }
+
     fn run(
         (Private(links),): Self::Inputs,
         params: &Params,

@@ -7,7 +7,7 @@ use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
 
-use super::{Attack, On, TABLE, cells, fields_of, never};
+use super::{Attack, On, TABLE, fields_of, never};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
@@ -31,7 +31,7 @@ fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigErro
         return Err(refused(plan, ATTACK.name));
     }
     let run = Run { table: TABLE, ..Run::default() };
-    let cells = cells::<AttributesParams>(plan, |_| Ok(()))?;
+    let cells = plan.cells_of::<ReportedFeatures>(TABLE, &["beliefs"])?;
     let mut guessed = Vec::new();
     for network in networks {
         let reported = without_graph(network);

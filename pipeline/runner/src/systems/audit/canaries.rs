@@ -11,7 +11,7 @@ use veilgraph_graph::{Features, Labels, WeightedGraph};
 use veilgraph_privacy::composition::total_epsilon;
 use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels, NoisyLinks};
 
-use super::{Attack, On, TABLE, cells, fields_of, refuse_learned_links};
+use super::{Attack, On, TABLE, fields_of, refuse_averaged_features, refuse_learned_links};
 use crate::config::ConfigError;
 use crate::config::fields::number;
 use crate::function::{Function, function};
@@ -232,7 +232,8 @@ fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result
     let mut guessed = Vec::new();
     if are_links(plan) {
         refuse_learned_links(plan, networks)?;
-        for cell in cells::<LinkTellerParams>(plan, LinkTellerParams::check)? {
+        refuse_averaged_features(plan, networks, NETWORK.name)?;
+        for cell in plan.cells_of::<GuessFromNetwork>(TABLE, &["beliefs"])? {
             for network in networks {
                 let network = network.with(&cell.choices);
                 guessed.push(plan.run::<GuessFromNetwork>(&[&network], &cell.params, run)?);

@@ -2,7 +2,7 @@
 
 use veilgraph_audit::{Inductive, InductiveParams};
 
-use super::{Attack, On, always, attack_links, cells, fields_of};
+use super::{Attack, On, always, attack_links, fields_of, refuse_averaged_features};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
@@ -17,6 +17,6 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
-    let cells = cells::<InductiveParams>(plan, |_| Ok(()))?;
-    attack_links::<Inductive>(plan, networks, &cells, |params| params.pool, beliefs)
+    refuse_averaged_features(plan, networks, ATTACK.name)?;
+    attack_links::<Inductive>(plan, networks, |params| params.pool, beliefs)
 }

@@ -2,7 +2,7 @@
 
 use veilgraph_audit::{LinkTeller, LinkTellerParams};
 
-use super::{Attack, On, always, attack_links, cells, fields_of, refuse_learned_links};
+use super::{Attack, On, always, attack_links, fields_of, refuse_averaged_features, refuse_learned_links};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
@@ -18,6 +18,6 @@ pub(super) const ATTACK: Attack = Attack {
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
     refuse_learned_links(plan, networks)?;
-    let cells = cells::<LinkTellerParams>(plan, LinkTellerParams::check)?;
-    attack_links::<LinkTeller>(plan, networks, &cells, |params| params.pool, beliefs)
+    refuse_averaged_features(plan, networks, ATTACK.name)?;
+    attack_links::<LinkTeller>(plan, networks, |params| params.pool, beliefs)
 }

@@ -2,7 +2,7 @@
 
 use veilgraph_audit::{PosteriorSimilarity, PosteriorSimilarityParams};
 
-use super::{Attack, On, always, attack_links, cells, fields_of};
+use super::{Attack, On, always, attack_links, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
@@ -17,6 +17,5 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 pub(super) fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
-    let cells = cells::<PosteriorSimilarityParams>(plan, |_| Ok(()))?;
-    attack_links::<PosteriorSimilarity>(plan, networks, &cells, |params| params.pool, beliefs)
+    attack_links::<PosteriorSimilarity>(plan, networks, |params| params.pool, beliefs)
 }

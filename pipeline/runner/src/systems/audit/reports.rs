@@ -6,7 +6,7 @@ use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
 use veilgraph_privacy::NoisyLinks;
 
-use super::{Attack, On, always, attack_links, cells, fields_of};
+use super::{Attack, On, always, attack_links, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
@@ -21,9 +21,8 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 fn run(plan: &mut Plan, graphs: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
-    let cells = cells::<ReportsParams>(plan, |_| Ok(()))?;
     let graphs: Vec<Branch> = graphs.iter().cloned().map(with_beliefs).collect();
-    attack_links::<Reports>(plan, &graphs, &cells, |params| params.pool, beliefs)
+    attack_links::<Reports>(plan, &graphs, |params| params.pool, beliefs)
 }
 
 /// The way to the link probabilities where there are any, so that all graphs that were built from them are one.

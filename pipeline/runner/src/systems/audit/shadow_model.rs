@@ -3,7 +3,7 @@
 
 use veilgraph_audit::{ShadowModel, ShadowParams};
 
-use super::{Attack, On, always, attack_links, cells, fields_of};
+use super::{Attack, On, always, attack_links, fields_of};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan};
@@ -18,6 +18,5 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), ConfigError> {
-    let cells = cells::<ShadowParams>(plan, |_| Ok(()))?;
-    attack_links::<ShadowModel>(plan, networks, &cells, |params| params.pool, beliefs)
+    attack_links::<ShadowModel>(plan, networks, |params| params.pool, beliefs)
 }

@@ -10,7 +10,6 @@ use veilgraph_train::{AppendBeliefs, Blend, PredictBeliefs};
 use super::{TABLE, by_cell, has_features, predict_without_training, predicts_classes};
 use crate::config::ConfigError;
 use crate::plan::{Branch, Plan, Run};
-use crate::systems::features;
 
 /// Takes the beliefs about every graph for predictions.
 pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
@@ -37,11 +36,7 @@ pub(super) fn blended(plan: &mut Plan, network: &Branch) -> Result<Branch, Confi
 /// Puts the beliefs about a graph behind the features that a network reads.
 pub(super) fn appended(plan: &mut Plan, branch: &Branch) -> Result<Branch, ConfigError> {
     let field = "train.beliefs";
-    let hops = plan.config.values(features::ESTIMATE, "hops");
-    // What takes the place of features is averaged where nothing else is said.
-    let is_free =
-        plan.config.values(features::TABLE, "mechanism").iter().any(|name| name.as_str() == Some("feature-free"));
-    if hops.iter().any(|hops| hops.as_integer() != Some(0)) || (is_free && hops.is_empty()) {
+    if branch.propagation.hops > 0 {
         let problem = "beliefs = true puts beliefs behind the features, and [estimate.features] hops averages all of them \
                        over the graph, which beliefs have read already; remove one of them";
         return Err(plan.config.error(field, problem));

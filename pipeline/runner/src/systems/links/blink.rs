@@ -5,7 +5,7 @@ mod row_blocks;
 
 use std::sync::Arc;
 
-use veilgraph_construct::{Params as ConstructParams, Variant};
+use veilgraph_construct::{Construct, Variant};
 use veilgraph_contract::Artifact;
 use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
@@ -81,7 +81,7 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
     let paired: Result<Vec<Branch>, ConfigError> =
         reports.iter().map(|branch| row_blocks.paired(plan, branch)).collect();
     let paired = paired?;
-    let cells = plan.cells::<EstimateParams>("estimate", &[], |params| params.check().map_err(|e| e.to_string()))?;
+    let cells = plan.cells_of::<Estimate>("estimate", &[])?;
     let mut beliefs = Vec::new();
     for mut cell in cells {
         let holds_labels = paired.first().is_some_and(|branch| branch.has(Labels::NAME, Labels::ZONE));
@@ -206,7 +206,6 @@ fn without_similar_pairs(mut branch: Branch) -> Branch {
 
 /// Every graph from the same posteriors.
 fn constructed(plan: &mut Plan, beliefs: &[Branch], row_blocks: RowBlocks) -> Result<Vec<Branch>, ConfigError> {
-    let check = |params: &mut ConstructParams| params.check().map_err(|error| error.to_string());
     let field = "construct.variant";
     let misplaced = "\"similar\" links nodes by their features alone; it belongs to mechanism = \"no-links\", in a [[compare]] \
                      of its own (a posterior has hard, soft and hybrid graphs)";
@@ -214,7 +213,7 @@ fn constructed(plan: &mut Plan, beliefs: &[Branch], row_blocks: RowBlocks) -> Re
         return Err(plan.config.error(field, misplaced));
     }
     let mut graphs = Vec::new();
-    for cell in plan.cells::<ConstructParams>("construct", &[], check)? {
+    for cell in plan.cells_of::<Construct>("construct", &[])? {
         let variant = cell.params.variant;
         let mut made = row_blocks.graphs(plan, beliefs, &cell)?;
         for graph in &mut made {

@@ -1,6 +1,6 @@
 //! `EdgeRefine` (Liu et al. 2026): the reports of `SymRR`, of which few pairs are kept. One release serves both mechanisms.
 
-use veilgraph_construct::{ConstructRefined, RefinedParams};
+use veilgraph_construct::ConstructRefined;
 use veilgraph_privatize::Local;
 use veilgraph_privatize::links::symrr::{Params, SymRr};
 
@@ -19,8 +19,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let reports = plan.sweep::<Local<SymRr>>(std::slice::from_ref(data), TABLE)?;
-    let check = |params: &mut RefinedParams| params.check().map_err(|error| error.to_string());
-    let cells = plan.cells::<RefinedParams>("construct", &[], check)?;
-    let graphs = plan.sweep_cells::<ConstructRefined>(&reports, "construct", &cells)?;
+    let graphs = plan.sweep::<ConstructRefined>(&reports, "construct")?;
     given(plan, graphs, "given")
 }

@@ -4,7 +4,7 @@
 use toml::Value;
 use veilgraph_construct::ConstructWithoutLinks;
 use veilgraph_contract::NoParams;
-use veilgraph_similarity::{SimilarGraph, SimilarGraphParams};
+use veilgraph_similarity::SimilarGraph;
 
 use super::{Evidence, Mechanism, TABLE, given};
 use crate::config::ConfigError;
@@ -37,9 +37,8 @@ pub(super) const SIMILAR: &str = "similar";
 /// Every graph of similar nodes, once for each trial that trains on it.
 fn similar(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     plan.read_field("construct", "variant");
-    let check = |params: &mut SimilarGraphParams| params.check().map_err(|error| error.to_string());
     let mut graphs = Vec::new();
-    for cell in plan.cells::<SimilarGraphParams>("construct", &[], check)? {
+    for cell in plan.cells_of::<SimilarGraph>("construct", &[])? {
         for trial in plan.every_trial(&data.with(&cell.choices)) {
             let run = Run { table: "construct", ..Run::default() };
             let mut graph = plan.run::<SimilarGraph>(&[&trial], &cell.params, run)?;

@@ -18,7 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let cells = plan.cells::<Params>(TABLE, &[], |params| params.check().map_err(|error| error.to_string()))?;
+    let cells = plan.cells_of::<PublishLinks>(TABLE, &[])?;
     let mut graphs = Vec::new();
     for cell in cells {
         let holds_out = cell.params.hold_out_links.is_some();
