@@ -60,21 +60,22 @@ impl Stage for BelieveClasses {
         let features = HeldFeatures::new(public, estimated)?.with_length()?;
         let sample = LabelledSample::of(&nodes, &features, &labels, rng);
         let fit = CrossFit::new(&nodes, &features, &labels, sample.as_ref(), rng, progress);
+        let unlinked = without_links(fit.nodes.splits.len());
+        let perceptron = (Architecture::Mlp, &unlinked);
         if sample.is_some() {
-            let predicted = fit.predict(Architecture::Mlp, &without_links(fit.nodes.splits.len()));
-            return believed(&nodes, &labels, predicted.map(|predicted| vec![predicted]));
+            return believed(&nodes, &labels, fit.predict([perceptron]).map(Vec::from));
         }
         let directions = features.directions()?;
         let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
         let predict = || -> Result<Vec<Vec<f32>>, Failure> {
-            let without_links = fit.predict(Architecture::Mlp, &without_links(n_nodes))?;
-            let by_neighbours = fit.predict(Architecture::GraphSage, &neighbours)?;
+            let [without_links] = fit.predict([perceptron])?;
             // These classes are the believed ones, with which the graph and its network were measured; flatter ones were not tried.
             // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
             // that it gains less to blend them.
             let classes = Some(Classes::new(labels.n_classes(), &without_links));
             let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
-            let by_score = fit.predict(Architecture::Gcn, &alike)?;
+            let networks = [(Architecture::GraphSage, &neighbours), (Architecture::Gcn, &alike)];
+            let [by_neighbours, by_score] = fit.predict(networks)?;
             Ok(vec![without_links, by_neighbours, by_score])
         };
         believed(&nodes, &labels, predict())
@@ -152,36 +153,50 @@ impl<'a> CrossFit<'a> {
         Self { asked, features, nodes, labels, members, folds: folds(nodes, labels, rng), rng, progress }
     }
 
-    /// Predicts the classes of all nodes by one network for each fold.
+    /// Predicts the classes of all nodes by networks on these graphs, of each architecture by one network for each fold.
     ///
     /// # Shapes
-    /// Returns `[n_nodes, n_classes]`, row-major.
+    /// Each prediction is `[n_nodes, n_classes]`, row-major.
     ///
     /// # Errors
     /// Fails when there is nothing to train on, or a network fails.
-    fn predict(&self, architecture: Architecture, graph: &WeightedGraph) -> Result<Vec<f32>, Failure> {
+    fn predict<const N: usize>(&self, networks: [(Architecture, &WeightedGraph); N]) -> Result<[Vec<f32>; N], Failure> {
         let mut fold_of: Vec<Option<usize>> = vec![None; self.nodes.splits.len()];
         for (fold, nodes) in self.folds.iter().enumerate() {
             nodes.iter().for_each(|&node| fold_of[node as usize] = Some(fold));
         }
         let (training, validation) = (self.nodes.members(Split::Train), self.nodes.members(Split::Validation));
         let options = NetworkOptions::default();
-        let operator = GraphOperator::explicit(graph);
-        let whole =
-            Dataset::new(self.features.input(), operator, architecture, options, self.labels, &training, &validation)?;
-        let trained = on_threads(self.folds.len(), |fold| {
-            self.train(fold, &whole.without(|node| fold_of[node as usize] == Some(fold))?)
+        let dataset = |(architecture, graph)| {
+            let (features, operator) = (self.features.input(), GraphOperator::explicit(graph));
+            Dataset::new(features, operator, architecture, options, self.labels, &training, &validation)
+        };
+        let datasets: Vec<Dataset> = networks.into_iter().map(dataset).collect::<Result<_, Failure>>()?;
+        // All of them side by side, so that few threads are idle at the end.
+        let n_folds = self.folds.len();
+        let trained = on_threads(N * n_folds, |number| {
+            let (dataset, fold) = (&datasets[number / n_folds], number % n_folds);
+            self.train(fold, &dataset.without(|node| fold_of[node as usize] == Some(fold))?)
         });
         let trained: Vec<Vec<f32>> = trained.into_iter().collect::<Result<_, Failure>>()?;
+        Ok(std::array::from_fn(|number| self.cross_fitted(&trained[number * n_folds..][..n_folds], &fold_of)))
+    }
+
+    /// What the networks that did not see a node's label say about the node, on average.
+    ///
+    /// # Shapes
+    /// `trained`: what the network without each fold says, `[n_nodes, n_classes]`; `fold_of`: the folds of the nodes that
+    /// the networks are trained on. Returns `[n_nodes, n_classes]`, row-major.
+    fn cross_fitted(&self, trained: &[Vec<f32>], fold_of: &[Option<usize>]) -> Vec<f32> {
         let n_classes = self.labels.n_classes();
         // Of nodes outside of a sample, no network has seen the label.
         let fold_of = match self.members {
             Some(members) => {
                 let mut fold_of_all = vec![None; self.asked.n_nodes()];
-                members.iter().zip(fold_of).for_each(|(&node, fold)| fold_of_all[node as usize] = fold);
+                members.iter().zip(fold_of).for_each(|(&node, &fold)| fold_of_all[node as usize] = fold);
                 fold_of_all
             }
-            None => fold_of,
+            None => fold_of.to_vec(),
         };
         let mut predicted = vec![0.0; fold_of.len() * n_classes];
         for (row, (node, fold)) in predicted.chunks_exact_mut(n_classes).zip(fold_of.into_iter().enumerate()) {
@@ -194,7 +209,7 @@ impl<'a> CrossFit<'a> {
                 row.iter_mut().zip(own).for_each(|(sum, p)| *sum += p / unaware.len() as f32);
             }
         }
-        Ok(predicted)
+        predicted
     }
 
     /// Trains the network that does not see the labels of `fold`, and predicts the classes of all nodes.
@@ -219,21 +234,29 @@ impl<'a> CrossFit<'a> {
 fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>]) -> Result<ClassBeliefs, Error> {
     const TEMPERATURES: [f64; 5] = [0.6, 0.8, 1.0, 1.25, 1.6];
     let n_classes = labels.n_classes();
-    let row = |node: usize, weights: &[f64], temperature: f64| -> Vec<f32> {
+    // Logarithms take longer than all else, and those of a node are the same for all weights and temperatures.
+    let logs_of = |node: usize| -> Vec<f64> {
+        let own = predicted.iter().flat_map(|predicted| &predicted[node * n_classes..][..n_classes]);
+        own.map(|&probability| libm::log(f64::from(probability) + 1e-9)).collect()
+    };
+    let row = |logs_of_networks: &[f64], weights: &[f64], temperature: f64| -> Vec<f32> {
         let mut logs = vec![0.0; n_classes];
-        for (predicted, weight) in predicted.iter().zip(weights) {
-            for (log, &probability) in logs.iter_mut().zip(&predicted[node * n_classes..]) {
-                *log += weight * libm::log(f64::from(probability) + 1e-9) / temperature;
-            }
+        for (of_network, weight) in logs_of_networks.chunks_exact(n_classes).zip(weights) {
+            logs.iter_mut().zip(of_network).for_each(|(log, &own)| *log += weight * own / temperature);
         }
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let total: f64 = logs.iter().map(|log| libm::exp(log - most)).sum();
-        logs.iter().map(|log| (libm::exp(log - most) / total) as f32).collect()
+        let exponentials: Vec<f64> = logs.iter().map(|log| libm::exp(log - most)).collect();
+        let total: f64 = exponentials.iter().sum();
+        exponentials.into_iter().map(|exponential| (exponential / total) as f32).collect()
     };
-    let validation = labels.of_nodes(&nodes.members(Split::Validation));
+    let validation: Vec<(Vec<f64>, u16)> = labels
+        .of_nodes(&nodes.members(Split::Validation))
+        .into_par_iter()
+        .map(|(node, class)| (logs_of(node as usize), class))
+        .collect();
     let loss = |weights: &[f64], temperature: f64| -> f64 {
-        let of = |&(node, class): &(u32, u16)| {
-            -libm::log(f64::from(row(node as usize, weights, temperature)[usize::from(class)]).max(1e-30))
+        let of = |(logs, class): &(Vec<f64>, u16)| {
+            -libm::log(f64::from(row(logs, weights, temperature)[usize::from(*class)]).max(1e-30))
         };
         validation.iter().map(of).sum()
     };
@@ -250,8 +273,8 @@ fn blended(nodes: &Nodes, labels: &Labels, predicted: &[Vec<f32>]) -> Result<Cla
     }
     let (loss, (weights, temperature)) = best;
     tracing::debug!(loss = loss / validation.len() as f64, ?weights, temperature, "classes believed from features");
-    let beliefs = (0..nodes.splits.len()).flat_map(|node| row(node, weights, *temperature)).collect();
-    Ok(ClassBeliefs::new(n_classes, beliefs)?)
+    let of_node = |node| row(&logs_of(node), weights, *temperature);
+    Ok(ClassBeliefs::new(n_classes, (0..nodes.splits.len()).into_par_iter().flat_map_iter(of_node).collect())?)
 }
 
 /// Returns every way to divide so many quarters among `n` weights, from those with the least first weight on.

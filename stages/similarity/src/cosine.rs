@@ -181,6 +181,25 @@ pub(crate) fn add_to_sums(
     }
 }
 
+/// So many values are compared with another one at once.
+const BLOCK: usize = 16;
+
+/// Divides values into blocks to ask [`may_have_larger`], each with the place of its first value.
+pub(crate) fn blocks(values: &[f32]) -> impl Iterator<Item = (u32, &[f32])> {
+    (0..).step_by(BLOCK).zip(values.chunks(BLOCK))
+}
+
+/// Returns false only where none of these values is larger than `least`; a shorter block is not looked at.
+pub(crate) fn may_have_larger(block: &[f32], least: f32) -> bool {
+    let Ok(block) = <&[f32; BLOCK]>::try_from(block) else { return true };
+    // All of them are compared, which vector instructions do faster than a search that may end early.
+    let mut is_larger = false;
+    for &value in block {
+        is_larger |= value > least;
+    }
+    is_larger
+}
+
 /// Iterates over the entries of a sparse matrix, row by row, each as its column and its value.
 pub(crate) fn listed_entries(matrix: &SparseMatrix) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
     (0..matrix.n_rows()).flat_map(|row| {

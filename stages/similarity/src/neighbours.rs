@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use veilgraph_graph::{Construction, WeightedGraph};
 
-use crate::cosine::{Directions, add_to_sums};
+use crate::cosine::{Directions, add_to_sums, blocks, may_have_larger};
 use crate::cosine_join::n_common;
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
@@ -21,7 +21,7 @@ pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usi
         } else {
             directions.cosines_from(node, 0, &mut scratch.sums);
             scratch.sums[node] = 0.0;
-            largest(k, (0..).zip(scratch.sums.iter().copied()))
+            largest_of_all(k, &scratch.sums)
         };
         let node = node as u32;
         others.into_iter().map(|(other, _)| (node.min(other), node.max(other), 1.0)).collect()
@@ -90,29 +90,64 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
     nearest
 }
 
+/// Returns the places of the `k` largest positive values, with these; of equal values, the first ones count.
+fn largest_of_all(k: usize, values: &[f32]) -> Vec<(u32, f32)> {
+    let mut largest = Largest::new(k);
+    for (first, block) in blocks(values) {
+        if may_have_larger(block, largest.least) {
+            (first..).zip(block).for_each(|(place, &value)| largest.take(place, value));
+        }
+    }
+    largest.shortened()
+}
+
 /// Returns the `k` pairs with the largest positive values; of equal values, the first ones count.
 fn largest(k: usize, values: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
-    const KEPT: usize = 256;
-    let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
-    let mut kept: Vec<(u32, f32)> = Vec::with_capacity(k + KEPT);
-    let mut least = 0.0;
-    let shorten = |kept: &mut Vec<(u32, f32)>| {
-        if kept.len() > k && k > 0 {
-            kept.select_nth_unstable_by(k - 1, by_value);
-        }
-        kept.truncate(k);
-        kept.last().map_or(0.0, |_| kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min))
-    };
-    for (other, value) in values {
-        if value > least {
-            kept.push((other, value));
-            if kept.len() == k + KEPT {
-                least = shorten(&mut kept);
+    let mut largest = Largest::new(k);
+    values.for_each(|(other, value)| largest.take(other, value));
+    largest.shortened()
+}
+
+/// The `k` pairs with the largest positive values among those that were taken so far, and some of the others.
+struct Largest {
+    k: usize,
+    kept: Vec<(u32, f32)>,
+    /// No pair with a value up to this is among the largest.
+    least: f32,
+}
+
+impl Largest {
+    /// So many other pairs are kept at most. With more of them it takes longer until few values are larger than `least`.
+    const OTHERS: usize = 32;
+
+    fn new(k: usize) -> Self {
+        Self { k, kept: Vec::with_capacity(k + Self::OTHERS), least: 0.0 }
+    }
+
+    /// Takes one pair more; of equal values, the first must come first.
+    fn take(&mut self, other: u32, value: f32) {
+        if value > self.least {
+            self.kept.push((other, value));
+            if self.kept.len() == self.k + Self::OTHERS {
+                self.shorten();
             }
         }
     }
-    shorten(&mut kept);
-    kept
+
+    fn shorten(&mut self) {
+        let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
+        if self.kept.len() > self.k && self.k > 0 {
+            self.kept.select_nth_unstable_by(self.k - 1, by_value);
+        }
+        self.kept.truncate(self.k);
+        let least = self.kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min);
+        self.least = if self.kept.is_empty() { 0.0 } else { least };
+    }
+
+    fn shortened(mut self) -> Vec<(u32, f32)> {
+        self.shorten();
+        self.kept
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use veilgraph_posterior::{BinLimits, bins_of_cells};
 
 use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
+use crate::cosine::{blocks, may_have_larger};
 use crate::cosine_join::{CosineJoin, JoinScratch, n_common};
 
 /// Says which pairs are searched.
@@ -142,8 +143,10 @@ impl AllPairs {
                 Finder::Join { join, .. } => join.search(node, &mut scratch.join, take),
                 Finder::Plain => {
                     self.directions.cosines_from(node, node + 1, &mut scratch.cosines);
-                    let later = (node as u32 + 1..).zip(&scratch.cosines);
-                    later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
+                    for (first, block) in blocks(&scratch.cosines).filter(|(_, block)| may_have_larger(block, least)) {
+                        let later = (node as u32 + 1 + first..).zip(block);
+                        later.filter(|&(_, &cosine)| cosine > least).for_each(|(other, &cosine)| take(other, cosine));
+                    }
                 }
             }
             row.sort_unstable();

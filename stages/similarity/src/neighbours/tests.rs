@@ -80,9 +80,27 @@ fn ties_go_to_the_first_nodes_however_they_are_met() {
 
 #[test]
 fn of_equal_values_the_first_ones_are_the_largest() {
-    let values = (0..2000).map(|at| (at, [1.0, 3.0, 2.0, 0.0][at as usize % 4]));
-    let mut found = largest(502, values);
-    found.sort_by_key(|&(at, _)| at);
-    let expected: Vec<u32> = (0..2000).filter(|at| at % 4 == 1 || [2, 6].contains(at)).collect();
-    assert_eq!(found.iter().map(|&(at, _)| at).collect::<Vec<_>>(), expected);
+    // The last block is not a whole one.
+    let values: Vec<f32> = (0..2003).map(|at| [1.0, 3.0, 2.0, 0.0][at % 4]).collect();
+    let expected: Vec<u32> = (0..2003).filter(|at| at % 4 == 1 || [2, 6].contains(at)).collect();
+    for mut found in [largest(503, (0..).zip(values.iter().copied())), largest_of_all(503, &values)] {
+        found.sort_by_key(|&(at, _)| at);
+        assert_eq!(found.iter().map(|&(at, _)| at).collect::<Vec<_>>(), expected);
+    }
+    assert!(largest_of_all(0, &values).is_empty() && largest_of_all(3, &[0.0, -1.0]).is_empty());
+}
+
+/// Values that come in no order, of which the largest may be in any block.
+#[test]
+fn the_largest_of_all_are_those_of_a_sorted_list() {
+    let mut rng = StageRng::new(6, "values", 0).fast_stream("values", 0);
+    for n in [1, 15, 16, 17, 500] {
+        let values: Vec<f32> = (0..n).map(|_| rng.random::<f32>() - 0.3).collect();
+        let mut sorted: Vec<(u32, f32)> = (0..).zip(values.iter().copied()).filter(|&(_, value)| value > 0.0).collect();
+        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sorted.truncate(20);
+        let mut found = largest_of_all(20, &values);
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        assert_eq!(found, sorted, "{n} values");
+    }
 }
