@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -108,6 +109,8 @@ pub(crate) fn write_csv(table: &DataFrame, path: &Path) -> anyhow::Result<()> {
 /// Writes a table as Parquet.
 pub(crate) fn write_parquet(table: &mut DataFrame, path: &Path) -> anyhow::Result<()> {
     let wrong = || format!("{}: cannot write", path.display());
-    let written = ParquetWriter::new(File::create(path).with_context(wrong)?).finish(table);
-    anyhow::Context::with_context(written, wrong).map(|_| ())
+    // The footer is written a byte at a time.
+    let mut writer = BufWriter::new(File::create(path).with_context(wrong)?);
+    anyhow::Context::with_context(ParquetWriter::new(&mut writer).finish(table), wrong)?;
+    writer.flush().with_context(wrong)
 }
