@@ -90,6 +90,20 @@ impl AttentionGraph {
         &self.links
     }
 
+    /// Whether every node attends to every node, and each has a share of its attention.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn is_complete(&self) -> bool {
+        let n_nodes = self.links.n_rows();
+        let is_positive = |node| self.links.row(node).1.iter().all(|&weight| weight > 0.0);
+        self.links.n_entries() == n_nodes * n_nodes && (0..n_nodes).all(is_positive)
+    }
+
+    /// Whether the weight of a link also multiplies its message.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    pub(crate) fn double_weight(&self) -> bool {
+        self.double_weight
+    }
+
     /// What every link multiplies its message by, beside the attention: `[links]`.
     #[cfg(any(feature = "cuda", feature = "vulkan"))]
     pub(crate) fn factors(&self) -> Vec<f32> {

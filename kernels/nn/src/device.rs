@@ -1,5 +1,11 @@
 //! Where networks train.
 
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use std::sync::{
+    Once,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use serde::{Deserialize, Serialize};
 
 /// Where networks train.
@@ -118,14 +124,25 @@ fn line_of_error(message: &str) -> &str {
 
 /// Runs what may panic, without printing the panic.
 ///
+/// While any thread does so, no panic of any thread is printed, because a device may work on a thread of its own.
+///
 /// # Errors
 /// The panic's message.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
+    static QUIET: AtomicUsize = AtomicUsize::new(0);
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if QUIET.load(Ordering::Relaxed) == 0 {
+                print(panic);
+            }
+        }));
+    });
+    QUIET.fetch_add(1, Ordering::Relaxed);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-    std::panic::set_hook(hook);
+    QUIET.fetch_sub(1, Ordering::Relaxed);
     result.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
         text.unwrap_or("it gave no reason").to_owned()

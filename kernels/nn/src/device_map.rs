@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive};
 
 use veilgraph_graph::ProductRows;
 
@@ -33,7 +32,7 @@ impl<B: DeviceOps> DeviceMap<B> {
         // A GPU multiplies by a dense matrix faster than the host applies an implicit one. Half of the memory of a
         // batch is left for the models.
         match B::memory(device).and_then(|bytes| map.dense(bytes / 8)) {
-            Some(values) => Self::Dense(from_host::<B>(values, [1, map.n_rows(), map.n_columns()], device)),
+            Some(values) => Self::Dense(B::dense(values, [1, map.n_rows(), map.n_columns()], device)),
             None => Self::Host(map.clone()),
         }
     }
@@ -45,7 +44,7 @@ impl<B: DeviceOps> DeviceMap<B> {
     pub(crate) fn multiply(&self, x: FloatTensor<B>, rows: ProductRows) -> FloatTensor<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, false, x, rows),
-            Self::Dense(matrix) => matmul::<B>(matrix.clone(), x),
+            Self::Dense(matrix) => B::multiply_dense(matrix, false, x),
             Self::Host(map) => on_host::<B>(|x, width| map.apply(x, width, false, rows), x),
             Self::Learned(map) => on_host::<B>(|x, width| map.apply(x, width, false, rows), x),
         }
@@ -58,28 +57,11 @@ impl<B: DeviceOps> DeviceMap<B> {
     pub(crate) fn multiply_adjoint(&self, y: FloatTensor<B>, rows: ProductRows) -> FloatTensor<B> {
         match self {
             Self::Sparse(map) => B::multiply(map, true, y, rows),
-            Self::Dense(matrix) => matmul::<B>(B::float_swap_dims(matrix.clone(), 1, 2), y),
+            Self::Dense(matrix) => B::multiply_dense(matrix, true, y),
             Self::Host(map) => on_host::<B>(|y, width| map.apply(y, width, true, rows), y),
             Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true, rows), y),
         }
     }
-}
-
-/// One matrix times that of every model, as one product: the models' columns stand side by side.
-///
-/// # Shapes
-/// `matrix`: `[1, rows, columns]`; `x`: `[models, columns, width]`. Returns `[models, rows, width]`.
-fn matmul<B: DeviceOps>(matrix: FloatTensor<B>, x: FloatTensor<B>) -> FloatTensor<B> {
-    let [models, columns, width] = shape::<B>(&x);
-    if models == 1 {
-        return B::multiply_dense(matrix, x);
-    }
-    let rows = shape::<B>(&matrix)[1];
-    let x = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(x));
-    let side_by_side = x.swap_dims(0, 1).reshape([1, columns, models * width]);
-    let product = B::multiply_dense(matrix, side_by_side.into_primitive().tensor());
-    let product = Tensor::<B, 3>::from_primitive(TensorPrimitive::Float(product));
-    product.reshape([rows, models, width]).swap_dims(0, 1).into_primitive().tensor()
 }
 
 /// A function of one model's matrix, applied to that of every model on the host.

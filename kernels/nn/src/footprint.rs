@@ -27,8 +27,8 @@ impl Footprint {
         let widest = hidden.max(dataset.n_classes);
         let layers = 8 * n * (hidden * (options.layers - 1) + dataset.n_classes);
         let (links, workers) = match &input.aggregation {
-            // A plane of up to 64 units may work on a node.
-            Aggregation::Attend(graph) => (graph.links().n_entries(), 64 * n),
+            // A plane of up to 64 units may work on a node. Over a complete graph nothing is kept for a link.
+            Aggregation::Attend(graph) if !graph.is_complete() => (graph.links().n_entries(), 64 * n),
             _ => (0, 0),
         };
         let sizes: Vec<usize> = named(shapes.clone()).iter().map(|(_, [rows, columns])| rows * columns).collect();

@@ -17,6 +17,8 @@ mod batch_norm;
 mod dataset;
 mod device;
 mod device_map;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_room;
 mod differentiable;
 mod dropout;
 mod exponential;

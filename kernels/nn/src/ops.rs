@@ -9,11 +9,19 @@ mod cube;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_attention;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_attention_to_all;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_code;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_complete;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_dense;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_dropout;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_links;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_listed;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_products;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
@@ -67,6 +75,10 @@ pub(crate) trait DeviceOps: Backend {
     fn memory(device: &Self::Device) -> Option<u64>;
     /// Copies a matrix to the device.
     fn sparse(map: &Arc<SparseMap>, device: &Self::Device) -> Self::Sparse;
+    /// Copies a dense matrix, row-major `[1, rows, columns]`, to the device.
+    fn dense(values: Vec<f32>, shape: [usize; 3], device: &Self::Device) -> FloatTensor<Self> {
+        from_host::<Self>(values, shape, device)
+    }
     /// Copies links to the device.
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links;
     /// Copies labelled nodes to the device.
@@ -81,12 +93,14 @@ pub(crate) trait DeviceOps: Backend {
     /// # Shapes
     /// `x`: `[models, columns of M, width]`. Returns `[models, rows of M, width]`; the adjoint swaps both.
     fn multiply(map: &Self::Sparse, adjoint: bool, x: FloatTensor<Self>, rows: ProductRows) -> FloatTensor<Self>;
-    /// `M X`, where the device holds every entry of `M`.
+    /// `M X`, or `Mᵀ X` for the adjoint, of every model, where the device holds every entry of `M`.
     ///
     /// # Shapes
-    /// `matrix`: `[1, rows, columns]`; `x`: `[1, columns, width]`. Returns `[1, rows, width]`.
-    fn multiply_dense(matrix: FloatTensor<Self>, x: FloatTensor<Self>) -> FloatTensor<Self> {
-        Self::float_matmul(matrix, x)
+    /// `matrix`: `[1, rows, columns]`; `x`: `[models, columns, width]`. Returns `[models, rows, width]`; the adjoint swaps rows and
+    /// columns.
+    fn multiply_dense(matrix: &FloatTensor<Self>, adjoint: bool, x: FloatTensor<Self>) -> FloatTensor<Self> {
+        let matrix = matrix.clone();
+        Self::float_matmul(if adjoint { Self::float_transpose(matrix) } else { matrix }, x)
     }
     /// `X W` of every model.
     ///

@@ -10,6 +10,8 @@ use veilgraph_contract::{Progress, StageRng};
 use crate::batch::Batch;
 use crate::dataset::Dataset;
 use crate::device::Device;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use crate::device_room::Room;
 use crate::failure::Failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use crate::footprint::Footprint;
@@ -78,31 +80,36 @@ pub fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T
 
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 impl Grid<'_> {
-    /// Trains as many models at once as fit into the memory of the device. A batch that does not fit after all is
-    /// halved; a single model that does not fit fails.
-    ///
-    /// Grids of other tasks wait, since each counts on the whole memory.
+    /// Trains as many models at once as fit into the memory of the device. Grids of other tasks train beside them where there is
+    /// room, and wait otherwise.
     fn as_batches<B: DeviceOps>(&self) -> Vec<Result<Trained, Failure>> {
-        static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let _alone = DEVICE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        static ROOM: Room = Room::new();
         let device = B::Device::default();
-        let network = Network::<B>::new(&self.dataset.input, &device);
         let memory = B::memory(&device).unwrap_or(u64::MAX);
         let footprint = Footprint::of(self.dataset);
-        let mut at_once = footprint.models_at_once(memory).min(self.settings.len());
+        let at_once = footprint.models_at_once(memory).min(self.settings.len());
+        let place = ROOM.take(footprint.bytes.saturating_mul(at_once as u64), memory);
+        tracing::info!(
+            "{at_once} models at once, about {} MiB of {} MiB on the device",
+            footprint.bytes.saturating_mul(at_once as u64) >> 20,
+            memory >> 20
+        );
+        place.run(|| self.batches_of::<B>(at_once, &device))
+    }
+
+    /// Trains so many models at once. A batch that does not fit after all is halved; a single model that does not fit fails.
+    fn batches_of<B: DeviceOps>(&self, mut at_once: usize, device: &B::Device) -> Vec<Result<Trained, Failure>> {
+        let network = Network::<B>::new(&self.dataset.input, device);
         let mut results = Vec::new();
         while results.len() < self.settings.len() {
             let first = results.len();
             let chunk = &self.settings[first..(first + at_once).min(self.settings.len())];
-            tracing::info!(
-                "{} models at once, about {} MiB of {} MiB on the device",
-                chunk.len(),
-                (footprint.bytes * chunk.len() as u64) >> 20,
-                memory >> 20
-            );
-            match crate::device::quietly(|| self.batch(&network, first, chunk, &device)) {
+            match crate::device::quietly(|| self.batch(&network, first, chunk, device)) {
                 Ok(trained) => results.extend(trained),
-                Err(_) if chunk.len() > 1 => at_once = chunk.len().div_ceil(2),
+                Err(_) if chunk.len() > 1 => {
+                    at_once = chunk.len().div_ceil(2);
+                    tracing::info!("the device refused: {at_once} models at once");
+                }
                 Err(reason) => results.push(Err(Failure::Device(reason))),
             }
         }

@@ -10,7 +10,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 use veilgraph_graph::SparseMatrix;
 
-type Device<R> = <R as Runtime>::Device;
+pub(crate) type Device<R> = <R as Runtime>::Device;
 
 /// A sparse matrix in compressed rows.
 ///
@@ -23,19 +23,6 @@ pub(crate) struct Compressed<R: CubeRuntime> {
     pub values: CubeTensor<R>,
     pub n_rows: usize,
     pub n_columns: usize,
-}
-
-/// Links of an attention graph; the pattern is symmetric.
-#[derive(Clone, Debug)]
-pub(crate) struct DeviceLinks<R: CubeRuntime> {
-    pub links: Compressed<R>,
-    /// Weights as they multiply messages.
-    pub factors: CubeTensor<R>,
-    /// The number of every link: the order of links in which shares are given.
-    pub identity: CubeTensor<R>,
-    /// For every link, the number of the one in the other direction.
-    pub reverse: CubeTensor<R>,
-    pub n_links: usize,
 }
 
 /// Labelled nodes.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::ops::{ActivationOps, FloatTensor, FloatTensorOps};
-use burn::tensor::{DType, Tensor, TensorPrimitive};
+use burn::tensor::{DType, Shape, Tensor, TensorPrimitive};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
@@ -11,11 +11,12 @@ use cubecl::server::ComputeServer;
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
 
-use super::buffers::{Compressed, DeviceLabelled, DeviceLinks, empty, entries, place, units, zeros};
+use super::buffers::{DeviceLabelled, empty, place, units, zeros};
+use super::device_links::{DeviceLinks, Kept};
 use super::device_sparse::DeviceSparse;
 use super::device_sums::column_sums;
 use super::{
-    Activation, AttentionInputs, DeviceOps, device_code, device_dropout, device_links, device_products, shape, to_host,
+    Activation, AttentionInputs, DeviceOps, device_code, device_dense, device_dropout, device_products, shape, to_host,
 };
 use crate::activation::Unit;
 use crate::adam::{Corrections, Moments, Rates};
@@ -33,8 +34,7 @@ where
 {
     type Sparse = DeviceSparse<R>;
     type Links = DeviceLinks<R>;
-    /// The share of every link, `[models, links, 1]`.
-    type Shares = CubeTensor<R>;
+    type Shares = Kept<R>;
     type Labelled = DeviceLabelled<R>;
     type Dropouts = CubeTensor<R>;
     type AllRates = CubeTensor<R>;
@@ -49,22 +49,14 @@ where
         DeviceSparse::new(map, device)
     }
 
+    /// Its rows follow each other without gaps, so that no product has to copy it.
+    fn dense(values: Vec<f32>, shape: [usize; 3], device: &Self::Device) -> FloatTensor<Self> {
+        let placed = place(&values, DType::F32, device);
+        CubeTensor::new_contiguous(placed.client, placed.device, Shape::new(shape), placed.handle, DType::F32)
+    }
+
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {
-        let graph = graph.both_ways();
-        let (offsets, columns, weights) = entries(graph.links());
-        // Links that were added have no share of the attention.
-        let weights: Vec<f32> = weights.into_iter().map(|weight| weight.max(0.0)).collect();
-        let n_links = columns.len();
-        let links = Compressed::new([&offsets, &columns], &weights, graph.links().n_columns(), device);
-        let factors: Vec<f32> = graph.factors();
-        let identity: Vec<u32> = (0..n_links as u32).collect();
-        DeviceLinks {
-            links,
-            factors: place(&factors, DType::F32, device),
-            identity: place(&identity, DType::U32, device),
-            reverse: place(&graph.reverse(), DType::U32, device),
-            n_links,
-        }
+        DeviceLinks::new(graph, device)
     }
 
     fn labelled(labelled: &[(u32, u16)], device: &Self::Device) -> Self::Labelled {
@@ -89,8 +81,8 @@ where
         map.multiply(adjoint, x)
     }
 
-    fn multiply_dense(matrix: FloatTensor<Self>, x: FloatTensor<Self>) -> FloatTensor<Self> {
-        device_products::multiply_dense(&matrix, &x)
+    fn multiply_dense(matrix: &FloatTensor<Self>, adjoint: bool, x: FloatTensor<Self>) -> FloatTensor<Self> {
+        device_dense::multiply_dense(matrix, adjoint, x)
     }
 
     fn product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -110,7 +102,8 @@ where
         inputs: &AttentionInputs<Self>,
         _: Option<&[u32]>,
     ) -> (FloatTensor<Self>, Self::Shares) {
-        device_links::attend(graph, inputs)
+        let kept = graph.attend(inputs);
+        (kept.output.clone(), kept)
     }
 
     fn attend_gradient(
@@ -119,7 +112,7 @@ where
         shares: Self::Shares,
         gradient: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3] {
-        device_links::attend_gradient(graph, inputs, shares, gradient)
+        graph.attend_gradient(inputs, shares, gradient)
     }
 
     fn activate(x: FloatTensor<Self>, activation: &Activation<Self>) -> FloatTensor<Self> {

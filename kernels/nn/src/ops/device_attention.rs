@@ -191,6 +191,6 @@ fn largest(value: f32, #[comptime] by_plane: bool) -> f32 {
 
 /// LeakyReLU.
 #[cube]
-fn leaky(score: f32) -> f32 {
+pub(super) fn leaky(score: f32) -> f32 {
     select(score > 0.0f32, score, NEGATIVE_SLOPE * score)
 }

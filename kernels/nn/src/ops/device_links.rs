@@ -1,109 +1,62 @@
-//! Attention over the links of a graph on a GPU.
+//! Links of an attention graph on a GPU, in the form in which they are attended along fastest.
 
 use burn_cubecl::CubeRuntime;
-use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use cubecl::features::Plane;
-use cubecl::prelude::*;
 
-use super::buffers::{Compressed, DeviceLinks, empty, units};
-use super::device_attention;
-
-/// Models for which one unit of a sum over links works. Of 1, 2, 4 and 8, this was the fastest on an H200.
-const MODELS_PER_UNIT: usize = 2;
+use super::buffers::Device;
+use super::device_complete::CompleteLinks;
+use super::device_listed::{self, ListedLinks};
+use crate::attention::AttentionGraph;
 
 /// Features, source scores and target scores, as in [`AttentionInputs`](super::AttentionInputs).
-type Inputs<R> = [CubeTensor<R>; 3];
+pub(super) type Inputs<R> = [CubeTensor<R>; 3];
 
-/// The output of attention, `[models, n, width]`, and the share of every link, `[models, links, 1]`.
-pub(super) fn attend<R: CubeRuntime>(graph: &DeviceLinks<R>, inputs: &Inputs<R>) -> (CubeTensor<R>, CubeTensor<R>) {
-    let [models, n_nodes, _] = inputs[0].meta.shape().dims::<3>();
-    let [x, sources, targets] = inputs.clone().map(into_contiguous);
-    let shares = empty(&x, [models, graph.n_links, 1]);
-    let Compressed { offsets, columns, values, .. } = graph.links.clone();
-    let Workers { per_node, by_plane } = Workers::new(graph, &x);
-    let (client, count, dim) = units(&x, models * n_nodes * per_node);
-    let [offsets, columns, weights, sources, targets, to] =
-        [offsets, columns, values, sources, targets, shares.clone()].map(CubeTensor::into_array_arg);
-    device_attention::attention::launch::<R>(
-        &client, count, dim, offsets, columns, weights, sources, targets, to, by_plane,
-    );
-    (gather(graph, &graph.identity, &shares, x), shares)
+/// Links of an attention graph.
+#[derive(Clone, Debug)]
+pub(crate) enum DeviceLinks<R: CubeRuntime> {
+    /// Some pairs of nodes.
+    Listed(Box<ListedLinks<R>>),
+    /// Every pair.
+    Complete(Box<CompleteLinks<R>>),
 }
 
-/// Gradients by features, source scores and target scores, from the shares and the gradient of the output.
-pub(super) fn attend_gradient<R: CubeRuntime>(
-    graph: &DeviceLinks<R>,
-    inputs: &Inputs<R>,
-    shares: CubeTensor<R>,
-    gradient: CubeTensor<R>,
-) -> [CubeTensor<R>; 3] {
-    let [models, n_nodes, width] = inputs[0].meta.shape().dims::<3>();
-    let gradient = into_contiguous(gradient);
-    let on_features = gather(graph, &graph.reverse, &shares, gradient.clone());
-    let changes = empty(&gradient, [models, graph.n_links, 1]);
-    let [on_sources, on_targets] = [(); 2].map(|()| empty(&gradient, [models, n_nodes, 1]));
-    let Compressed { offsets, columns, .. } = graph.links.clone();
-    let Workers { per_node, by_plane } = Workers::new(graph, &gradient);
-    let (client, count, dim) = units(&gradient, models * n_nodes * per_node);
-    let mut all = SequenceArg::new();
-    for input in inputs.clone().into_iter().chain([shares, gradient.clone()]) {
-        all.push(into_contiguous(input).into_array_arg());
+/// What attention keeps for its gradient.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<R: CubeRuntime> {
+    /// `[models, n, width]`.
+    pub output: CubeTensor<R>,
+    /// The share of every link, `[models, links, 1]`; of every pair, only by what the shares of each node are divided, `[models, n, 1]`.
+    pub shares: CubeTensor<R>,
+}
+
+impl<R: CubeRuntime> DeviceLinks<R> {
+    /// Copies links to the device.
+    pub(super) fn new(graph: &AttentionGraph, device: &Device<R>) -> Self {
+        if graph.is_complete() {
+            Self::Complete(Box::new(CompleteLinks::new(graph, device)))
+        } else {
+            Self::Listed(Box::new(ListedLinks::new(graph, device)))
+        }
     }
-    let [from, factors, to, totals] =
-        [offsets.clone(), graph.factors.clone(), changes.clone(), on_targets.clone()].map(CubeTensor::into_array_arg);
-    let columns = columns.into_array_arg();
-    device_attention::score_gradient::launch::<R>(
-        &client, count, dim, from, columns, factors, all, to, totals, width, by_plane,
-    );
-    let (client, count, dim) = units(&gradient, models * n_nodes);
-    let [offsets, reverse, changes, to] =
-        [offsets, graph.reverse.clone(), changes, on_sources.clone()].map(CubeTensor::into_array_arg);
-    device_attention::sum_links::launch::<R>(&client, count, dim, offsets, reverse, changes, to);
-    [on_features, on_sources, on_targets]
-}
 
-/// Who walks the links of a node.
-struct Workers {
-    /// Units for each model and node.
-    per_node: usize,
-    /// Whether they are a plane, in place of a single unit.
-    by_plane: bool,
-}
-
-impl Workers {
-    /// A plane where half of its units or more have a link to work on, the size of planes is known beforehand, and planes
-    /// can add up values after loops that are longer for some of their units.
-    fn new<R: CubeRuntime>(graph: &DeviceLinks<R>, beside: &CubeTensor<R>) -> Self {
-        let properties = beside.client.properties();
-        let hardware = &properties.hardware;
-        let size = hardware.plane_size_max as usize;
-        let is_able =
-            [Plane::Ops, Plane::NonUniformControlFlow].iter().all(|&it| properties.features.plane.contains(it));
-        let is_known = hardware.plane_size_min as usize == size;
-        let by_plane = is_able && is_known && 2 * graph.n_links >= size * graph.links.n_rows;
-        Self { per_node: if by_plane { size } else { 1 }, by_plane }
+    /// The output of attention, and what else its gradient needs.
+    pub(super) fn attend(&self, inputs: &Inputs<R>) -> Kept<R> {
+        match self {
+            Self::Listed(links) => device_listed::attend(links, inputs),
+            Self::Complete(links) => links.attend(inputs),
+        }
     }
-}
 
-/// `Σ_e shares[order[e]] factors[order[e]] x[columns[e]]` over the links of every node.
-fn gather<R: CubeRuntime>(
-    graph: &DeviceLinks<R>,
-    order: &CubeTensor<R>,
-    shares: &CubeTensor<R>,
-    x: CubeTensor<R>,
-) -> CubeTensor<R> {
-    let [models, n_nodes, width] = x.meta.shape().dims::<3>();
-    let out = empty(&x, [models, n_nodes, width]);
-    let at_once = models.min(MODELS_PER_UNIT);
-    let (client, count, dim) = units(&x, models.div_ceil(at_once) * n_nodes * width);
-    let Compressed { offsets, columns, .. } = graph.links.clone();
-    let (order, factors, shares) = (order.clone(), graph.factors.clone(), shares.clone());
-    let [offsets, columns, order, factors, shares, x] =
-        [offsets, columns, order, factors, shares, x].map(CubeTensor::into_array_arg);
-    let to = out.clone().into_array_arg();
-    device_attention::gather::launch::<R>(
-        &client, count, dim, offsets, columns, order, factors, shares, x, to, width, at_once,
-    );
-    out
+    /// Gradients by features, source scores and target scores, from what was kept and the gradient of the output.
+    pub(super) fn attend_gradient(
+        &self,
+        inputs: &Inputs<R>,
+        kept: Kept<R>,
+        gradient: CubeTensor<R>,
+    ) -> [CubeTensor<R>; 3] {
+        match self {
+            Self::Listed(links) => device_listed::attend_gradient(links, inputs, kept.shares, gradient),
+            Self::Complete(links) => links.attend_gradient(inputs, kept, gradient),
+        }
+    }
 }

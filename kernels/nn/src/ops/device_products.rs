@@ -1,41 +1,13 @@
-//! Products of dense matrices on a GPU, in 32-bit floating point.
-//!
-//! Tensor cores are not used, because they round the factors to ten bits of mantissa (docs/decisions.md).
+//! Products of the narrow matrices of each model on a GPU.
 
 use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
-use cubek::matmul::definition::{MatmulElems, MatmulGlobalElems};
-use cubek::matmul::launch::{Strategy, launch_ref};
-use cubek::std::InputBinding;
 
 use super::buffers::{empty, units};
 use super::device_sums::{block_sums, rows_per_block};
-
-/// `M X` of two large matrices.
-///
-/// # Shapes
-/// `matrix`: `[1, rows, columns]`; `x`: `[1, columns, width]`. Returns `[1, rows, width]`.
-pub(super) fn multiply_dense<R: CubeRuntime>(matrix: &CubeTensor<R>, x: &CubeTensor<R>) -> CubeTensor<R> {
-    let ([_, rows, _], [_, _, width]) = (matrix.meta.shape().dims::<3>(), x.meta.shape().dims::<3>());
-    let out = empty(x, [1, rows, width]);
-    let client = x.client.clone();
-    let float = DType::F32.into();
-    let launch = |strategy: Strategy| {
-        let [matrix, x] = [matrix, x].map(|factor| InputBinding::new(factor.clone().binding(), float));
-        let mut elements = MatmulElems::from_globals(&MatmulGlobalElems { lhs: float, rhs: float, out: float });
-        launch_ref(&strategy, &client, matrix, x, out.clone().binding(), &mut elements)
-    };
-    // The default strategy takes tensor cores where there are any. The naive one runs on every device.
-    if let Err(error) = launch(Strategy::SimpleUnit(Default::default())) {
-        tracing::debug!("products of dense matrices are naive on this device: {error:?}");
-        launch(Strategy::Naive)
-            .unwrap_or_else(|error| panic!("a product of dense matrices cannot be started: {error:?}"));
-    }
-    out
-}
 
 /// `X W` of every model. The matrices are as narrow as layers, so that one unit per number suffices.
 ///

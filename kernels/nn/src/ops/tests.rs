@@ -82,6 +82,22 @@ const ATTENTION_ONE_WAY: [&str; 4] = [
     "on targets over links in one direction",
 ];
 
+const ATTENTION_TO_ALL: [&str; 4] = ["attend to all", "on features to all", "on sources to all", "on targets to all"];
+const ATTENTION_TO_ALL_WIDE: [&str; 4] = [
+    "attend to all with many features",
+    "on features to all with many features",
+    "on sources to all with many features",
+    "on targets to all with many features",
+];
+
+/// A positive weight of every node for every other one: for a symmetric matrix the same as the other's for it.
+fn all_pairs(is_symmetric: bool) -> veilgraph_graph::SparseMatrix {
+    let weight = |i: usize, j: usize| 0.001 + ((i * 31 + j * 17) % 97) as f32 / 97.0;
+    let weight = |i: usize, j: usize| if is_symmetric { weight(i.min(j), i.max(j)) } else { weight(i, j) };
+    let row = |i| (0..NODES).filter(|&j| j != i).map(|j| (j as u32, weight(i, j))).collect();
+    matrix(NODES, (0..NODES).map(row))
+}
+
 /// What a backend computes with every operation, one after the other.
 fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let device = Default::default();
@@ -119,27 +135,28 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let ordinary = noise(models * NODES, 3);
     let raised = ordinary.iter().enumerate().map(|(at, score)| if at % NODES < 100 { *score } else { score + 100.0 });
     let raised: Vec<f32> = raised.collect();
-    for (names, weights, sources) in [
-        (ATTENTION, weights, &ordinary),
-        (ATTENTION_OVER_MANY, many.clone(), &ordinary),
-        (ATTENTION_ONE_WAY, one_way, &raised),
+    for (names, weights, sources, width, double_weight) in [
+        (ATTENTION, weights, &ordinary, width, true),
+        (ATTENTION_OVER_MANY, many.clone(), &ordinary, width, true),
+        (ATTENTION_ONE_WAY, one_way, &raised, width, true),
+        (ATTENTION_TO_ALL, all_pairs(false), &ordinary, width, true),
+        (ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, false),
     ] {
-        let attention = Arc::new(AttentionGraph::new(&weights, true));
+        let attention = Arc::new(AttentionGraph::new(&weights, double_weight));
         let links = B::links(&attention, &device);
         let scores = |values: &[f32]| on::<B>(values, [models, NODES, 1]);
-        let inputs = [shaped(&x), scores(sources), scores(&noise(models * NODES, 4))];
+        let features = |salt| on::<B>(&noise(models * NODES * width, salt), [models, NODES, width]);
+        let inputs = [features(1), scores(sources), scores(&noise(models * NODES, 4))];
         let (output, shares) = B::attend(&links, &inputs, None);
-        let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, shaped(&upstream));
+        let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, features(5));
         let tensors = [output, on_features, on_sources, on_targets];
         found.extend(names.into_iter().zip(tensors.map(to_host::<B>)));
     }
 
-    let square = noise(NODES * NODES, 6);
-    let [matrix, columns] =
-        [(&square, NODES), (&x, width)].map(|(values, width)| on::<B>(&values[..NODES * width], [1, NODES, width]));
-    found.push(("dense product", to_host::<B>(B::multiply_dense(matrix.clone(), columns.clone()))));
-    let adjoint = B::float_swap_dims(matrix, 1, 2);
-    found.push(("adjoint of the dense product", to_host::<B>(B::multiply_dense(adjoint, columns))));
+    let matrix = B::dense(noise(NODES * 70, 6), [1, NODES, 70], &device);
+    let product = B::multiply_dense(&matrix, false, on::<B>(&noise(models * 70 * 13, 10), [models, 70, 13]));
+    found.push(("dense product", to_host::<B>(product.clone())));
+    found.push(("adjoint of the dense product", to_host::<B>(B::multiply_dense(&matrix, true, product))));
     let weight = on::<B>(&noise(models * width * 3, 7), [models, width, 3]);
     let product = B::product(shaped(&x), weight.clone());
     found.push(("product", to_host::<B>(product.clone())));
