@@ -163,10 +163,13 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
     let bit = "mechanism = \"one-bit\"\nepsilon = 1\n";
     let multi = "mechanism = \"multi-bit\"\nepsilon = 1\n";
     let averaged = format!("{small}[privatize.features]\n{bit}[estimate.features]\nhops = 2\n");
+    let response = "mechanism = \"randomized-response\"\nepsilon = 1";
+    let solitude = "mechanism = \"solitude\"\nepsilon = 4";
+    let rr = "[privatize.links]\nmechanism = \"rr\"\nepsilon = 4\n";
+    let free = "[ingest.synthetic]\nnodes = 60\n[privatize.features]\nmechanism = \"feature-free\"\n";
     let attack = |what, name: &str, words| {
         let canaries = if name.starts_with("canary") { "canaries = 50\n" } else { "" };
-        let links = "[privatize.links]\nmechanism = \"rr\"\nepsilon = 4\n";
-        of(what, format!("{averaged}{links}[audit]\nattacks = [\"{name}\"]\n{canaries}"), 2, words)
+        of(what, format!("{averaged}{rr}[audit]\nattacks = [\"{name}\"]\n{canaries}"), 2, words)
     };
     vec![
         features("an empty range", &format!("{bit}range = [1, 0]"), 2, vec!["range = [1, 0] is empty"]),
@@ -215,7 +218,7 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
                 "{small}[ingest]\nnormalize = \"min-max\"\n[privatize.features]\n{bit}\n[privatize.links]\nepsilon = 4"
             ),
             2,
-            vec!["normalize = \"none\"", "declare their range"],
+            vec!["normalize = \"none\"", "`range`"],
         ),
         of(
             "features averaged over links that are learned",
@@ -225,9 +228,43 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
         ),
         of(
             "labels averaged over links that are learned",
-            format!("{small}labels = \"drop\"\n[privatize.links]\nmechanism = \"solitude\"\nepsilon = 4"),
+            format!("{small}labels = \"drop\"\n[privatize.labels]\n{response}\n[privatize.links]\n{solitude}"),
             2,
-            vec!["labels = \"drop\"", "leave one out"],
+            vec!["c.toml:8: train.labels", "`drop`", "leave one out"],
+        ),
+        of(
+            "a substitute averaged over links that are learned",
+            format!("{free}[privatize.links]\n{solitude}"),
+            2,
+            vec!["estimate.features.hops", "(8 hops)"],
+        ),
+        of(
+            "an influence of averaged substitutes",
+            format!(
+                "{free}[estimate.features]\nsubstitute = \"one-hot-degree\"\n{rr}[audit]\nattacks = [\"linkteller\"]"
+            ),
+            2,
+            vec!["`linkteller`", "8 hops"],
+        ),
+        of(
+            "beliefs beside averaged substitutes",
+            format!("{free}[estimate]\nmethod = \"best\"\n[train]\nbeliefs = true\n[privatize.links]\nepsilon = 4"),
+            2,
+            vec!["train.beliefs", "hops averages all of them"],
+        ),
+        of(
+            "an influence of rescaled features",
+            format!(
+                "{small}[estimate.features]\nrescale = \"root-mean-square\"\n{rr}[audit]\nattacks = [\"linkteller\"]"
+            ),
+            2,
+            vec!["`linkteller`", "leave `rescale` out"],
+        ),
+        of(
+            "random features without a column",
+            format!("{free}[estimate.features]\nsubstitute = \"random\"\ndimension = 0\n{rr}"),
+            2,
+            vec!["dimension must be at least 1"],
         ),
         attack("an influence of averaged features", "linkteller", vec!["`linkteller`", "single nodes", "hops = 0"]),
         attack("neighbourhoods with averaged features", "inductive", vec!["`inductive`", "single nodes", "hops = 0"]),
@@ -665,4 +702,15 @@ fn a_mistake_in_one_of_several_tables_is_told_with_its_own_line() {
     lab.write("c.toml", own);
     let answer = lab.call(&["plan", "c.toml"]);
     assert!(answer.status == 2 && answer.err.contains("c.toml:3: train.epochs: "), "{}", answer.err);
+}
+
+#[test]
+fn nothing_is_averaged_over_learned_links_where_labels_are_true() {
+    let small = "[ingest.synthetic]\nnodes = 60\nclasses = 3\nfeatures = 20\nwords = 4\n[privatize.links]\n\
+                 mechanism = \"solitude\"\nepsilon = 4\n";
+    for fields in ["[train]\nlabels = \"drop\"", "[estimate.features]\nrescale = \"root-mean-square\""] {
+        let lab = Lab::with("c.toml", synthetic(&format!("{small}{fields}")));
+        let answer = lab.call(&["plan", "c.toml"]);
+        assert_eq!(answer.status, 0, "{fields}: {}", answer.err);
+    }
 }

@@ -222,8 +222,8 @@ fn references_need_no_features_and_know_their_graph() {
     let scored = rows(&document["metrics"]).filter(|score| score["metric"] == "accuracy");
     assert_eq!(scored.count(), 8, "four substitutes over two graphs");
     assert!(ledger(&lab).iter().all(|row| row["target"] != "feature"), "nothing is asked about features");
-    let soft = lab.call(&["run", "config.toml", "--set", "construct.variant=soft"]);
-    assert!(soft.status == 1 && soft.err.contains("one-hot degrees need a graph of listed links"), "{}", soft.err);
+    let soft = lab.call(&["plan", "config.toml", "--set", "construct.variant=soft"]);
+    assert!(soft.status == 2 && soft.err.contains("one-hot-degree counts listed links"), "{}", soft.err);
 }
 
 /// The most frequent class follows from the labels, so that features and links that are swept have one such floor.

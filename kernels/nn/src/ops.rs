@@ -28,6 +28,8 @@ mod device_products;
 mod device_sparse;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod device_sums;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod device_tiles;
 mod host;
 #[cfg(all(test, any(feature = "cuda", feature = "vulkan")))]
 mod tests;
@@ -73,6 +75,9 @@ pub(crate) trait DeviceOps: Backend {
 
     /// Bytes that a batch may take on a GPU; none on the host, where models train one by one.
     fn memory(device: &Self::Device) -> Option<u64>;
+    /// Gives memory back that the values of a grid have left.
+    #[cfg(any(feature = "cuda", feature = "vulkan"))]
+    fn free_unused(_: &Self::Device) {}
     /// Copies a matrix to the device.
     fn sparse(map: &Arc<SparseMap>, device: &Self::Device) -> Self::Sparse;
     /// Copies a dense matrix, row-major `[1, rows, columns]`, to the device.

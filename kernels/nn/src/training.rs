@@ -88,24 +88,44 @@ impl Grid<'_> {
         let memory = B::memory(&device).unwrap_or(u64::MAX);
         let footprint = Footprint::of(self.dataset);
         let at_once = footprint.models_at_once(memory).min(self.settings.len());
-        let place = ROOM.take(footprint.bytes.saturating_mul(at_once as u64), memory);
-        tracing::info!(
-            "{at_once} models at once, about {} MiB of {} MiB on the device",
-            footprint.bytes.saturating_mul(at_once as u64) >> 20,
-            memory >> 20
-        );
-        place.run(|| self.batches_of::<B>(at_once, &device))
+        let bytes = footprint.bytes.saturating_mul(at_once as u64);
+        tracing::info!("{at_once} models at once, about {} MiB of {} MiB on the device", bytes >> 20, memory >> 20);
+        let mut results = Vec::new();
+        // What the device refuses beside other grids is tried again alone.
+        for (bytes, is_alone) in [(bytes, false), (u64::MAX, true)] {
+            if results.len() < self.settings.len() {
+                ROOM.take(bytes, memory).run(|| {
+                    self.train_batches::<B>(&mut results, at_once, is_alone, &device);
+                    B::free_unused(&device);
+                });
+            }
+        }
+        results
     }
 
-    /// Trains so many models at once. A batch that does not fit after all is halved; a single model that does not fit fails.
-    fn batches_of<B: DeviceOps>(&self, mut at_once: usize, device: &B::Device) -> Vec<Result<Trained, Failure>> {
-        let network = Network::<B>::new(&self.dataset.input, device);
-        let mut results = Vec::new();
+    /// Trains what has no result yet, so many models at once. Where the device refuses a batch, this ends beside other grids; alone, the
+    /// batch is halved, and a single model that does not fit fails.
+    fn train_batches<B: DeviceOps>(
+        &self,
+        results: &mut Vec<Result<Trained, Failure>>,
+        mut at_once: usize,
+        is_alone: bool,
+        device: &B::Device,
+    ) {
+        let network = match crate::device::quietly(|| Network::<B>::new(&self.dataset.input, device)) {
+            Ok(network) => network,
+            Err(_) if !is_alone => return,
+            Err(reason) => {
+                let left = results.len()..self.settings.len();
+                return results.extend(left.map(|_| Err(Failure::Device(reason.clone()))));
+            }
+        };
         while results.len() < self.settings.len() {
             let first = results.len();
             let chunk = &self.settings[first..(first + at_once).min(self.settings.len())];
             match crate::device::quietly(|| self.batch(&network, first, chunk, device)) {
                 Ok(trained) => results.extend(trained),
+                Err(_) if !is_alone => return,
                 Err(_) if chunk.len() > 1 => {
                     at_once = chunk.len().div_ceil(2);
                     tracing::info!("the device refused: {at_once} models at once");
@@ -113,7 +133,6 @@ impl Grid<'_> {
                 Err(reason) => results.push(Err(Failure::Device(reason))),
             }
         }
-        results
     }
 }
 

@@ -175,6 +175,7 @@ impl<'a> CrossFit<'a> {
         // All of them side by side, so that few threads are idle at the end.
         let n_folds = self.folds.len();
         let trained = on_threads(N * n_folds, |number| {
+            self.progress.report(number as u64, (N * n_folds) as u64);
             let (dataset, fold) = (&datasets[number / n_folds], number % n_folds);
             self.train(fold, &dataset.without(|node| fold_of[node as usize] == Some(fold))?)
         });
@@ -216,7 +217,6 @@ impl<'a> CrossFit<'a> {
     fn train(&self, fold: usize, dataset: &Dataset) -> Result<Vec<f32>, Failure> {
         let setting = setting(Purpose::Belief, self.folds.iter().map(Vec::len).sum(), fold as u64);
         let progress = Progress::none();
-        self.progress.report(fold as u64, self.folds.len() as u64);
         let mut models = train(dataset, &[setting], schedule(), Device::Cpu, self.rng, &progress);
         let model = models.remove(0)?;
         if self.members.is_none() {

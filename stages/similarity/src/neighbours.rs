@@ -73,6 +73,7 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
         let rest = rests[taken];
         let candidates = met.iter().filter(|&&other| other as usize != node);
         let cosine = |other: u32| directions.cosine_with(weights, other as usize);
+        // Of equal sums, any may come first: whichever pairs these are, the least of their cosines is a bound.
         let first = largest(k, candidates.clone().map(|&other| (other, sums[other as usize])));
         let least = first.iter().map(|&(other, _)| cosine(other)).fold(f32::INFINITY, f32::min);
         let least = if first.len() < k { 0.0 } else { least };

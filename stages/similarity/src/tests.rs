@@ -2,6 +2,7 @@ use veilgraph_contract::Artifact;
 use veilgraph_graph::{ClassBeliefs, DenseMatrix, FeatureMatrix, SparseMatrix, Split};
 
 use super::*;
+use crate::bins::COSINE_CELLS;
 
 /// Sixty nodes of two classes have words of their class and other words; every third node is for training.
 fn inputs() -> (Nodes, Features, Labels) {
@@ -34,6 +35,20 @@ fn cosine(features: &Features, i: usize, j: usize) -> f64 {
     let length = |node: usize| matrix.row(node).0.iter().map(|&word| weight(word).powi(2)).sum::<f64>().sqrt();
     let common = matrix.row(i).0.iter().filter(|word| matrix.row(j).0.contains(word));
     common.map(|&word| weight(word).powi(2)).sum::<f64>() / (length(i) * length(j))
+}
+
+#[test]
+fn a_cosine_lies_in_the_interval_that_ends_above_it() {
+    let last = (COSINE_CELLS - 1) as f32;
+    let mut cosines = vec![0.0, -0.0, -0.5, 1.0, 1.0 + f32::EPSILON, f32::MIN_POSITIVE, f32::NAN];
+    for cell in 0..COSINE_CELLS {
+        let end = cell as f32 / last;
+        cosines.extend([end.next_down(), end, end.next_up()]);
+    }
+    for cosine in cosines {
+        let expected = ((cosine * last).ceil() as usize).min(COSINE_CELLS - 1);
+        assert_eq!(bins::cosine_cell(cosine), expected, "{cosine:e}");
+    }
 }
 
 #[test]

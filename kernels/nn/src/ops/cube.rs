@@ -45,6 +45,10 @@ where
         Some(2 * R::client(device).properties().memory.max_page_size)
     }
 
+    fn free_unused(device: &Self::Device) {
+        R::client(device).memory_cleanup();
+    }
+
     fn sparse(map: &Arc<SparseMap>, device: &Self::Device) -> Self::Sparse {
         DeviceSparse::new(map, device)
     }

@@ -7,10 +7,9 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
 use super::buffers::{Device, empty, place};
-use super::device_attention_to_all::{
-    FeaturesLaunch, MOST_WIDE, UNITS, attend_to_all, gradient_by_sources, gradient_by_targets,
-};
+use super::device_attention_to_all::{attend_to_all, gradient_by_sources, gradient_by_targets};
 use super::device_links::{Inputs, Kept};
+use super::device_tiles::{FeaturesLaunch, MOST_WIDE, UNITS};
 use crate::attention::AttentionGraph;
 
 /// The weight of every pair of nodes.

@@ -14,7 +14,7 @@ pub(crate) struct RunArguments {
     /// The experiment; `run`, `plan` and `report` take several.
     #[arg(required = true, value_name = "CONFIG")]
     pub configs: Vec<PathBuf>,
-    /// Stop after this stage.
+    /// Stop after this stage; the whole config is checked nevertheless.
     #[arg(long, value_parser = veilgraph_runner::task::STAGES)]
     pub until: Option<String>,
     /// Folder of the datasets (default: the config's own folder).

@@ -180,12 +180,14 @@ fn refuse_learned_links(plan: &Plan, networks: &[Branch]) -> Result<(), ConfigEr
 
 /// Refuses networks that read features of a whole neighbourhood, for an attack that changes or gives those of single nodes.
 fn refuse_averaged_features(plan: &Plan, networks: &[Branch], attack: &str) -> Result<(), ConfigError> {
-    if networks.iter().all(|network| network.propagation == Propagation::default()) {
+    let Some(network) = networks.iter().find(|network| network.propagation != Propagation::default()) else {
         return Ok(());
-    }
+    };
+    let hops = network.propagation.hops;
     let problem = format!(
-        "`{attack}` asks about the features of single nodes, and here they are averaged over the graph or rescaled before the \
-         network reads them; set [estimate.features] hops = 0 and leave `rescale` out, or leave the attack out"
+        "`{attack}` asks about the features of single nodes, and in a part of this config they are averaged over {hops} hops or \
+         rescaled before a network reads them (feature-free averages over 8 hops unless `hops` says otherwise); set \
+         [estimate.features] hops = 0 and leave `rescale` out, or leave the attack out of that part"
     );
     Err(plan.config.error(&format!("{TABLE}.attacks"), &problem))
 }

@@ -46,8 +46,8 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
             nothing_public_follows_from_private(plan, params)?;
         }
         if params.withhold_features && params.has_features() && params.normalize == Normalize::MinMax {
-            let problem = "min-max scales the features of a node by those of all others, which nobody knows where features are \
-                           private; set normalize = \"none\", and declare their range in [privatize.features]";
+            let problem = "min-max scales the features of a node by those of all others, which it does not know where features \
+                           are private; set normalize = \"none\" (a mechanism for features has a field `range`)";
             return Err(plan.config.error("ingest.normalize", problem));
         }
         let files = files(plan, params)?;

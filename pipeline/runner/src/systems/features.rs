@@ -155,6 +155,11 @@ fn substituted(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigErro
 /// Features that are read off a graph, where these take the place of others.
 pub(super) fn on_graphs(plan: &mut Plan, graphs: Vec<Branch>) -> Result<Vec<Branch>, ConfigError> {
     let of = |mut graph: Branch| match graph.degree_features.take() {
+        Some(_) if graph.variant == "soft" => {
+            let problem =
+                "one-hot-degree counts listed links, and a soft graph lists none; choose another variant or substitute";
+            Err(plan.config.error("estimate.features.substitute", problem))
+        }
         Some(SweptCell { choices, params }) => {
             let run = Run { table: ESTIMATE, ..Run::default() };
             plan.run::<DegreeFeatures>(&[&graph.with(&choices)], &params, run)

@@ -1,6 +1,7 @@
 //! Networks on the graphs: they classify nodes or predict links. Every grid is searched, trained and scored.
 
 mod beliefs;
+mod learned_links;
 mod link_prediction;
 mod majority;
 mod search;
@@ -94,13 +95,8 @@ fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigErr
             plan.warn(format!("{}: {wanted}; {remedy} (docs/config.md, `substitute`)", trials[0].dataset));
             continue;
         }
-        let hops = trials[0].propagation.hops;
-        if traits.is_learned && hops > 0 {
-            let problem = format!(
-                "solitude learns links while it trains, so that features cannot be averaged over them ({hops} hops) before; set \
-                 hops = 0, or leave solitude to a config of its own"
-            );
-            return Err(plan.config.error("estimate.features.hops", &problem));
+        if traits.is_learned {
+            learned_links::refuse_averages(plan, &trials[0], cells)?;
         }
         for cell in cells.iter() {
             trained.extend(train(plan, &trials, cell)?);
@@ -222,10 +218,6 @@ fn cells(plan: &mut Plan, traits: GraphTraits, is_searched: bool) -> Result<Vec<
             return Err("search = \"halving\" keeps the better settings for the next trial of a search; give \
                         search_trials, two or more of them, or remove `search`"
                 .to_owned());
-        }
-        if is_learned && params.labels == LabelUse::Drop {
-            let problem = "labels = \"drop\" averages labels over links, and solitude learns its links; leave one out";
-            return Err(problem.to_owned());
         }
         if is_learned && params.model == Architecture::Gat {
             return Err("solitude learns links for gcn and graphsage (its published figures with gat are numerical \

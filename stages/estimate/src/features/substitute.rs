@@ -100,12 +100,17 @@ impl Stage for SubstituteFeatures {
     type Outputs = (EstimatedFeatures,);
     type Error = Error;
 
+    fn check_params(params: &SubstituteParams) -> Result<(), Error> {
+        if params.dimension == Some(0) { Err(Error::Dimension) } else { Ok(()) }
+    }
+
     fn run(
         (nodes,): Self::Inputs,
         params: &SubstituteParams,
         rng: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
+        Self::check_params(params)?;
         let n_nodes = nodes.splits.len();
         let values = match params.substitute {
             Substitute::Random => random(n_nodes, params.dimension.unwrap_or(RANDOM_COLUMNS), rng)?,
@@ -159,9 +164,6 @@ fn one_hot(n_columns: usize, columns: &[u32]) -> Result<FeatureMatrix, Error> {
 
 /// Standard normal numbers, of which each node has a stream of its own.
 fn random(n_nodes: usize, n_columns: usize, rng: &StageRng) -> Result<FeatureMatrix, Error> {
-    if n_columns == 0 {
-        return Err(Error::Dimension);
-    }
     let rows: Vec<Vec<f32>> = (0..n_nodes)
         .into_par_iter()
         .map(|node| {
