@@ -250,8 +250,8 @@ fn all_pairs(graph: &GraphOperator) -> Result<Cow<'_, SparseMatrix>, Failure> {
     let values = every_entry(n, |x, width| operator.apply(x, width));
     let rows = values.chunks_exact(n).enumerate().map(|(row, values)| {
         let others = values.iter().enumerate().filter(|&(column, _)| column != row);
-        // The operator's rounding can leave a tiny negative number where a probability is nearly zero.
-        others.map(|(column, &value)| (column as u32, value.max(0.0))).collect()
+        // No probability is 0, but the operator's rounding can leave 0 or a tiny negative number where one is nearly so.
+        others.map(|(column, &value)| (column as u32, value.max(f32::MIN_POSITIVE))).collect()
     });
     Ok(Cow::Owned(matrix(n, rows)))
 }

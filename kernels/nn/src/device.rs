@@ -124,7 +124,7 @@ fn line_of_error(message: &str) -> &str {
 
 /// Runs what may panic, without printing the panic.
 ///
-/// While any thread does so, no panic of any thread is printed, because a device may work on a thread of its own.
+/// While any thread does so, panics of all threads go to the log alone, because a device may work on a thread of its own.
 ///
 /// # Errors
 /// The panic's message.
@@ -137,6 +137,8 @@ pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
         std::panic::set_hook(Box::new(move |panic| {
             if QUIET.load(Ordering::Relaxed) == 0 {
                 print(panic);
+            } else {
+                tracing::debug!("{panic}");
             }
         }));
     });

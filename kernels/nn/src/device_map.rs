@@ -29,9 +29,8 @@ impl<B: DeviceOps> DeviceMap<B> {
         if let LinearMap::Sparse(sparse) = map.as_ref() {
             return Self::Sparse(B::sparse(sparse, device));
         }
-        // A GPU multiplies by a dense matrix faster than the host applies an implicit one. Half of the memory of a
-        // batch is left for the models.
-        match B::memory(device).and_then(|bytes| map.dense(bytes / 8)) {
+        // A GPU multiplies by a dense matrix faster than the host applies an implicit one.
+        match B::memory(device).and_then(|memory| map.dense(most_entries(memory))) {
             Some(values) => Self::Dense(B::dense(values, [1, map.n_rows(), map.n_columns()], device)),
             None => Self::Host(map.clone()),
         }
@@ -62,6 +61,12 @@ impl<B: DeviceOps> DeviceMap<B> {
             Self::Learned(map) => on_host::<B>(|y, width| map.apply(y, width, true, rows), y),
         }
     }
+}
+
+/// The most entries of a dense matrix on a device with so much memory for batches. Half of it is left for the models, and kernels count
+/// in 32 bits.
+pub(crate) fn most_entries(memory: u64) -> u64 {
+    (memory / 8).min(u32::MAX.into())
 }
 
 /// A function of one model's matrix, applied to that of every model on the host.

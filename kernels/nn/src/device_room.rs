@@ -3,6 +3,7 @@
 //! A small grid leaves a GPU idle while the host prepares the next kernels, so that other grids may use it meanwhile, as long as
 //! all of them fit into its memory together.
 
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cubecl::stream_id::StreamId;
@@ -13,8 +14,18 @@ const MOST_GRIDS: usize = 4;
 /// Room on a GPU for grids.
 #[derive(Debug)]
 pub(crate) struct Room {
-    taken: Mutex<[Option<u64>; MOST_GRIDS]>,
-    freed: Condvar,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Bytes that the grid at each place takes.
+    taken: [Option<u64>; MOST_GRIDS],
+    /// Numbers of the grids that wait, the first one first.
+    waiting: VecDeque<u64>,
+    /// How many grids have come.
+    n_came: u64,
 }
 
 /// A grid's place on a GPU, which is free again when this value is dropped.
@@ -27,33 +38,40 @@ pub(crate) struct Place<'a> {
 impl Room {
     /// Room that nobody has taken.
     pub(crate) const fn new() -> Self {
-        Self { taken: Mutex::new([None; MOST_GRIDS]), freed: Condvar::new() }
+        let state = State { taken: [None; MOST_GRIDS], waiting: VecDeque::new(), n_came: 0 };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Waits until there is a place for so many bytes beside those of the other grids. A grid that needs more than all of `memory`
-    /// waits until it is alone.
+    /// Waits until there is a place for so many bytes beside those of the other grids, and no grid that came before waits. A grid
+    /// that needs more than all of `memory` waits until it is alone.
     pub(crate) fn take(&self, bytes: u64, memory: u64) -> Place<'_> {
-        let mut taken = self.lock();
+        let mut state = self.lock();
+        let own = state.n_came;
+        state.n_came += 1;
+        state.waiting.push_back(own);
         loop {
-            let others: u64 = taken.iter().flatten().sum();
+            let others: u64 = state.taken.iter().flatten().fold(0, |sum, &bytes| sum.saturating_add(bytes));
             let fits = others == 0 || others.saturating_add(bytes) <= memory;
-            if let Some(number) = taken.iter().position(Option::is_none).filter(|_| fits) {
+            let place = state.taken.iter().position(Option::is_none).filter(|_| fits);
+            if let Some(number) = place.filter(|_| state.waiting.front() == Some(&own)) {
+                state.waiting.pop_front();
                 // A place that takes nothing is taken nevertheless.
-                taken[number] = Some(bytes.max(1));
+                state.taken[number] = Some(bytes.max(1));
+                // There may be room for the next one too.
+                self.changed.notify_all();
                 return Place { room: self, number };
             }
-            taken = self.freed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, [Option<u64>; MOST_GRIDS]> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Place<'_> {
-    /// Runs what this grid has to do on the GPU. Work at different places waits for nothing there, and memory that one grid has left is
-    /// used again by the next grid at its place.
+    /// Runs what this grid has to do on the GPU. There, work at different places does not wait for each other.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         StreamId { value: self.number as u64 }.executes(work)
     }
@@ -61,14 +79,14 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.room.lock()[self.number] = None;
-        self.room.freed.notify_all();
+        self.room.lock().taken[self.number] = None;
+        self.room.changed.notify_all();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use super::*;
 
@@ -94,5 +112,30 @@ mod tests {
         let together: Vec<Place<'_>> = (0..MOST_GRIDS).map(|_| room.take(1, 10)).collect();
         let numbers: Vec<usize> = together.iter().map(|place| place.number).collect();
         assert_eq!(numbers, (0..MOST_GRIDS).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_small_grid_does_not_overtake_a_large_one() {
+        let room = Room::new();
+        let is_large_done = AtomicBool::new(false);
+        let wait_for = |n_waiting: usize| {
+            while room.lock().waiting.len() < n_waiting {
+                std::thread::yield_now();
+            }
+        };
+        let first = room.take(6, 10);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _alone = room.take(u64::MAX, 10);
+                is_large_done.store(true, Ordering::SeqCst);
+            });
+            wait_for(1);
+            scope.spawn(|| {
+                let _small = room.take(1, 10);
+                assert!(is_large_done.load(Ordering::SeqCst));
+            });
+            wait_for(2);
+            drop(first);
+        });
     }
 }

@@ -1,9 +1,10 @@
-//! How much of a GPU one model takes.
+//! How much of a GPU one model takes, and what all models of a grid share.
 
 use std::sync::Arc;
 
 use crate::architecture::named;
 use crate::dataset::Dataset;
+use crate::device_map::most_entries;
 use crate::map::LinearMap;
 use crate::network::Aggregation;
 use crate::ops::ENTRIES_PER_PART;
@@ -52,6 +53,23 @@ impl Footprint {
         let counted = u64::from(u32::MAX) / self.largest.max(1);
         (memory / self.bytes.max(1)).min(counted).max(1) as usize
     }
+}
+
+/// Bytes, about, of the features and the graph that all models of a grid read, on a device with so much memory for batches.
+pub(crate) fn shared_bytes(dataset: &Dataset, memory: u64) -> u64 {
+    let input = &dataset.input;
+    let links = match &input.aggregation {
+        Aggregation::Attend(graph) if graph.is_complete() => 8 * graph.links().n_entries(),
+        Aggregation::Attend(graph) => 20 * graph.links().n_entries(),
+        _ => 0,
+    };
+    let maps = [Some(&input.features), input.gathered.as_ref(), propagated(&input.aggregation)];
+    let bytes = |map: &LinearMap| match map {
+        // Column and value of every entry, in both orders.
+        LinearMap::Sparse(sparse) => 16 * sparse.matrix.n_entries() as u64,
+        _ => Some((map.n_rows() * map.n_columns()) as u64).filter(|&n| n <= most_entries(memory)).map_or(0, |n| 4 * n),
+    };
+    links as u64 + maps.into_iter().flatten().map(|map| bytes(map)).sum::<u64>()
 }
 
 fn propagated(aggregation: &Aggregation) -> Option<&Arc<LinearMap>> {

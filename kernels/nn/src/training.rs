@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::device_room::Room;
 use crate::failure::Failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-use crate::footprint::Footprint;
+use crate::footprint::{Footprint, shared_bytes};
 use crate::grid::{Grid, Schedule, Setting, Trained};
 use crate::network::Network;
 use crate::ops::DeviceOps;
@@ -88,7 +88,7 @@ impl Grid<'_> {
         let memory = B::memory(&device).unwrap_or(u64::MAX);
         let footprint = Footprint::of(self.dataset);
         let at_once = footprint.models_at_once(memory).min(self.settings.len());
-        let bytes = footprint.bytes.saturating_mul(at_once as u64);
+        let bytes = footprint.bytes.saturating_mul(at_once as u64).saturating_add(shared_bytes(self.dataset, memory));
         tracing::info!("{at_once} models at once, about {} MiB of {} MiB on the device", bytes >> 20, memory >> 20);
         let mut results = Vec::new();
         // What the device refuses beside other grids is tried again alone.
@@ -114,7 +114,7 @@ impl Grid<'_> {
     ) {
         let network = match crate::device::quietly(|| Network::<B>::new(&self.dataset.input, device)) {
             Ok(network) => network,
-            Err(_) if !is_alone => return,
+            Err(reason) if !is_alone => return wait_to_be_alone(&reason),
             Err(reason) => {
                 let left = results.len()..self.settings.len();
                 return results.extend(left.map(|_| Err(Failure::Device(reason.clone()))));
@@ -125,15 +125,21 @@ impl Grid<'_> {
             let chunk = &self.settings[first..(first + at_once).min(self.settings.len())];
             match crate::device::quietly(|| self.batch(&network, first, chunk, device)) {
                 Ok(trained) => results.extend(trained),
-                Err(_) if !is_alone => return,
-                Err(_) if chunk.len() > 1 => {
+                Err(reason) if !is_alone => return wait_to_be_alone(&reason),
+                Err(reason) if chunk.len() > 1 => {
                     at_once = chunk.len().div_ceil(2);
-                    tracing::info!("the device refused: {at_once} models at once");
+                    tracing::info!("{at_once} models at once, because the device refused more: {reason}");
                 }
                 Err(reason) => results.push(Err(Failure::Device(reason))),
             }
         }
     }
+}
+
+/// Says why a grid is tried again.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn wait_to_be_alone(reason: &str) {
+    tracing::info!("the grid is tried again when no other one is on the device, which refused it: {reason}");
 }
 
 impl<'a> Grid<'a> {

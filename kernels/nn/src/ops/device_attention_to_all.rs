@@ -36,7 +36,7 @@ pub(super) fn attend_to_all(
     let (x, sources, targets) = (&inputs[0], &inputs[1], &inputs[2]);
     let (node, own, first) = nodes_of_unit(n_nodes);
     let target = targets[first + own];
-    let most_source = largest(sources, first, n_nodes);
+    let most_source = largest_value(sources, first, n_nodes);
     let most = leaky(most_source + target);
     let mut features = tile_of_rows(width);
     let mut scores = SharedMemory::<f32>::new(TILE);
@@ -94,7 +94,7 @@ pub(super) fn gradient_by_targets(
     let (out, totals, gradient) = (&inputs[3], &inputs[4], &inputs[5]);
     let (node, own, first) = nodes_of_unit(n_nodes);
     let target = targets[first + own];
-    let most_source = largest(sources, first, n_nodes);
+    let most_source = largest_value(sources, first, n_nodes);
     let most = leaky(most_source + target);
     let mut features = tile_of_rows(width);
     let mut scores = SharedMemory::<f32>::new(TILE);
@@ -155,7 +155,7 @@ pub(super) fn gradient_by_sources(
     let (totals, means, gradient) = (&inputs[3], &inputs[4], &inputs[5]);
     let (node, own, first) = nodes_of_unit(n_nodes);
     let source = sources[first + own];
-    let most = largest(sources, first, n_nodes);
+    let most = largest_value(sources, first, n_nodes);
     let mut pulled = tile_of_rows(width);
     let mut scores = SharedMemory::<f32>::new(TILE);
     let mut tops = SharedMemory::<f32>::new(TILE);
@@ -214,7 +214,7 @@ fn nodes_of_unit(n_nodes: usize) -> (usize, usize, usize) {
 
 /// The largest of so many values. Every unit of the cube looks for it among a part of them.
 #[cube]
-fn largest(values: &Array<f32>, first: usize, n: usize) -> f32 {
+fn largest_value(values: &Array<f32>, first: usize, n: usize) -> f32 {
     let mut found = SharedMemory::<f32>::new(UNITS);
     let mut most = values[first];
     for at in range_stepped(UNIT_POS as usize, n, UNITS) {

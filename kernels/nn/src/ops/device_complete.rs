@@ -5,6 +5,7 @@ use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
+use veilgraph_graph::SparseMatrix;
 
 use super::buffers::{Device, empty, place};
 use super::device_attention_to_all::{attend_to_all, gradient_by_sources, gradient_by_targets};
@@ -27,14 +28,14 @@ pub(crate) struct CompleteLinks<R: CubeRuntime> {
 impl<R: CubeRuntime> CompleteLinks<R> {
     /// Copies the weights of a complete graph to the device; of a symmetric one, once.
     pub(super) fn new(graph: &AttentionGraph, device: &Device<R>) -> Self {
-        let n_nodes = graph.links().n_rows();
-        let transposed = graph.links().transposed();
-        let [by_target, by_source] = [graph.links(), &transposed]
-            .map(|links| (0..n_nodes).flat_map(|node| links.row(node).1).copied().collect::<Vec<f32>>());
-        let is_symmetric = by_target == by_source;
+        let weights = |links: &SparseMatrix| -> Vec<f32> {
+            (0..links.n_rows()).flat_map(|node| links.row(node).1).copied().collect()
+        };
+        let by_target = weights(graph.links());
+        let by_source = Some(weights(&graph.links().transposed())).filter(|by_source| *by_source != by_target);
         let by_target: CubeTensor<R> = place(&by_target, DType::F32, device);
-        let by_source = if is_symmetric { by_target.clone() } else { place(&by_source, DType::F32, device) };
-        Self { by_target, by_source, n_nodes, double_weight: graph.double_weight() }
+        let by_source = by_source.map_or_else(|| by_target.clone(), |values| place(&values, DType::F32, device));
+        Self { by_target, by_source, n_nodes: graph.links().n_rows(), double_weight: graph.double_weight() }
     }
 
     /// The output of attention, and what else its gradient needs.
@@ -58,7 +59,7 @@ impl<R: CubeRuntime> CompleteLinks<R> {
                 self.double_weight,
             );
         }
-        Kept { output, shares: totals }
+        Kept { output, for_gradient: totals }
     }
 
     /// Gradients by features, source scores and target scores.
@@ -71,7 +72,7 @@ impl<R: CubeRuntime> CompleteLinks<R> {
         let [models, n_nodes, width] = inputs[0].meta.shape().dims::<3>();
         let [x, sources, targets] = inputs.clone().map(into_contiguous);
         let gradient = into_contiguous(gradient);
-        let Kept { output, shares: totals } = kept;
+        let Kept { output, for_gradient: totals } = kept;
         let on_features = empty(&gradient, [models, n_nodes, width]);
         let [on_sources, on_targets, means] = [(); 3].map(|()| empty(&gradient, [models, n_nodes, 1]));
         let client = gradient.client.clone();

@@ -25,8 +25,9 @@ pub(crate) enum DeviceLinks<R: CubeRuntime> {
 pub(crate) struct Kept<R: CubeRuntime> {
     /// `[models, n, width]`.
     pub output: CubeTensor<R>,
-    /// The share of every link, `[models, links, 1]`; of every pair, only by what the shares of each node are divided, `[models, n, 1]`.
-    pub shares: CubeTensor<R>,
+    /// The share of every link, `[models, links, 1]`. On a complete graph instead by what the shares of each node are divided,
+    /// `[models, n, 1]`.
+    pub for_gradient: CubeTensor<R>,
 }
 
 impl<R: CubeRuntime> DeviceLinks<R> {
@@ -55,7 +56,7 @@ impl<R: CubeRuntime> DeviceLinks<R> {
         gradient: CubeTensor<R>,
     ) -> [CubeTensor<R>; 3] {
         match self {
-            Self::Listed(links) => device_listed::attend_gradient(links, inputs, kept.shares, gradient),
+            Self::Listed(links) => device_listed::attend_gradient(links, inputs, kept.for_gradient, gradient),
             Self::Complete(links) => links.attend_gradient(inputs, kept, gradient),
         }
     }

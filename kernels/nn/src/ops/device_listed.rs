@@ -60,7 +60,7 @@ pub(super) fn attend<R: CubeRuntime>(graph: &ListedLinks<R>, inputs: &Inputs<R>)
     device_attention::attention::launch::<R>(
         &client, count, dim, offsets, columns, weights, sources, targets, to, by_plane,
     );
-    Kept { output: gather(graph, &graph.identity, &shares, x), shares }
+    Kept { output: gather(graph, &graph.identity, &shares, x), for_gradient: shares }
 }
 
 /// Gradients by features, source scores and target scores, from the shares and the gradient of the output.

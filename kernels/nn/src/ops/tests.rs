@@ -90,6 +90,8 @@ const ATTENTION_TO_ALL_WIDE: [&str; 4] = [
     "on targets to all with many features",
 ];
 
+const ATTENTION_TO_THE_HIGHEST: [&str; 2] = ["attend to all of which few matter", "on features of which few matter"];
+
 /// A positive weight of every node for every other one: for a symmetric matrix the same as the other's for it.
 fn all_pairs(is_symmetric: bool) -> veilgraph_graph::SparseMatrix {
     let weight = |i: usize, j: usize| 0.001 + ((i * 31 + j * 17) % 97) as f32 / 97.0;
@@ -135,13 +137,17 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let ordinary = noise(models * NODES, 3);
     let raised = ordinary.iter().enumerate().map(|(at, score)| if at % NODES < 100 { *score } else { score + 100.0 });
     let raised: Vec<f32> = raised.collect();
-    for (names, weights, sources, width, double_weight) in [
-        (ATTENTION, weights, &ordinary, width, true),
-        (ATTENTION_OVER_MANY, many.clone(), &ordinary, width, true),
-        (ATTENTION_ONE_WAY, one_way, &raised, width, true),
-        (ATTENTION_TO_ALL, all_pairs(false), &ordinary, width, true),
-        (ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, false),
-    ] {
+    let cases: [(&[&'static str], _, _, _, _); 7] = [
+        (&ATTENTION, weights, &ordinary, width, true),
+        (&ATTENTION_OVER_MANY, many.clone(), &ordinary, width, true),
+        (&ATTENTION_ONE_WAY, one_way, &raised, width, true),
+        (&ATTENTION_TO_ALL, all_pairs(false), &ordinary, width, true),
+        (&ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, false),
+        (&ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, true),
+        // The gradients by scores are sums that cancel here, so that rounding is all that is left of them.
+        (&ATTENTION_TO_THE_HIGHEST, all_pairs(false), &raised, width, true),
+    ];
+    for (names, weights, sources, width, double_weight) in cases {
         let attention = Arc::new(AttentionGraph::new(&weights, double_weight));
         let links = B::links(&attention, &device);
         let scores = |values: &[f32]| on::<B>(values, [models, NODES, 1]);
@@ -150,13 +156,16 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
         let (output, shares) = B::attend(&links, &inputs, None);
         let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, features(5));
         let tensors = [output, on_features, on_sources, on_targets];
-        found.extend(names.into_iter().zip(tensors.map(to_host::<B>)));
+        found.extend(names.iter().copied().zip(tensors.map(to_host::<B>)));
     }
 
     let matrix = B::dense(noise(NODES * 70, 6), [1, NODES, 70], &device);
-    let product = B::multiply_dense(&matrix, false, on::<B>(&noise(models * 70 * 13, 10), [models, 70, 13]));
-    found.push(("dense product", to_host::<B>(product.clone())));
-    found.push(("adjoint of the dense product", to_host::<B>(B::multiply_dense(&matrix, true, product))));
+    for width in [1, 13, 70] {
+        let x = on::<B>(&noise(models * 70 * width, 10), [models, 70, width]);
+        let product = B::multiply_dense(&matrix, false, x);
+        found.push(("dense product", to_host::<B>(product.clone())));
+        found.push(("adjoint of the dense product", to_host::<B>(B::multiply_dense(&matrix, true, product))));
+    }
     let weight = on::<B>(&noise(models * width * 3, 7), [models, width, 3]);
     let product = B::product(shaped(&x), weight.clone());
     found.push(("product", to_host::<B>(product.clone())));
@@ -193,6 +202,52 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     found
 }
 
+#[test]
+fn a_complete_graph_gives_every_pair_a_share() {
+    let is_complete = |weights| AttentionGraph::new(&weights, true).is_complete();
+    let without_one = |weight: Option<f32>| {
+        let row = |node: usize| {
+            let mut row = veilgraph_operator::rows::entries(&all_pairs(true), node);
+            if node == 7 {
+                row.remove(3);
+                row.extend(weight.map(|weight| (3, weight)));
+                row.sort_by_key(|&(other, _)| other);
+            }
+            row
+        };
+        matrix(NODES, (0..NODES).map(row))
+    };
+    assert!(is_complete(all_pairs(false)) && is_complete(without_one(Some(f32::MIN_POSITIVE))));
+    assert!(!is_complete(without_one(None)) && !is_complete(without_one(Some(-1.0))));
+}
+
+/// Attention of three models, the second of which has features and scores that are no numbers: the others are as without it.
+fn a_diverged_model_stays_alone<B: DeviceOps>() {
+    let device = Default::default();
+    let links = B::links(&Arc::new(AttentionGraph::new(&all_pairs(false), true)), &device);
+    let attend = |diverged: bool| {
+        let with = |salt, width: usize| {
+            let mut values = noise(3 * NODES * width, salt);
+            if diverged {
+                values[NODES * width..2 * NODES * width].fill(f32::NAN);
+            }
+            on::<B>(&values, [3, NODES, width])
+        };
+        let inputs = [with(1, 5), with(3, 1), with(4, 1)];
+        let (output, shares) = B::attend(&links, &inputs, None);
+        let [on_features, on_sources, on_targets] = B::attend_gradient(&links, &inputs, shares, with(5, 5));
+        [output, on_features, on_sources, on_targets].map(to_host::<B>)
+    };
+    for (sound, beside) in attend(false).iter().zip(attend(true)) {
+        let per_model = sound.len() / 3;
+        for model in [0, 2] {
+            let own = model * per_model..(model + 1) * per_model;
+            assert_eq!(sound[own.clone()], beside[own], "model {model}");
+        }
+        assert!(beside[per_model..2 * per_model].iter().all(|value| value.is_nan()));
+    }
+}
+
 /// Runs every operation on this GPU and on the processor, for one model, for three at once, and for more than a unit works for.
 fn compare_operations<B: DeviceOps>(device: Device) {
     device.check().expect("this test needs a GPU that runs kernels (Vulkan: apt-get install mesa-vulkan-drivers)");
@@ -201,6 +256,7 @@ fn compare_operations<B: DeviceOps>(device: Device) {
             close(found, expected, name);
         }
     }
+    a_diverged_model_stays_alone::<B>();
 }
 
 #[cfg(feature = "cuda")]
