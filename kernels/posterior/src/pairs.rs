@@ -58,6 +58,8 @@ impl Posterior {
     /// logit; a pair whose cell would be a later one is counted in the last cell.
     #[must_use]
     pub fn known_histogram(&self, n_cells: usize, cell_of: impl Fn(f64) -> usize + Sync) -> Vec<u64> {
+        /// Each part of the rows has a histogram of its own, which takes longer to write and to add up than a few rows to visit.
+        const ROWS_OF_A_PART: usize = 64;
         let empty = || vec![0_u64; n_cells];
         let count_row = |mut counts: Vec<u64>, i: usize| {
             let logits = self.evidence().row(i).map(|(j, known)| self.logit(i as u32, j, known));
@@ -68,7 +70,8 @@ impl Posterior {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
             a
         };
-        (0..self.n_nodes()).into_par_iter().fold(empty, count_row).reduce(empty, add)
+        let parts = (0..self.n_nodes()).into_par_iter().with_min_len(ROWS_OF_A_PART).fold(empty, count_row);
+        parts.reduce_with(add).unwrap_or_else(empty)
     }
 
     /// Counts the pairs that would have a logit of at least `threshold` if nothing were known of any pair.

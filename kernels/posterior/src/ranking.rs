@@ -27,7 +27,7 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
             add(&mut counts, part);
             counts
         };
-        (0..n_parts).into_par_iter().fold(empty, add).reduce(empty, ReachedCounts::plus)
+        (0..n_parts).into_par_iter().fold(empty, add).reduce_with(ReachedCounts::plus).unwrap_or_else(empty)
     };
     let mut as_if_unknown = vec![0; thresholds.len()];
     let reached = if many_are_known(posterior) {

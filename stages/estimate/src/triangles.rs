@@ -167,7 +167,7 @@ impl LikelyLinks {
             (found, sums)
         };
         let found = nodes.par_iter().fold(|| (empty(), Sums::new(n)), visit).map(|(found, _)| found);
-        found.reduce(empty, Found::followed_by)
+        found.reduce_with(Found::followed_by).unwrap_or_else(empty)
     }
 }
 

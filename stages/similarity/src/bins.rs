@@ -67,21 +67,20 @@ impl AllPairs {
     /// # Shapes
     /// Returns `[COSINE_CELLS, CLASS_CELLS]`, row-major.
     fn cell_counts(&self) -> Vec<u64> {
-        let empty = || vec![0_u64; CELLS];
-        (0..self.n_nodes)
-            .into_par_iter()
-            .fold(
-                || (empty(), Scratch::default()),
-                |(mut counts, mut scratch), node| {
-                    self.cells(node, &mut scratch).for_each(|cell| counts[cell] += 1);
-                    (counts, scratch)
-                },
-            )
-            .map(|(counts, _)| counts)
-            .reduce(empty, |mut total, counts| {
-                total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
-                total
-            })
+        /// Each part of the nodes has counts of its own, which take longer to write and to add up than a few nodes to visit.
+        const NODES_OF_A_PART: usize = 64;
+        let parts = (0..self.n_nodes).into_par_iter().with_min_len(NODES_OF_A_PART).fold(
+            || (vec![0_u64; CELLS], Scratch::default()),
+            |(mut counts, mut scratch), node| {
+                self.cells(node, &mut scratch).for_each(|cell| counts[cell] += 1);
+                (counts, scratch)
+            },
+        );
+        let sum = parts.map(|(counts, _)| counts).reduce_with(|mut total, counts| {
+            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+            total
+        });
+        sum.unwrap_or_else(|| vec![0; CELLS])
     }
 
     /// Iterates over the cells of the pairs of `node` with every later node.

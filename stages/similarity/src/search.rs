@@ -159,7 +159,7 @@ impl AllPairs {
             (found, scratch)
         };
         let all = (0..self.n_nodes).into_par_iter().fold(|| (empty(), Scratch::default()), of_nodes);
-        let mut all = all.map(|(found, _)| found).reduce(empty, FoundPairs::followed_by);
+        let mut all = all.map(|(found, _)| found).reduce_with(FoundPairs::followed_by).unwrap_or_else(empty);
         let n_pairs = self.n_nodes as u64 * (self.n_nodes as u64 - 1) / 2;
         all.counts[0] += n_pairs - all.counts.iter().sum::<u64>();
         all
