@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::device_room::Room;
 use crate::failure::Failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-use crate::footprint::{Footprint, shared_bytes};
+use crate::footprint::Footprint;
 use crate::grid::{Grid, Schedule, Setting, Trained};
 use crate::network::Network;
 use crate::ops::DeviceOps;
@@ -86,9 +86,9 @@ impl Grid<'_> {
         static ROOM: Room = Room::new();
         let device = B::Device::default();
         let memory = B::memory(&device).unwrap_or(u64::MAX);
-        let footprint = Footprint::of(self.dataset);
+        let footprint = Footprint::of(self.dataset, memory);
         let at_once = footprint.models_at_once(memory).min(self.settings.len());
-        let bytes = footprint.bytes.saturating_mul(at_once as u64).saturating_add(shared_bytes(self.dataset, memory));
+        let bytes = footprint.bytes.saturating_mul(at_once as u64).saturating_add(footprint.shared);
         tracing::info!("{at_once} models at once, about {} MiB of {} MiB on the device", bytes >> 20, memory >> 20);
         let mut results = Vec::new();
         // What the device refuses beside other grids is tried again alone.
@@ -114,7 +114,7 @@ impl Grid<'_> {
     ) {
         let network = match crate::device::quietly(|| Network::<B>::new(&self.dataset.input, device)) {
             Ok(network) => network,
-            Err(reason) if !is_alone => return wait_to_be_alone(&reason),
+            Err(reason) if !is_alone => return log_refusal(&reason),
             Err(reason) => {
                 let left = results.len()..self.settings.len();
                 return results.extend(left.map(|_| Err(Failure::Device(reason.clone()))));
@@ -125,7 +125,7 @@ impl Grid<'_> {
             let chunk = &self.settings[first..(first + at_once).min(self.settings.len())];
             match crate::device::quietly(|| self.batch(&network, first, chunk, device)) {
                 Ok(trained) => results.extend(trained),
-                Err(reason) if !is_alone => return wait_to_be_alone(&reason),
+                Err(reason) if !is_alone => return log_refusal(&reason),
                 Err(reason) if chunk.len() > 1 => {
                     at_once = chunk.len().div_ceil(2);
                     tracing::info!("{at_once} models at once, because the device refused more: {reason}");
@@ -136,9 +136,9 @@ impl Grid<'_> {
     }
 }
 
-/// Says why a grid is tried again.
+/// Logs why a grid is tried again.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn wait_to_be_alone(reason: &str) {
+fn log_refusal(reason: &str) {
     tracing::info!("the grid is tried again when no other one is on the device, which refused it: {reason}");
 }
 

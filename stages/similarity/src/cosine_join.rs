@@ -84,7 +84,8 @@ impl<'a> CosineJoin<'a> {
             total
         };
         let n_nodes = directions.by_node().n_rows();
-        let counts = (0..n_nodes).into_par_iter().with_min_len(4096).fold(none, count).reduce(none, add);
+        let parts = (0..n_nodes).into_par_iter().with_min_len(4096).fold(none, count);
+        let counts = parts.reduce_with(add).unwrap_or_else(none);
         let pairs = |counts: &[u32]| counts.iter().map(|&count| f64::from(count).powi(2) / 2.0).sum();
         counts.chunks(n_features.max(1)).map(pairs).collect()
     }

@@ -67,6 +67,20 @@ pub(crate) fn place<R: CubeRuntime, E: CubeElement>(values: &[E], dtype: DType, 
     CubeTensor::new_contiguous(client, device.clone(), Shape::new([values.len()]), handle, dtype)
 }
 
+/// Arrays that a kernel reads.
+pub(crate) fn sequence<R: CubeRuntime>(tensors: &[CubeTensor<R>]) -> SequenceArg<R, Array<f32>> {
+    let mut all = SequenceArg::new();
+    for tensor in tensors {
+        all.push(tensor.clone().into_array_arg());
+    }
+    all
+}
+
+/// The same values in another shape. Its rows must follow each other without gaps.
+pub(crate) fn reshaped<R: CubeRuntime>(tensor: CubeTensor<R>, shape: [usize; 3]) -> CubeTensor<R> {
+    CubeTensor::new_contiguous(tensor.client, tensor.device, Shape::new(shape), tensor.handle, tensor.dtype)
+}
+
 /// A tensor without values yet.
 ///
 /// Device code counts on rows that follow each other without gaps, which is not what a device allocates by default.

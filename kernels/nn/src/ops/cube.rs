@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::ops::{ActivationOps, FloatTensor, FloatTensorOps};
-use burn::tensor::{DType, Shape, Tensor, TensorPrimitive};
+use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{BoolElement, CubeBackend, CubeRuntime};
@@ -11,7 +11,7 @@ use cubecl::server::ComputeServer;
 use rayon::prelude::*;
 use veilgraph_graph::ProductRows;
 
-use super::buffers::{DeviceLabelled, empty, place, units, zeros};
+use super::buffers::{DeviceLabelled, empty, place, reshaped, units, zeros};
 use super::device_links::{DeviceLinks, Kept};
 use super::device_sparse::DeviceSparse;
 use super::device_sums::column_sums;
@@ -55,8 +55,7 @@ where
 
     /// Its rows follow each other without gaps, so that no product has to copy it.
     fn dense(values: Vec<f32>, shape: [usize; 3], device: &Self::Device) -> FloatTensor<Self> {
-        let placed = place(&values, DType::F32, device);
-        CubeTensor::new_contiguous(placed.client, placed.device, Shape::new(shape), placed.handle, DType::F32)
+        reshaped(place(&values, DType::F32, device), shape)
     }
 
     fn links(graph: &Arc<AttentionGraph>, device: &Self::Device) -> Self::Links {

@@ -137,8 +137,7 @@ pub(super) fn score_gradient(
     let mut total = 0.0f32;
     for link in range_stepped(start + lane, end, step) {
         let raw = sources[first + columns[link] as usize] + targets[task];
-        let slope = select(raw > 0.0f32, 1.0f32, NEGATIVE_SLOPE);
-        let change = shares[at + link] * (changes[at + link] - mean) * slope;
+        let change = shares[at + link] * (changes[at + link] - mean) * slope(raw);
         changes[at + link] = change;
         total += change;
     }
@@ -193,4 +192,10 @@ fn largest(value: f32, #[comptime] by_plane: bool) -> f32 {
 #[cube]
 pub(super) fn leaky(score: f32) -> f32 {
     select(score > 0.0f32, score, NEGATIVE_SLOPE * score)
+}
+
+/// The slope of LeakyReLU.
+#[cube]
+pub(super) fn slope(score: f32) -> f32 {
+    select(score > 0.0f32, 1.0f32, NEGATIVE_SLOPE)
 }

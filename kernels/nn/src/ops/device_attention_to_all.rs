@@ -9,10 +9,9 @@
 
 use cubecl::prelude::*;
 
-use super::device_attention::leaky;
+use super::device_attention::{leaky, slope};
 use super::device_code::zeros;
 use super::device_tiles::{AT_ONCE, Features, TILE, UNITS, load, load_rows, next_weights, padded, row, tile_of_rows};
-use crate::attention::NEGATIVE_SLOPE;
 
 /// Attention of every node to all, and the sum of the terms by which shares are divided. A unit works on a node that attends.
 ///
@@ -238,10 +237,4 @@ fn with_earlier(value: f32, earlier: f32, part: Features) -> f32 {
 #[cube]
 fn factor(weight: f32, #[comptime] double_weight: bool) -> f32 {
     if comptime!(double_weight) { weight } else { f32::new(1.0f32) }
-}
-
-/// The slope of LeakyReLU.
-#[cube]
-fn slope(score: f32) -> f32 {
-    select(score > 0.0f32, 1.0f32, NEGATIVE_SLOPE)
 }

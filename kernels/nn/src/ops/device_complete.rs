@@ -7,7 +7,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 use veilgraph_graph::SparseMatrix;
 
-use super::buffers::{Device, empty, place};
+use super::buffers::{Device, empty, place, sequence};
 use super::device_attention_to_all::{attend_to_all, gradient_by_sources, gradient_by_targets};
 use super::device_links::{Inputs, Kept};
 use super::device_tiles::{FeaturesLaunch, MOST_WIDE, UNITS};
@@ -118,13 +118,4 @@ impl<R: CubeRuntime> CompleteLinks<R> {
 /// The features of a layer, in as many parts as launches must take: the first of each part, and how many these are.
 fn parts(width: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..width).step_by(MOST_WIDE).map(move |first| (first, MOST_WIDE.min(width - first)))
-}
-
-/// Arrays that a kernel reads.
-fn sequence<R: CubeRuntime>(tensors: &[CubeTensor<R>]) -> SequenceArg<R, Array<f32>> {
-    let mut all = SequenceArg::new();
-    for tensor in tensors {
-        all.push(tensor.clone().into_array_arg());
-    }
-    all
 }

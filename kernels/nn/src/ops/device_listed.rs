@@ -5,9 +5,8 @@ use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::features::Plane;
-use cubecl::prelude::*;
 
-use super::buffers::{Compressed, Device, empty, entries, place, units};
+use super::buffers::{Compressed, Device, empty, entries, place, sequence, units};
 use super::device_attention;
 use super::device_links::{Inputs, Kept};
 use crate::attention::AttentionGraph;
@@ -78,10 +77,8 @@ pub(super) fn attend_gradient<R: CubeRuntime>(
     let Compressed { offsets, columns, .. } = graph.links.clone();
     let Workers { per_node, by_plane } = Workers::new(graph, &gradient);
     let (client, count, dim) = units(&gradient, models * n_nodes * per_node);
-    let mut all = SequenceArg::new();
-    for input in inputs.clone().into_iter().chain([shares, gradient.clone()]) {
-        all.push(into_contiguous(input).into_array_arg());
-    }
+    let [x, sources, targets] = inputs.clone().map(into_contiguous);
+    let all = sequence(&[x, sources, targets, into_contiguous(shares), gradient.clone()]);
     let [from, factors, to, totals] =
         [offsets.clone(), graph.factors.clone(), changes.clone(), on_targets.clone()].map(CubeTensor::into_array_arg);
     let columns = columns.into_array_arg();

@@ -1,12 +1,11 @@
 //! Products of the narrow matrices of each model on a GPU.
 
-use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeRuntime;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::buffers::{empty, units};
+use super::buffers::{empty, reshaped, units};
 use super::device_sums::{block_sums, rows_per_block};
 
 /// `X W` of every model. The matrices are as narrow as layers, so that one unit per number suffices.
@@ -36,9 +35,8 @@ pub(super) fn transposed_product<R: CubeRuntime>(x: CubeTensor<R>, y: CubeTensor
     let (client, count, dim) = units(&x, models * n_blocks * inputs * outputs);
     let [x, y, to] = [x, y, products.clone()].map(CubeTensor::into_array_arg);
     multiply_blocks::launch::<R>(&client, count, dim, x, y, to, n, per_block, inputs, outputs);
-    let sums = block_sums(products, n_blocks);
     // The sums of one model are its matrix, row by row.
-    CubeTensor::new_contiguous(sums.client, sums.device, Shape::new([models, inputs, outputs]), sums.handle, DType::F32)
+    reshaped(block_sums(products, n_blocks), [models, inputs, outputs])
 }
 
 /// `out[m, i, k] = Σ_j x[m, i, j] weight[m, j, k]`.

@@ -67,30 +67,17 @@ fn close(found: &[f32], expected: &[f32], what: &str) {
     }
 }
 
-const ATTENTION: [&str; 4] = ["attend", "on features", "on sources", "on targets"];
-const ATTENTION_OVER_MANY: [&str; 4] = [
-    "attend over many links",
-    "on features over many links",
-    "on sources over many links",
-    "on targets over many links",
-];
-
-const ATTENTION_ONE_WAY: [&str; 4] = [
-    "attend over links in one direction",
-    "on features over links in one direction",
-    "on sources over links in one direction",
-    "on targets over links in one direction",
-];
-
-const ATTENTION_TO_ALL: [&str; 4] = ["attend to all", "on features to all", "on sources to all", "on targets to all"];
-const ATTENTION_TO_ALL_WIDE: [&str; 4] = [
-    "attend to all with many features",
-    "on features to all with many features",
-    "on sources to all with many features",
-    "on targets to all with many features",
-];
-
-const ATTENTION_TO_THE_HIGHEST: [&str; 2] = ["attend to all of which few matter", "on features of which few matter"];
+/// Names of what attention and its gradient give in a case.
+macro_rules! outputs {
+    ($case:literal) => {
+        [
+            concat!("attend ", $case),
+            concat!("on features ", $case),
+            concat!("on sources ", $case),
+            concat!("on targets ", $case),
+        ]
+    };
+}
 
 /// A positive weight of every node for every other one: for a symmetric matrix the same as the other's for it.
 fn all_pairs(is_symmetric: bool) -> veilgraph_graph::SparseMatrix {
@@ -138,14 +125,14 @@ fn run<B: DeviceOps>(models: usize) -> Vec<(&'static str, Vec<f32>)> {
     let raised = ordinary.iter().enumerate().map(|(at, score)| if at % NODES < 100 { *score } else { score + 100.0 });
     let raised: Vec<f32> = raised.collect();
     let cases: [(&[&'static str], _, _, _, _); 7] = [
-        (&ATTENTION, weights, &ordinary, width, true),
-        (&ATTENTION_OVER_MANY, many.clone(), &ordinary, width, true),
-        (&ATTENTION_ONE_WAY, one_way, &raised, width, true),
-        (&ATTENTION_TO_ALL, all_pairs(false), &ordinary, width, true),
-        (&ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, false),
-        (&ATTENTION_TO_ALL_WIDE, all_pairs(true), &ordinary, 70, true),
+        (&outputs!("over few links"), weights, &ordinary, width, true),
+        (&outputs!("over many links"), many.clone(), &ordinary, width, true),
+        (&outputs!("over links in one direction"), one_way, &raised, width, true),
+        (&outputs!("to all"), all_pairs(false), &ordinary, width, true),
+        (&outputs!("to all with many features"), all_pairs(true), &ordinary, 70, false),
+        (&outputs!("to all with many features"), all_pairs(true), &ordinary, 70, true),
         // The gradients by scores are sums that cancel here, so that rounding is all that is left of them.
-        (&ATTENTION_TO_THE_HIGHEST, all_pairs(false), &raised, width, true),
+        (&outputs!("to all of which few matter")[..2], all_pairs(false), &raised, width, true),
     ];
     for (names, weights, sources, width, double_weight) in cases {
         let attention = Arc::new(AttentionGraph::new(&weights, double_weight));
