@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::product_rows::ProductRows;
 use crate::vectors::{dispatch, dispatch_long};
-use rows_of_task::RowsOfTask;
+use rows_of_task::{RowsOfTask, WHOLE_GROUPS};
 
 /// Says how the terms of a product are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,10 @@ pub enum Sums {
     ByWord,
 }
 
-/// So many vectors of sums are formed at once, in as many rows as this takes: they stay in registers, and no addition waits for
-/// the one before it.
-const MOST_SUMS: usize = 8;
 /// So many terms are summed before the next rows are.
 const WORD: usize = 64;
 /// One thread takes this many rows of a product at a time.
-const ROWS_PER_TASK: usize = 64;
+const ROWS_PER_TASK: usize = 3 * WHOLE_GROUPS;
 /// For a transposed matrix the terms are rows that are far apart in memory. So few of them are summed at a time, and so many
 /// columns, that long parts of few rows are read, one after the other, and stay in cache. With 32 rows the product waits for memory
 /// on a Zen 4, presumably because the processor does not foresee which parts of so many rows come next.
@@ -164,7 +161,7 @@ fn multiply_padded(factor: Factor, blocks: &[TermBlock], x: &[f32], width: usize
     let mut product = vec![0.0; factor.n_rows() * width];
     let n_rows = if factor.is_adjoint {
         let [least, most] = COLUMNS_PER_TASK;
-        factor.n_columns.div_ceil(rayon::current_num_threads()).clamp(least, most).next_multiple_of(MOST_SUMS)
+        factor.n_columns.div_ceil(rayon::current_num_threads()).clamp(least, most).next_multiple_of(WHOLE_GROUPS)
     } else {
         ROWS_PER_TASK
     };

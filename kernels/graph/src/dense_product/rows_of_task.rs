@@ -4,7 +4,18 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Factor, MOST_SUMS, Sums, TermBlock, WORD};
+use super::{Factor, Sums, TermBlock, WORD};
+
+/// So many rows of one vector of columns are computed at once. Their sums stay in registers, and no addition waits for the one
+/// before it.
+const ROWS_OF_ONE_VECTOR: usize = 8;
+/// Likewise of two vectors. Twelve of the 16 registers that every processor has then hold sums, and eight loads serve twelve
+/// products.
+const ROWS_OF_TWO_VECTORS: usize = 6;
+/// Tasks of a multiple of this many rows leave none of these places empty.
+pub(super) const WHOLE_GROUPS: usize = 24;
+const _: () =
+    assert!(WHOLE_GROUPS.is_multiple_of(ROWS_OF_ONE_VECTOR) && WHOLE_GROUPS.is_multiple_of(ROWS_OF_TWO_VECTORS));
 
 /// Computes the rows of a product from `first_row` on with the processor's vector instructions.
 ///
@@ -31,60 +42,72 @@ impl WithSimd for RowsOfTask<'_> {
         let vectors = self.width / S::F32_LANES;
         let mut first_vector = 0;
         while first_vector < vectors {
+            let columns = Columns { x, vectors, first_vector };
             if vectors - first_vector >= 2 {
-                self.columns::<S, 2, { MOST_SUMS / 2 }>(simd, x, vectors, first_vector);
+                self.multiply::<S, 2, ROWS_OF_TWO_VECTORS>(simd, columns);
                 first_vector += 2;
             } else {
-                self.columns::<S, 1, MOST_SUMS>(simd, x, vectors, first_vector);
+                self.multiply::<S, 1, ROWS_OF_ONE_VECTOR>(simd, columns);
                 first_vector += 1;
             }
         }
     }
 }
 
-impl RowsOfTask<'_> {
-    /// Computes `V` vectors of columns, from vector `first_vector` of `vectors` on.
+/// A few of the vectors of each row of `x`.
+#[derive(Clone, Copy)]
+struct Columns<'x, T> {
+    /// `[terms, vectors]`.
+    x: &'x [T],
+    vectors: usize,
+    first_vector: usize,
+}
+
+impl<'x, T> Columns<'x, T> {
+    /// `V` vectors for each term of the block.
     #[inline(always)]
-    fn columns<S: Simd, const V: usize, const GROUP: usize>(
-        &mut self,
-        simd: S,
-        x: &[S::f32s],
-        vectors: usize,
-        first_vector: usize,
-    ) {
-        let (n_groups, n_blocks) = ((self.out.len() / self.width).div_ceil(GROUP), self.blocks.len());
-        let mut sums = vec![[[simd.splat_f32s(0.0); V]; GROUP]; n_groups];
-        let mut double_sums =
-            vec![0.0; if self.sums == Sums::ByWord { n_groups * GROUP * V * S::F32_LANES } else { 0 }];
-        // A few rows stay in cache while the columns of a transposed matrix are taken.
-        let (n_outer, n_inner) = if self.factor.is_adjoint { (n_blocks, n_groups) } else { (n_groups, n_blocks) };
-        for outer in 0..n_outer {
-            for inner in 0..n_inner {
-                let (block, group) = if self.factor.is_adjoint { (outer, inner) } else { (inner, outer) };
-                let block = &self.blocks[block];
-                let sums = &mut sums[group];
-                let x = &x[block.first_place * vectors..][..block.numbers.len() * vectors];
-                let x = x.chunks_exact(vectors).map(|x| &x[first_vector..first_vector + V]);
-                let first_row = self.first_row + group * GROUP;
-                if self.factor.is_adjoint {
-                    self.add_columns(simd, sums, first_row, block, x);
-                } else {
-                    self.add_rows(simd, sums, first_row, block, x);
-                }
-                if self.sums == Sums::ByWord {
-                    let lanes = GROUP * V * S::F32_LANES;
-                    let of_word: &[f32] = pulp::bytemuck::cast_slice(sums.as_flattened());
-                    for (sum, &of_word) in double_sums[group * lanes..(group + 1) * lanes].iter_mut().zip(of_word) {
-                        *sum += f64::from(of_word);
+    fn of_block<const V: usize>(self, block: &TermBlock) -> impl Iterator<Item = &'x [T]> {
+        let rows = &self.x[block.first_place * self.vectors..][..block.numbers.len() * self.vectors];
+        rows.chunks_exact(self.vectors).map(move |row| &row[self.first_vector..self.first_vector + V])
+    }
+}
+
+impl<'a> RowsOfTask<'a> {
+    fn n_rows(&self) -> usize {
+        self.out.len() / self.width
+    }
+
+    /// Computes `V` vectors of columns, `GROUP` rows at a time.
+    #[inline(always)]
+    fn multiply<S: Simd, const V: usize, const GROUP: usize>(&mut self, simd: S, columns: Columns<S::f32s>) {
+        let mut sums = vec![[[simd.splat_f32s(0.0); V]; GROUP]; self.n_rows().div_ceil(GROUP)];
+        let lanes_of_group = GROUP * V * S::F32_LANES;
+        let mut double_sums = vec![0.0; if self.sums == Sums::ByWord { sums.len() * lanes_of_group } else { 0 }];
+        if self.factor.is_adjoint {
+            let mut rows = Vec::new();
+            // A few rows stay in cache while the columns of a transposed matrix are taken.
+            for block in self.blocks {
+                self.add_columns(simd, &mut sums, block, columns, &mut rows);
+            }
+        } else {
+            for (group, sums) in sums.iter_mut().enumerate() {
+                for block in self.blocks {
+                    self.add_rows(simd, sums, self.first_row + group * GROUP, block, columns);
+                    if self.sums == Sums::ByWord {
+                        let of_word: &[f32] = pulp::bytemuck::cast_slice(sums.as_flattened());
+                        let double_sums = &mut double_sums[group * lanes_of_group..][..lanes_of_group];
+                        for (sum, &of_word) in double_sums.iter_mut().zip(of_word) {
+                            *sum += f64::from(of_word);
+                        }
+                        *sums = [[simd.splat_f32s(0.0); V]; GROUP];
                     }
-                    *sums = [[simd.splat_f32s(0.0); V]; GROUP];
                 }
             }
         }
         let single: &[f32] = pulp::bytemuck::cast_slice(sums.as_flattened().as_flattened());
         let lanes = V * S::F32_LANES;
         for (row, out) in self.out.chunks_exact_mut(self.width).enumerate() {
-            let out = &mut out[first_vector * S::F32_LANES..][..lanes];
+            let out = &mut out[columns.first_vector * S::F32_LANES..][..lanes];
             match self.sums {
                 Sums::Single => out.copy_from_slice(&single[row * lanes..][..lanes]),
                 Sums::ByWord => {
@@ -96,42 +119,50 @@ impl RowsOfTask<'_> {
         }
     }
 
-    /// Adds some terms to the sums of a group of rows of the product, which are columns of the matrix.
+    /// Adds some terms to the sums of all rows of the product, which are columns of the matrix. `rows` is a list whose memory serves
+    /// one block after the other.
     #[inline(always)]
-    fn add_columns<'x, S: Simd, const V: usize, const GROUP: usize>(
+    fn add_columns<S: Simd, const V: usize, const GROUP: usize>(
         &self,
         simd: S,
-        sums: &mut [[S::f32s; V]; GROUP],
-        first_row: usize,
+        sums: &mut [[[S::f32s; V]; GROUP]],
         block: &TermBlock,
-        x: impl Iterator<Item = &'x [S::f32s]>,
+        columns: Columns<S::f32s>,
+        rows: &mut Vec<(&'a [[f32; GROUP]], &'a [f32])>,
     ) {
         let Factor { matrix, n_columns, .. } = self.factor;
-        let mut own = *sums;
-        for (&term, x) in block.numbers.iter().zip(x) {
-            let rest = &matrix[term as usize * n_columns + first_row..(term as usize + 1) * n_columns];
-            let entries = match rest.first_chunk::<GROUP>() {
-                Some(entries) => *entries,
-                // The last rows may be fewer; the sums of others are not read.
-                None => std::array::from_fn(|at| rest.get(at).copied().unwrap_or(0.0)),
-            };
-            add_products(simd, &mut own, entries, x);
+        rows.clear();
+        for &term in block.numbers {
+            rows.push(matrix[term as usize * n_columns + self.first_row..][..self.n_rows()].as_chunks());
         }
-        *sums = own;
+        let (whole, last) = sums.split_at_mut(self.n_rows() / GROUP);
+        for (group, sums) in whole.iter_mut().enumerate() {
+            let mut own = *sums;
+            for ((row, _), x) in rows.iter().zip(columns.of_block::<V>(block)) {
+                add_products(simd, &mut own, |at| row[group][at], x);
+            }
+            *sums = own;
+        }
+        for sums in last {
+            for ((_, rest), x) in rows.iter().zip(columns.of_block::<V>(block)) {
+                // The last rows may be fewer; the sums of others are not read.
+                add_products(simd, sums, |at| rest.get(at).copied().unwrap_or(0.0), x);
+            }
+        }
     }
 
     /// Adds some terms, which lie in one word, to the sums of a group of rows of the product.
     #[inline(always)]
-    fn add_rows<'x, S: Simd, const V: usize, const GROUP: usize>(
+    fn add_rows<S: Simd, const V: usize, const GROUP: usize>(
         &self,
         simd: S,
         sums: &mut [[S::f32s; V]; GROUP],
         first_row: usize,
         block: &TermBlock,
-        x: impl Iterator<Item = &'x [S::f32s]>,
+        columns: Columns<S::f32s>,
     ) {
         let Factor { matrix, n_columns, .. } = self.factor;
-        let last_row = self.first_row + self.out.len() / self.width - 1;
+        let last_row = self.first_row + self.n_rows() - 1;
         let first_term = block.numbers[0] as usize / WORD * WORD;
         let rows: [&[f32]; GROUP] = std::array::from_fn(|at| {
             let start = self.factor.row_at((first_row + at).min(last_row)) * n_columns;
@@ -144,15 +175,16 @@ impl RowsOfTask<'_> {
             Some(words) => &words[at],
             None => rows[at].first_chunk().unwrap_or(&[0.0; WORD]),
         });
+        let x = columns.of_block::<V>(block);
         let mut own = *sums;
         if block.numbers.len() == WORD {
             // Here the number of terms is known to the compiler, which writes out several of them at once.
             for (at, x) in (0..WORD).zip(x) {
-                add_products(simd, &mut own, words.map(|word| word[at]), x);
+                add_products(simd, &mut own, |row| words[row][at], x);
             }
         } else {
             for (&term, x) in block.numbers.iter().zip(x) {
-                add_products(simd, &mut own, words.map(|word| word[term as usize % WORD]), x);
+                add_products(simd, &mut own, |row| words[row][term as usize % WORD], x);
             }
         }
         *sums = own;
@@ -166,16 +198,16 @@ fn filled_up(entries: &[f32]) -> [f32; WORD] {
     word
 }
 
-/// Adds the products of each entry and `V` vectors of a row of `x`.
+/// Adds the products of `V` vectors of a row of `x` and the entry of each row of the product.
 #[inline(always)]
 fn add_products<S: Simd, const V: usize, const GROUP: usize>(
     simd: S,
     sums: &mut [[S::f32s; V]; GROUP],
-    entries: [f32; GROUP],
+    entry_of: impl Fn(usize) -> f32,
     x: &[S::f32s],
 ) {
-    for (sums, entry) in sums.iter_mut().zip(entries) {
-        let entry = simd.splat_f32s(entry);
+    for (row, sums) in sums.iter_mut().enumerate() {
+        let entry = simd.splat_f32s(entry_of(row));
         for (sum, &x) in sums.iter_mut().zip(x) {
             *sum = simd.mul_add_f32s(entry, x, *sum);
         }
