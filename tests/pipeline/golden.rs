@@ -1,5 +1,5 @@
-//! The bytes that the server sees stay what they were at commit 228681b; those of `method = "best"` are what they were when
-//! links and classes were first believed together.
+//! The bytes that the server sees stay what `tests/golden/digests.csv` holds. Most rows are of commit 228681b; docs/decisions.md
+//! says which were renewed since, and why.
 
 use std::collections::BTreeSet;
 

@@ -82,9 +82,6 @@ impl Epsilon {
 }
 
 impl DegreeFraction {
-    /// No degree is sent.
-    pub const NONE: Self = Self(Choice::Share(0.0));
-
     /// A share that depends on the budget alone, never on data: 0.2 nats for the degree, at most 35 % of the whole.
     ///
     /// # Source
