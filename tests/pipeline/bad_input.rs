@@ -304,6 +304,8 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
         case("a steep power law", "exponent = 2", vec!["exponent", "above 2"]),
         case("more homophily than links", "homophily = 1.5", vec!["homophily", "[0, 1]"]),
         case("more words than there are", "words = 2000", vec!["words", "half the features"]),
+        ("a share above one", synthetic("[similarity]\nshare = 1.5"), vec![], 2, vec!["share", "(0, 1]"]),
+        ("no pair at all", synthetic("[similarity]\nmost_pairs = 0"), vec![], 2, vec!["most_pairs", "at least 1"]),
         ("a ridge below zero", synthetic("[estimate]\nridge = -1"), vec![], 2, vec!["ridge", "at least 0"]),
         (
             "a degree budget that integers cannot represent",
@@ -398,7 +400,7 @@ fn file_cases<'a>() -> Vec<Case<'a>> {
             "features that overflow",
             "f.csv",
             "node,a\n0,3e38\n1,-3e38\n2,0\n3,0\n4,0\n5,0\n",
-            vec!["features", "not finite"],
+            vec!["f.csv", "node 0", "scale the features"],
         ),
         features("a feature in words", "f.csv", "node,a\n0,1\n1,red\n", vec!["f.csv", "line 3", "`red`"]),
         features("a node with two rows of features", "f.csv", "node,a\n0,1\n0,2\n", vec!["f.csv", "node `0`", "twice"]),

@@ -232,6 +232,27 @@ fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
     assert!(answer.status == 1 && answer.err.contains("`veilgraph fetch cora --data-dir DIR`"), "{}", answer.err);
 }
 
+/// Their squares overflowed in the comparison of nodes, which panicked after the release was made.
+#[test]
+fn features_whose_squares_overflow_are_refused_at_ingest() {
+    let lab = lab("edges = \"e.csv\"\nfeatures = \"f.csv\"\nlabels = \"l.csv\"\nnormalize = \"none\"", EDGES);
+    lab.write("l.csv", LABELS);
+    lab.write("f.csv", "node,a,b\nann,1,0\nbob,3e38,-3e38\n");
+    let answer = lab.call(&["run", "config.toml"]);
+    for words in ["f.csv", "node 1", "largest number of 32 bits", "scale the features"] {
+        assert!(answer.status == 1 && answer.err.contains(words), "{words}: {}", answer.err);
+    }
+}
+
+/// R writes `NA` where a value is missing, and such nodes became a class without a word.
+#[test]
+fn a_class_that_reads_like_a_missing_value_is_warned_of() {
+    let lab = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", EDGES);
+    lab.write("l.csv", "node,label\nann,x\nbob,y\ncy,NA\ndan,x\neve,y\nflo,x\n");
+    let answer = lab.call(&["run", "config.toml", "--until", "ingest"]);
+    assert!(answer.status == 0 && answer.err.contains("`NA` is read as a class"), "{}", answer.err);
+}
+
 /// Links of topics whose names begin with `#` were left out without a word.
 #[test]
 fn rows_that_look_like_comments_are_warned_of() {

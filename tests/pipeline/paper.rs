@@ -127,7 +127,7 @@ fn a_report_sets_published_figures_beside_ours() {
     let density = fs::read_to_string(density).expect("the figure of densities");
     assert!(density.contains("links that there are") && density.contains("true_entries"), "{density}");
     let twice = lab.call(&["run", "config.toml", "config.toml"]);
-    assert!(twice.status == 1 && twice.err.contains("two configs are named `tiny`"), "{}", twice.err);
+    assert!(twice.status == 2 && twice.err.contains("two configs are named `tiny`"), "{}", twice.err);
 }
 
 /// A field that the published protocol does not have makes another experiment, however the estimator is named.

@@ -115,10 +115,11 @@ pub(crate) fn prepare_all(
     anyhow::ensure!(!arguments.json || arguments.configs.len() == 1, "--json prints one document; name one config");
     let experiments: Vec<_> =
         arguments.configs.iter().map(|config| prepare(arguments, config, published)).collect::<Result<_, _>>()?;
-    let mut names: Vec<&str> = experiments.iter().map(|(config, _)| config.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some([name, _]) = names.array_windows().find(|[a, b]| a == b) {
-        anyhow::bail!("two configs are named `{name}`; their runs would overwrite each other's names");
+    for (at, (config, _)) in experiments.iter().enumerate() {
+        if experiments[..at].iter().any(|(earlier, _)| earlier.name == config.name) {
+            let problem = format!("two configs are named `{}`; give one of them a `name` of its own", config.name);
+            return Err(config.error("name", &problem).into());
+        }
     }
     Ok(experiments)
 }

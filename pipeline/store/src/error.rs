@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bytesize::ByteSize;
 use parquet::errors::ParquetError;
 use veilgraph_contract::Invalid;
 
@@ -41,9 +42,9 @@ pub enum StoreError {
     },
     /// An artifact would take more memory than it may.
     #[error(
-        "{path}: {artifact} would take {:.1} GiB of memory, the limit is {:.1} GiB; \
+        "{path}: {artifact} would take {} of memory, the limit is {}; \
          raise --memory-limit, or make it smaller (docs/config.md, Memory)",
-        *needed as f64 / GIB, *limit as f64 / GIB
+        ByteSize(*needed), ByteSize(*limit)
     )]
     TooLarge {
         /// The file.
@@ -111,8 +112,6 @@ pub enum StoreError {
         problem: String,
     },
 }
-
-const GIB: f64 = (1_u64 << 30) as f64;
 
 impl StoreError {
     /// A table that could not be written: mostly the file system's doing.

@@ -154,9 +154,19 @@ fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<()
 
 /// The features of all nodes, scaled as the parameters say.
 fn scaled((width, rows): FeatureRows, params: &Params) -> Result<Features, Error> {
-    let origin = params.origin();
+    let origin = params.origin_of_features();
     let wrong = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
     let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong)?;
+    let square = |row: usize| matrix.row(row).1.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
+    if let Some(row) = (0..matrix.n_rows()).find(|&row| square(row) > f64::from(f32::MAX)) {
+        let problem = "the squares of these values sum to more than the largest number of 32 bits";
+        return Err(Error::new(
+            &origin,
+            format!("features of node {row}, counted from 0: "),
+            problem,
+            "scale the features",
+        ));
+    }
     let matrix = if params.binarize { normalize::binarized(&matrix) } else { matrix };
     if params.withhold_features && normalize::reads_all_nodes(&matrix, params.normalize) {
         let problem = "features are private, and this way to scale them looks at those of all nodes";

@@ -260,6 +260,11 @@ impl Params {
         }
     }
 
+    /// The file that gives the features of each node, or else what the data are called.
+    pub(crate) fn origin_of_features(&self) -> String {
+        self.features.clone().filter(|_| self.format() == Format::Edges).unwrap_or_else(|| self.origin())
+    }
+
     /// What the data are called in messages that concern no single file.
     pub(crate) fn origin(&self) -> String {
         match self.format() {

@@ -70,6 +70,9 @@ pub enum Error {
     /// The share of listed pairs is not in `(0, 1]`.
     #[error("share must be a number in (0, 1], not {0}")]
     Share(f64),
+    /// No pair may be listed.
+    #[error("most_pairs must be at least 1")]
+    MostPairs,
     /// So few pairs may be listed that no bin of them is made.
     #[error(
         "`most_pairs` and `share` let {most_pairs} pairs be listed, and a bin needs {needed}, a quarter of the nodes; raise them"
@@ -103,15 +106,20 @@ impl Stage for Similarity {
     type Outputs = (SimilarPairs,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        if !(params.share > 0.0 && params.share <= 1.0) {
+            return Err(Error::Share(params.share));
+        }
+        if params.most_pairs == 0 { Err(Error::MostPairs) } else { Ok(()) }
+    }
+
     fn run(
         (nodes, public, estimated, labels, noisy_labels): Self::Inputs,
         params: &Params,
         rng: &StageRng,
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        if !(params.share > 0.0 && params.share <= 1.0) {
-            return Err(Error::Share(params.share));
-        }
+        Self::check_params(params)?;
         let n_nodes = nodes.splits.len();
         let n_pairs = n_nodes * n_nodes.saturating_sub(1) / 2;
         let most_pairs = ((params.share * n_pairs as f64) as usize).min(params.most_pairs);

@@ -1,6 +1,9 @@
 //! Features of one's own graph: lists as JSON, triplets, or a dense table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::arrays;
 use super::columns::{self, FeatureColumns};
@@ -105,12 +108,12 @@ fn check_nodes(table: &Table, node: usize) -> Result<(), Error> {
 
 /// Reads `{"node": [feature, ...], ...}`: a node has the features of its list, and no others.
 fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error> {
-    let lists: BTreeMap<String, Vec<u32>> = serde_json::from_slice(&files.bytes(file)?).map_err(|error| {
+    let UniqueLists(lists) = serde_json::from_slice(&files.bytes(file)?).map_err(|error| {
         let place = format!("line {}, column {}: ", error.line(), error.column());
         Error::new(
             file,
             place,
-            format!("not a map from nodes to lists of feature numbers ({error})"),
+            format!("not a map from nodes, each of which comes once, to lists of feature numbers ({error})"),
             r#"write `{"node": [0, 7], ...}`"#,
         )
     })?;
@@ -123,6 +126,36 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
         (node, FeatureRow { line: None, entries: features.into_iter().map(|feature| (feature, 1.0)).collect() })
     });
     Ok(NamedFeatures { file: file.to_owned(), n_rows, width, rows: rows.collect() })
+}
+
+/// A list for each node. A map that lists a node twice is refused, because one of both lists would be lost.
+struct UniqueLists(BTreeMap<String, Vec<u32>>);
+
+impl<'de> Deserialize<'de> for UniqueLists {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lists;
+
+        impl<'de> Visitor<'de> for Lists {
+            type Value = UniqueLists;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("a map from nodes to lists of feature numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueLists, A::Error> {
+                let mut lists = BTreeMap::new();
+                while let Some((node, list)) = map.next_entry::<String, Vec<u32>>()? {
+                    if let Some(node) = lists.contains_key(&node).then_some(&node) {
+                        return Err(A::Error::custom(format_args!("node {node} comes twice")));
+                    }
+                    lists.insert(node, list);
+                }
+                Ok(UniqueLists(lists))
+            }
+        }
+
+        deserializer.deserialize_map(Lists)
+    }
 }
 
 /// Reads an array or a matrix, whose rows are the nodes 0, 1, 2 and so on.

@@ -80,6 +80,9 @@ pub(super) struct Classes {
 /// Most classes that a graph may have.
 pub(crate) const MOST_CLASSES: usize = 65_535;
 
+/// What other programs write where a value is missing. A class may have such a name nevertheless.
+const MISSING: [&str; 8] = ["nan", "na", "n/a", "null", "none", "nil", r"\n", "?"];
+
 /// Gives each node of `names` the number of its class. Classes are numbered as they are declared, or else by ascending label (as
 /// numbers, if all labels are numbers).
 pub(super) fn numbered(labels: &NamedLabels, names: &[String], params: &Params) -> Result<Classes, Error> {
@@ -90,7 +93,8 @@ pub(super) fn numbered(labels: &NamedLabels, names: &[String], params: &Params) 
         Some(declared) => declared_classes(file, &labelled, declared.names())?,
         None => found_classes(file, &labelled)?,
     };
-    if let Some(class) = classes.iter().find(|class| class.eq_ignore_ascii_case("nan")) {
+    let is_missing = |class: &&String| MISSING.iter().any(|word| class.eq_ignore_ascii_case(word));
+    if let Some(class) = classes.iter().find(is_missing) {
         tracing::warn!("{file}: `{class}` is read as a class; leave the field of a node without class empty");
     }
     let number: BTreeMap<&str, u16> =

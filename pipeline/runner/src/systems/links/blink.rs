@@ -6,7 +6,7 @@ mod row_blocks;
 use std::sync::Arc;
 
 use veilgraph_construct::{Construct, Variant};
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Stage};
 use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::{Features, Labels};
@@ -193,7 +193,7 @@ fn with_similar_pairs(
     let adjust = |params: &mut SimilarityParams| {
         // What classes say must not count twice.
         params.bins.get_or_insert(if believes_classes { Measure::Cosine } else { Measure::Score });
-        Ok(())
+        Similarity::check_params(params).map_err(|error| error.to_string())
     };
     let cells = plan.cells::<SimilarityParams>("similarity", &[], adjust)?;
     plan.sweep_cells::<Similarity>(paired, "similarity", &cells)

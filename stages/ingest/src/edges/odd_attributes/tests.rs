@@ -45,6 +45,9 @@ const ODD_FEATURES: &[(&str, &str, &[u8], Features)] = &[
     ("decimal commas", "csv", b"node;a;b\nann;1,0;0\nbob;0;2,0\n", Refused(&["line 2: `1,0` is no number", "a point"])),
     ("an empty cell", "csv", b"node,a,b\nann,1,\nbob,0,2\n", Refused(&["line 2", "a feature without a value"])),
     ("no number", "csv", b"node,a,b\nann,1,0\nbob,NaN,2\n", Refused(&["line 3", "NaN is not finite"])),
+    ("a node twice in JSON", "json", br#"{"ann": [0], "bob": [1], "ann": [1]}"#, {
+        Refused(&["line 1", "node ann comes twice"])
+    }),
     (
         "more than 32 bits hold",
         "csv",
