@@ -51,7 +51,7 @@ pub struct LinkLearning {
 
 impl Default for LinkLearning {
     fn default() -> Self {
-        Self { learning_rate: 0.01, deviation: 1e-3, sparsity: 1e-3 }
+        Self { learning_rate: 1e-3, deviation: 1e-3, sparsity: 1e-3 }
     }
 }
 
