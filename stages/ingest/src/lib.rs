@@ -157,6 +157,7 @@ fn scaled((width, rows): FeatureRows, params: &Params) -> Result<Features, Error
     let origin = params.origin_of_features();
     let wrong = |invalid: Invalid| Error::new(&origin, "features, ", invalid.0, "correct the features");
     let matrix = SparseMatrix::from_rows(width, rows).map_err(wrong)?;
+    // Nodes are compared, and networks trained, in single precision.
     let square = |row: usize| matrix.row(row).1.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
     if let Some(row) = (0..matrix.n_rows()).find(|&row| square(row) > f64::from(f32::MAX)) {
         let problem = "the squares of these values sum to more than the largest number of 32 bits";

@@ -128,7 +128,7 @@ fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error>
     Ok(NamedFeatures { file: file.to_owned(), n_rows, width, rows: rows.collect() })
 }
 
-/// A list for each node. A map that lists a node twice is refused, because one of both lists would be lost.
+/// A list for each node. A map that lists a node twice is refused, because the later list would replace the earlier one.
 struct UniqueLists(BTreeMap<String, Vec<u32>>);
 
 impl<'de> Deserialize<'de> for UniqueLists {
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for UniqueLists {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueLists, A::Error> {
                 let mut lists = BTreeMap::new();
                 while let Some((node, list)) = map.next_entry::<String, Vec<u32>>()? {
-                    if let Some(node) = lists.contains_key(&node).then_some(&node) {
+                    if lists.contains_key(&node) {
                         return Err(A::Error::custom(format_args!("node {node} comes twice")));
                     }
                     lists.insert(node, list);
