@@ -141,9 +141,9 @@ impl Artifact for AdjacencyList {
         Ok(list.with_nodes_from_links(nodes_from_links(facts)?))
     }
 
-    /// Counts the offsets alone, because the facts do not say how many links there are.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-        Ok(facts.get::<u64>("n_nodes")?.saturating_mul(8))
+    /// Counts the offsets, and the links once they are stored.
+    fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+        Ok(facts.get::<u64>("n_nodes")?.saturating_mul(8).saturating_add(stored))
     }
 }
 

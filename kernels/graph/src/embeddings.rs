@@ -63,7 +63,7 @@ impl Artifact for Embeddings {
         DenseMatrix::new(n_nodes, width, values).map(Self)
     }
 
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    fn footprint(facts: &Facts, _: u64) -> Result<u64, Invalid> {
         let (n_nodes, width): (u64, u64) = (facts.get("n_nodes")?, facts.get("width")?);
         Ok(n_nodes.saturating_mul(width).saturating_mul(4))
     }

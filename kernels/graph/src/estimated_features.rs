@@ -111,7 +111,7 @@ impl Artifact for EstimatedFeatures {
         Ok(Self { values: FeatureMatrix::from_blocks(facts, blocks)?, propagation })
     }
 
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-        FeatureMatrix::footprint(facts)
+    fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+        FeatureMatrix::footprint(facts, stored)
     }
 }

@@ -189,14 +189,14 @@ impl FeatureMatrix {
         Ok(Self::Sparse { fill, entries: SparseMatrix::from_rows(n_features, rows)? })
     }
 
-    /// Counts the bytes of a dense matrix; those of a sparse one do not grow with the product of both sizes.
+    /// Counts the bytes of a dense matrix; a sparse one takes what is stored of it.
     ///
     /// # Errors
     /// Fails when a fact is absent or unreadable.
-    pub fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    pub fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
         let (n_nodes, n_features): (u64, u64) = (facts.get("n_nodes")?, facts.get("n_features")?);
         let form: String = facts.get("form")?;
-        Ok(if form == "dense" { n_nodes.saturating_mul(n_features).saturating_mul(4) } else { 0 })
+        Ok(if form == "dense" { n_nodes.saturating_mul(n_features).saturating_mul(4) } else { stored })
     }
 }
 

@@ -50,9 +50,10 @@ impl Artifact for Features {
         SparseMatrix::from_rows(facts.get("n_features")?, rows).map(Self)
     }
 
-    /// Counts the rows without their entries, because the facts do not say how many entries there are.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-        Ok(facts.get::<u64>("n_nodes")?.saturating_mul(size_of::<Vec<(u32, f32)>>() as u64))
+    /// Counts the rows, and the entries once they are stored.
+    fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+        let rows = facts.get::<u64>("n_nodes")?.saturating_mul(size_of::<Vec<(u32, f32)>>() as u64);
+        Ok(rows.saturating_add(stored))
     }
 }
 

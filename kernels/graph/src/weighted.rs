@@ -226,12 +226,11 @@ impl Artifact for WeightedGraph {
         Ok(Self { construction: facts.get("variant")?, n_nodes, directed, links })
     }
 
-    /// Counts the bits twice, because a directed graph is also kept transposed; lists are not counted, because the
-    /// facts do not say how many links there are.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    /// Counts the bits twice, because a directed graph is also kept transposed; a list takes what is stored of it.
+    fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
         let n: f64 = facts.get("n_nodes")?;
         let form: String = facts.get("form")?;
-        Ok(if form == "bits" { (n * n / 4.0) as u64 } else { 0 })
+        Ok(if form == "bits" { (n * n / 4.0) as u64 } else { stored })
     }
 }
 

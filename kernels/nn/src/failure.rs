@@ -1,5 +1,6 @@
 //! Why a model cannot be trained or applied.
 
+use bytesize::ByteSize;
 use veilgraph_graph::Construction;
 
 /// Why a model was not trained.
@@ -71,6 +72,23 @@ pub enum Failure {
     /// Parameters are not those of the network; how many there are, and how many it has.
     #[error("the file holds {0} parameters, not the {1} of its network in name and shape; train the model again")]
     Parameters(usize, usize),
+    /// Models would take more memory than the run may use.
+    #[error(
+        "{n_models} models of {n_parameters} parameters take at least {} in training, more than {}; take fewer features, \
+         fewer hidden units or fewer settings, or raise --memory-limit (docs/config.md, Memory)",
+        ByteSize(*needed),
+        ByteSize(*limit)
+    )]
+    TooLarge {
+        /// Models of the grid.
+        n_models: usize,
+        /// Parameters of each.
+        n_parameters: usize,
+        /// Bytes that they take, at least.
+        needed: u64,
+        /// Bytes that they may take.
+        limit: u64,
+    },
     /// The device failed on a single model, most likely for want of memory.
     #[error(
         "the device failed on one model alone ({0}); use construct.variant = \"hard\", fewer hidden units, or --device cpu"

@@ -8,6 +8,7 @@ use veilgraph_contract::Watcher;
 /// Keeps every state, as if each were due, and the largest number of epochs that was reported.
 #[derive(Default)]
 pub(crate) struct Keeper {
+    pub(crate) memory_limit: Option<u64>,
     pub(crate) states: Mutex<BTreeMap<String, Vec<u8>>>,
     pub(crate) done: Mutex<u64>,
 }
@@ -26,5 +27,8 @@ impl Watcher for Keeper {
     }
     fn save_checkpoint(&self, name: &str, state: &[u8]) {
         self.states.lock().expect("no panic").insert(name.to_owned(), state.to_vec());
+    }
+    fn memory_limit(&self) -> u64 {
+        self.memory_limit.unwrap_or(u64::MAX)
     }
 }

@@ -26,6 +26,7 @@ mod failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod footprint;
 mod grid;
+mod host_memory;
 mod input_features;
 #[cfg(test)]
 mod keeper;

@@ -1,9 +1,9 @@
 //! Weights of the trained networks, as an artifact.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use safetensors::Dtype;
-use safetensors::tensor::TensorView;
+use safetensors::{Dtype, View};
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
 use crate::architecture::Parameter;
@@ -25,6 +25,24 @@ struct Row<'a> {
     model: u32,
     name: &'a str,
     shape: Vec<u32>,
+}
+
+/// A parameter as safetensors write it; its bytes are made when they are written, because those of a whole grid may be many.
+struct Tensor<'a>(&'a Parameter);
+
+impl View for Tensor<'_> {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+    fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.0.values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+    fn data_len(&self) -> usize {
+        size_of_val(self.0.values.as_slice())
+    }
 }
 
 impl ModelWeights {
@@ -138,25 +156,14 @@ impl Artifact for ModelWeights {
     }
 
     fn attachment(&self) -> Option<Vec<u8>> {
-        let bytes: BTreeMap<String, (Vec<u8>, [usize; 2])> = self
-            .models
-            .iter()
-            .flat_map(|(model, parameters)| {
-                parameters.iter().map(move |parameter| {
-                    let bytes = parameter.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                    (format!("model{model}.{}", parameter.name), (bytes, parameter.shape))
-                })
-            })
-            .collect();
-        let views = bytes.iter().map(|(name, (bytes, shape))| {
-            let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes);
-            (name, view.unwrap_or_else(|error| unreachable!("a parameter has its shape: {error}")))
+        let tensors = self.models.iter().flat_map(|(model, parameters)| {
+            parameters.iter().map(move |parameter| (format!("model{model}.{}", parameter.name), Tensor(parameter)))
         });
         let text = serde_json::to_string(&self.description);
         let text = text.unwrap_or_else(|error| unreachable!("a description is plain data: {error}"));
         // One entry: safetensors keeps metadata in a hash map, and the order of several would change from run to run.
         let metadata = [(DESCRIPTION.to_owned(), text)].into_iter().collect();
-        let file = safetensors::serialize(views, Some(metadata));
+        let file = safetensors::serialize(tensors, Some(metadata));
         Some(file.unwrap_or_else(|error| unreachable!("names are distinct: {error}")))
     }
 }

@@ -67,6 +67,9 @@ pub fn race(
         return Raced { models: train(dataset, settings, schedule, device, rng, progress), dropped: Vec::new() };
     }
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
+    if let Err(failure) = grid.check_memory() {
+        return Raced { models: vec![Err(failure); settings.len()], dropped: Vec::new() };
+    }
     let mut models: Vec<(usize, Result<Trained, Failure>)> = Vec::with_capacity(settings.len());
     let (mut dropped, mut lowest) = (Vec::new(), f64::INFINITY);
     for heat in heats(settings.len()) {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use burn::backend::Flex;
 use veilgraph_contract::{Progress, StageRng};
 
+use crate::architecture::named;
 use crate::batch::Batch;
 use crate::dataset::Dataset;
 use crate::device::Device;
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use crate::footprint::Footprint;
 use crate::grid::{Grid, Schedule, Setting, Trained};
+use crate::host_memory;
 use crate::network::Network;
 use crate::ops::DeviceOps;
 
@@ -25,7 +27,7 @@ use crate::ops::DeviceOps;
 /// `progress` keeps checkpoints, an interrupted training goes on from its last one.
 ///
 /// # Errors
-/// One per model: when a loss is not finite, or the device has too little memory.
+/// One per model: when a loss is not finite, or there is too little memory.
 #[must_use]
 pub fn train(
     dataset: &Dataset,
@@ -40,6 +42,9 @@ pub fn train(
     let device = if dataset.learns_links() { Device::Cpu } else { device };
     match device {
         Device::Cpu => {
+            if let Err(failure) = grid.check_memory() {
+                return vec![Err(failure); settings.len()];
+            }
             let all: Vec<usize> = (0..settings.len()).collect();
             grid.on_cpu(&all, |network, model| {
                 grid.batch(network, model, &settings[model..=model], &Default::default()).remove(0)
@@ -143,6 +148,13 @@ fn log_refusal(reason: &str) {
 }
 
 impl<'a> Grid<'a> {
+    /// Refuses a grid whose models do not fit into the memory that the run may use on the CPU.
+    pub(crate) fn check_memory(&self) -> Result<(), Failure> {
+        let sizes = named(self.dataset.layers()).into_iter().map(|(_, [rows, columns])| rows.saturating_mul(columns));
+        let at_a_time = if self.dataset.learns_links() { 1 } else { rayon::current_num_threads() };
+        host_memory::check(sizes.fold(0, usize::saturating_add), self.settings.len(), at_a_time, self.progress)
+    }
+
     /// Returns `train` of each of these models of the grid, side by side on the CPU.
     ///
     /// Where links are learned, each model has a network of its own, because the network holds the links that the model learns.

@@ -265,7 +265,7 @@ impl Artifact for LinkEvidence {
     }
 
     /// Counts the claims in the form that takes less memory, and the list of similar pairs.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    fn footprint(facts: &Facts, _: u64) -> Result<u64, Invalid> {
         let (n, claimed, similar): (u64, u64, u64) =
             (facts.get("n_nodes")?, facts.get("n_claimed")?, facts.get("n_similar")?);
         let listed = |pairs: u64| pairs.saturating_mul(5).saturating_add(n.saturating_mul(8));

@@ -129,7 +129,7 @@ impl Artifact for SimilarPairs {
     }
 
     /// Counts the list with its offsets.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    fn footprint(facts: &Facts, _: u64) -> Result<u64, Invalid> {
         let (n, pairs): (u64, u64) = (facts.get("n_nodes")?, facts.get("n_pairs")?);
         Ok(pairs.saturating_mul(5).saturating_add(n.saturating_mul(8)))
     }

@@ -95,12 +95,13 @@ pub trait Artifact: Sized + Send + Sync + 'static {
     ) -> Result<Self, Invalid> {
         Self::from_blocks(facts, blocks)
     }
-    /// Bytes that the value takes in memory, where they may grow with the square of the nodes.
+    /// Bytes, about, that the value takes in memory. `stored` are those of the values in its table and in the file beside the
+    /// table, or 0 where nothing is written yet, so that only the facts can tell.
     ///
     /// # Errors
     /// When a fact is absent or unreadable.
-    fn footprint(_facts: &Facts) -> Result<u64, Invalid> {
-        Ok(0)
+    fn footprint(_facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+        Ok(stored)
     }
     /// What all readers of a file hold together, where [`Self::IS_SHARED`] is set. It lives as long as one of them holds the
     /// value.

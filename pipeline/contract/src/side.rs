@@ -135,8 +135,8 @@ macro_rules! wrapped {
             ) -> Result<Self, Invalid> {
                 T::from_parts(facts, blocks, attachment).map($wrapper)
             }
-            fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-                T::footprint(facts)
+            fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+                T::footprint(facts, stored)
             }
             fn attachment(&self) -> Option<Vec<u8>> {
                 self.0.attachment()

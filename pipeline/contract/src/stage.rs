@@ -102,28 +102,43 @@ pub trait Watcher: Sync {
 
     /// Keeps `state` until the task is done.
     fn save_checkpoint(&self, _name: &str, _state: &[u8]) {}
+
+    /// Bytes of memory that one thing may take which the run makes.
+    fn memory_limit(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// How a stage speaks with its watcher. It cannot influence the result: a checkpoint is the stage's own
-/// state, at a moment that only decides how much is computed again.
-pub struct Progress<'a>(Option<&'a dyn Watcher>);
+/// state, at a moment that only decides how much is computed again, and a limit of memory decides only whether there is a
+/// result at all.
+pub struct Progress<'a> {
+    watcher: Option<&'a dyn Watcher>,
+    memory_limit: u64,
+}
 
 impl<'a> Progress<'a> {
     /// Tells `watcher`.
     #[must_use]
     pub fn new(watcher: &'a dyn Watcher) -> Self {
-        Self(Some(watcher))
+        Self { watcher: Some(watcher), memory_limit: watcher.memory_limit() }
     }
 
     /// Tells nobody.
     #[must_use]
     pub fn none() -> Self {
-        Self(None)
+        Self { watcher: None, memory_limit: u64::MAX }
+    }
+
+    /// Tells nobody, under the same limit of memory: for a part whose steps are none of the whole.
+    #[must_use]
+    pub fn of_part(&self) -> Progress<'static> {
+        Progress { watcher: None, memory_limit: self.memory_limit }
     }
 
     /// `done` of `total` steps are finished.
     pub fn report(&self, done: u64, total: u64) {
-        if let Some(watcher) = self.0 {
+        if let Some(watcher) = self.watcher {
             watcher.report(done, total);
         }
     }
@@ -131,18 +146,24 @@ impl<'a> Progress<'a> {
     /// See [`Watcher::checkpoint`].
     #[must_use]
     pub fn checkpoint(&self, name: &str) -> Option<Vec<u8>> {
-        self.0?.checkpoint(name)
+        self.watcher?.checkpoint(name)
     }
 
     /// See [`Watcher::checkpoint_is_due`].
     #[must_use]
     pub fn checkpoint_is_due(&self, name: &str) -> bool {
-        self.0.is_some_and(|watcher| watcher.checkpoint_is_due(name))
+        self.watcher.is_some_and(|watcher| watcher.checkpoint_is_due(name))
+    }
+
+    /// See [`Watcher::memory_limit`].
+    #[must_use]
+    pub fn memory_limit(&self) -> u64 {
+        self.memory_limit
     }
 
     /// See [`Watcher::save_checkpoint`].
     pub fn save_checkpoint(&self, name: &str, state: &[u8]) {
-        if let Some(watcher) = self.0 {
+        if let Some(watcher) = self.watcher {
             watcher.save_checkpoint(name, state);
         }
     }

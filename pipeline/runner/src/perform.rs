@@ -49,7 +49,7 @@ impl Performance<'_> {
         let may_keep = side == "server" || Part::of(&self.recipe).is_private();
         let checkpoints = may_keep.then(|| self.store.checkpoints(&self.recipe));
         let name = format!("{stage} {}", self.label);
-        let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval);
+        let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval, self.memory);
         let mut draft = self.store.draft(self.recipe, lock)?;
         draft.set_release(self.release);
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };

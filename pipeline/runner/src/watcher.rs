@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use veilgraph_contract::Watcher;
-use veilgraph_store::Checkpoints;
+use veilgraph_store::{Checkpoints, MemoryLimit};
 
 /// Shows that a task is so many steps far, of so many.
 pub(crate) type ShowSteps<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -18,6 +18,7 @@ pub(crate) struct TaskWatcher<'a> {
     /// None where the state of a task would lie in a folder that others may read although it saw private data.
     checkpoints: Option<Checkpoints>,
     interval: Duration,
+    memory: MemoryLimit,
     start: Instant,
     /// When each name was last saved.
     saved: Mutex<BTreeMap<String, Instant>>,
@@ -25,8 +26,14 @@ pub(crate) struct TaskWatcher<'a> {
 
 impl<'a> TaskWatcher<'a> {
     /// Watches the task `name`, which may save each of its states every `interval`, where it may keep any.
-    pub(crate) fn new(name: String, show: ShowSteps<'a>, checkpoints: Option<Checkpoints>, interval: Duration) -> Self {
-        Self { name, show, checkpoints, interval, start: Instant::now(), saved: Mutex::default() }
+    pub(crate) fn new(
+        name: String,
+        show: ShowSteps<'a>,
+        checkpoints: Option<Checkpoints>,
+        interval: Duration,
+        memory: MemoryLimit,
+    ) -> Self {
+        Self { name, show, checkpoints, interval, memory, start: Instant::now(), saved: Mutex::default() }
     }
 
     /// The task is done: nothing needs to be kept.
@@ -61,5 +68,9 @@ impl Watcher for TaskWatcher<'_> {
             tracing::warn!("{error}; training goes on without this checkpoint");
         }
         self.saved.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Instant::now());
+    }
+
+    fn memory_limit(&self) -> u64 {
+        self.memory.0
     }
 }

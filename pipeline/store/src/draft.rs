@@ -241,7 +241,8 @@ impl Saver for StoreSaver<'_> {
     ) -> Result<(), StoreError> {
         // Nobody here could read it back.
         let artifact = ArtifactType::of::<A>();
-        self.memory.check::<A>(facts, &self.draft.folder.join(artifact.file()))?;
+        let known = attachment.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        self.memory.check::<A>(facts, known, &self.draft.folder.join(artifact.file()))?;
         self.draft.save(artifact, facts, blocks, attachment)
     }
 }
@@ -263,6 +264,6 @@ impl Saver for Rehearsal {
         _: &mut dyn Iterator<Item = Vec<Column>>,
         _: Option<Vec<u8>>,
     ) -> Result<(), StoreError> {
-        self.memory.check::<A>(facts, &self.place.join(A::NAME))
+        self.memory.check::<A>(facts, 0, &self.place.join(A::NAME))
     }
 }

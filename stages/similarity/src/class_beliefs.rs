@@ -216,7 +216,7 @@ impl<'a> CrossFit<'a> {
     /// Trains the network that does not see the labels of `fold`, and predicts the classes of all nodes.
     fn train(&self, fold: usize, dataset: &Dataset) -> Result<Vec<f32>, Failure> {
         let setting = setting(Purpose::Belief, self.folds.iter().map(Vec::len).sum(), fold as u64);
-        let progress = Progress::none();
+        let progress = self.progress.of_part();
         let mut models = train(dataset, &[setting], schedule(), Device::Cpu, self.rng, &progress);
         let model = models.remove(0)?;
         if self.members.is_none() {

@@ -146,6 +146,10 @@ impl Train {
             }
             Search::Racing => race(&dataset, &settings, schedule, device, rng, progress),
         };
+        // It is a failure of the whole grid, and the same for every model.
+        if let Some(Err(too_large @ Failure::TooLarge { .. })) = raced.models.first() {
+            return Err(too_large.clone().into());
+        }
         let mut outputs = collect(raced, &settings, params, labels.labels.n_classes(), &nodes.class_names)?;
         if seen.is_some() && read == Read::Everything {
             let whole = Arc::new(GraphOperator::of(&graph, None, None)?);

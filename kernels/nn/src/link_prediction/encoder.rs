@@ -82,6 +82,13 @@ impl Encoder {
         ]
     }
 
+    /// Number of all parameters.
+    pub(super) fn n_parameters(&self) -> usize {
+        let (hidden, both) = (self.hidden, self.embedding.saturating_mul(2));
+        let weights = self.n_features.saturating_add(both).saturating_add(2).saturating_mul(hidden);
+        weights.saturating_add(both)
+    }
+
     /// Mean and logarithm of the standard deviation of every node's vector, side by side; `step` chooses the mask of
     /// dropout.
     ///

@@ -4,6 +4,7 @@ use veilgraph_graph::{EstimatedFeatures, FeatureMatrix, Features};
 use veilgraph_operator::rows::matrix;
 
 use super::*;
+use crate::keeper::Keeper;
 
 const TINY: usize = 7;
 
@@ -165,6 +166,22 @@ fn links_that_admit_no_training_are_refused() {
 }
 
 /// False alarm below 1e-6 for each moment: five standard errors.
+/// The model has 13 · 8 + 8 + 8 + 8 · 8 + 8 = 192 parameters, with four more numbers for each while it trains.
+#[test]
+fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
+    let (features, graph, sample) = blocks();
+    let of = |memory_limit| {
+        let keeper = Keeper { memory_limit: Some(memory_limit), ..Keeper::default() };
+        let training = LinkTraining { epochs: 1, ..training() };
+        let rng = StageRng::new(1, "train", 0);
+        train_links(&features, &graph, &sample, &training, &rng, &Progress::new(&keeper))
+    };
+    let needed = 5 * 192 * 4;
+    assert!(of(needed).is_ok());
+    let failure = Failure::TooLarge { n_models: 1, n_parameters: 192, needed, limit: needed - 1 };
+    assert_eq!(of(needed - 1), Err(failure));
+}
+
 #[test]
 fn noise_is_standard_normal() {
     let numbers = sampler::normal(100_001, &mut ChaCha8Rng::seed_from_u64(2));

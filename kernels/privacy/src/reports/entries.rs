@@ -104,6 +104,11 @@ impl Artifact for NoisyEntries {
         }))
     }
 
+    /// Counts the pairs that are kept while the table is read.
+    fn footprint(_: &Facts, stored: u64) -> Result<u64, Invalid> {
+        Ok(stored.min((2 * Self::MOST * size_of::<(u32, u32, f32, f32)>()) as u64))
+    }
+
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         let n_nodes: usize = facts.get("n_nodes")?;
         let report = ReportFacts::from_facts(facts)?;

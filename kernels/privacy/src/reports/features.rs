@@ -102,7 +102,7 @@ impl Artifact for NoisyFeatures {
         Ok(Self { facts: FeatureReportFacts::from_facts(facts)?, reports })
     }
 
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
-        FeatureMatrix::footprint(facts)
+    fn footprint(facts: &Facts, stored: u64) -> Result<u64, Invalid> {
+        FeatureMatrix::footprint(facts, stored)
     }
 }

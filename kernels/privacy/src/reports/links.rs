@@ -230,7 +230,7 @@ impl Artifact for NoisyLinks {
     }
 
     /// Bits, and the same transposed when they are paired; or the ones that noise alone makes.
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    fn footprint(facts: &Facts, _: u64) -> Result<u64, Invalid> {
         let n: f64 = facts.get("n_nodes")?;
         let epsilon_links = facts.get("epsilon_links")?;
         let bytes_per_pair = match epsilon_links {

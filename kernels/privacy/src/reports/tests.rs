@@ -66,12 +66,12 @@ fn missing_nodes_are_named() {
 fn the_footprint_is_that_of_bits_or_of_noise() {
     let bytes = |epsilon_links| {
         let facts = facts(epsilon_links, 0.1).to_facts().with("n_nodes", 1_000_000);
-        NoisyLinks::footprint(&facts).expect("facts") as f64
+        NoisyLinks::footprint(&facts, 0).expect("facts") as f64
     };
     assert!((bytes(1.0) / 0.25e12 - 1.0).abs() < 1e-9, "two planes of bits");
     assert!((bytes(10.0) / 189.6e6 - 1.0).abs() < 1e-3, "4 bytes for each of 4.54e7 flips, 8 for each node");
     let lying = facts(10.0, 0.1).to_facts().with("n_nodes", 1_000_000).with("lying_share", 0.01);
-    let more = NoisyLinks::footprint(&lying).expect("facts") as f64 - bytes(10.0);
+    let more = NoisyLinks::footprint(&lying, 0).expect("facts") as f64 - bytes(10.0);
     assert!((more / 4e10 - 1.0).abs() < 1e-6, "liars may set all bits of their lists");
 }
 

@@ -30,9 +30,6 @@ macro_rules! numbers {
             fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
                 Box::new(self.0.chunks(1 << 16).map(|rows| vec![Column::U32(rows.to_vec())]))
             }
-            fn footprint(_: &Facts) -> Result<u64, Invalid> {
-                Ok(0)
-            }
             fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
                 let mut numbers = Vec::new();
                 for block in blocks {

@@ -20,7 +20,8 @@ impl Entry {
     /// When it is missing, not what the manifest says, or would take too much memory.
     pub fn read<A: Artifact>(&self, name: &str, memory: MemoryLimit) -> Result<A, StoreError> {
         let (table, path, digest) = self.table(ArtifactType::of::<A>(), name)?;
-        memory.check::<A>(table.facts(), &path)?;
+        let beside = A::ATTACHMENT.and_then(|name| self.manifest.outputs.get(name)).map_or(0, |output| output.bytes);
+        memory.check::<A>(table.facts(), table.stored_bytes().saturating_add(beside), &path)?;
         let attachment = self.attachment_of(ArtifactType::of::<A>(), &path)?;
         let read = || table.read(attachment.as_deref()).map_err(|invalid| corrupt(&path, invalid));
         read_once(digest, read)
@@ -37,7 +38,9 @@ impl Entry {
         let digest = digest.to_owned();
         let (facts, whole, place) = (table.facts().clone(), table.clone(), path.clone());
         let load = move || {
-            memory.check::<A>(whole.facts(), &place).map_err(|error| Invalid(error.to_string()))?;
+            memory
+                .check::<A>(whole.facts(), whole.stored_bytes(), &place)
+                .map_err(|error| Invalid(error.to_string()))?;
             read_once(&digest, || whole.read(None).map_err(|invalid| named(&place, invalid)))
         };
         let rows = move |rows| -> Blocks {

@@ -25,7 +25,7 @@ impl Artifact for Counts {
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
         Box::new(self.0.chunks(3).map(|rows| vec![Column::U32(rows.to_vec())]))
     }
-    fn footprint(facts: &Facts) -> Result<u64, Invalid> {
+    fn footprint(facts: &Facts, _: u64) -> Result<u64, Invalid> {
         facts.get("total")
     }
     fn from_blocks(facts: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
@@ -174,6 +174,48 @@ fn an_artifact_too_large_for_the_memory_is_neither_written_nor_read() {
     let mut draft = store.draft(recipe(1), store.lock(&recipe(1), || {}).expect("lock")).expect("draft");
     let error = Counts(vec![30]).write(&mut StoreSaver { draft: &mut draft, memory: MemoryLimit(29) });
     assert!(matches!(error, Err(StoreError::TooLarge { .. })));
+}
+
+/// Lists of numbers whose facts say nothing of their size.
+#[derive(Debug, PartialEq)]
+struct Listed(Vec<Vec<u32>>);
+impl Public for Listed {}
+impl Artifact for Listed {
+    const NAME: &'static str = "listed";
+    const ZONE: Zone = Zone::Server;
+    const COLUMNS: &'static [(&'static str, ColumnType)] =
+        &[("length", ColumnType::U16), ("numbers", ColumnType::ListU32), ("mean", ColumnType::F64)];
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+    fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
+        let lengths = self.0.iter().map(|row| row.len() as u16).collect();
+        Box::new(std::iter::once(vec![
+            Column::U16(lengths),
+            Column::ListU32(self.0.clone()),
+            Column::F64(vec![0.5; self.0.len()]),
+        ]))
+    }
+    fn from_blocks(_: &Facts, blocks: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
+        let lists = blocks.map(|block| take::<Vec<u32>>(&mut block.into_iter().skip(1)));
+        Ok(Self(lists.collect::<Result<Vec<_>, _>>()?.concat()))
+    }
+}
+
+#[test]
+fn what_facts_do_not_tell_is_counted_when_it_is_read() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let recipe = recipe(0);
+    let mut draft = store.draft(recipe.clone(), store.lock(&recipe, || {}).expect("lock")).expect("draft");
+    let listed = Listed(vec![vec![1; 100], vec![2; 50], vec![3]]);
+    save(&listed, &mut draft);
+    let entry = draft.publish().expect("published");
+    let read = |limit| entry.read::<Listed>("listed", MemoryLimit(limit));
+    let bytes = 3 * 2 + 151 * 4 + 3 * 8;
+    assert_eq!(read(bytes).expect("fits"), listed);
+    let error = read(bytes - 1).expect_err("too large").to_string();
+    assert!(error.contains("634") && error.contains("--memory-limit"), "{error}");
 }
 
 #[test]

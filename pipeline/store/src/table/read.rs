@@ -16,7 +16,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
 use rayon::prelude::*;
-use veilgraph_contract::{Artifact, Blocks, Column, Facts, Invalid, among_rows, until_error};
+use veilgraph_contract::{Artifact, Blocks, Column, ColumnType, Facts, Invalid, among_rows, until_error};
 
 use super::{ArtifactType, OURS, columns_of, field, row_groups_at_a_time};
 
@@ -74,6 +74,20 @@ impl Table {
     /// What the table says beside its rows.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// Bytes of all values once they are decoded; texts count as they are encoded.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let groups = self.metadata.metadata().row_groups().iter();
+        let chunks = groups.flat_map(|group| self.artifact.columns.iter().zip(group.columns()));
+        let bytes = chunks.map(|((_, kind), chunk)| match kind {
+            ColumnType::Utf8 => chunk.uncompressed_size(),
+            ColumnType::U8 => chunk.num_values(),
+            ColumnType::U16 => 2 * chunk.num_values(),
+            ColumnType::U32 | ColumnType::F32 | ColumnType::ListU32 | ColumnType::ListF32 => 4 * chunk.num_values(),
+            ColumnType::F64 => 8 * chunk.num_values(),
+        });
+        bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0)).sum()
     }
 
     /// Rebuilds the artifact, a few row groups at a time.
