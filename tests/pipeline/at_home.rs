@@ -110,6 +110,17 @@ fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {
     // What was asked for on the command line is refused where nobody reads it, and so is a slip in the file.
     let asked = plan(&["--set", "construct.variant=hard", "--set", "construct.edge_multiple=3"]);
     assert!(asked.status == 2 && asked.err.contains("--set construct.edge_multiple"), "{}", asked.err);
+    // Another mechanism may leave whole tables unread.
+    let rr = plan(&["--set", "references=[]", "--set", "privatize.links.mechanism=rr"]);
+    let unread =
+        "construct.variant: the config gives this field, and nothing reads it beside --set privatize.links.mechanism";
+    assert!(rr.status == 0 && rr.err.contains(unread), "{}", rr.err);
+    let asked = ["references=[]", "privatize.links.mechanism=rr", "construct.variant=hard"];
+    let asked = plan(&asked.map(|set| ["--set", set]).concat());
+    assert!(asked.status == 2 && asked.err.contains("asks for [construct]"), "{}", asked.err);
+    // What stands above all tables chooses nothing.
+    let trials = plan(&["--set", "trials=2"]);
+    assert!(trials.status == 0 && !trials.err.contains("nothing reads it"), "{}", trials.err);
     let text = fs::read_to_string(lab.path("mine.toml")).expect("the config").replace("edge_multiple", "edge_multipel");
     lab.write("mine.toml", text);
     let slip = plan(&["--set", "construct.variant=hard"]);

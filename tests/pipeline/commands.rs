@@ -373,6 +373,24 @@ fn scripts_for_slurm_ask_for_the_memory_of_their_jobs() {
     assert!(wrong.status == 1 && wrong.err.contains("raise --array-memory or lower --memory-limit"), "{}", wrong.err);
 }
 
+/// Nothing runs: an option that the executor does not read is a mistake.
+#[test]
+fn options_of_another_executor_are_refused() {
+    let lab = Lab::tiny();
+    for (more, words) in [
+        (vec!["--array-size", "5"], "--array-size is read with --executor slurm-array alone"),
+        (vec!["--array-memory", "1GiB"], "leave --array-memory out"),
+        (vec!["--worker-threads", "2"], "--worker-threads is read with --executor dask or slurm-array alone"),
+        (vec!["--worker-store", "x"], "leave --worker-store out"),
+        (vec!["--executor", "dask", "--scheduler", "tcp://x:1", "--array-size", "5"], "--array-size is read with"),
+    ] {
+        let answer = lab.call(&[&["run", "config.toml"], &more[..]].concat());
+        assert!(answer.status == 1 && answer.err.contains(words), "{more:?}: {}", answer.err);
+    }
+    assert_eq!(lab.call(&["run", "config.toml", "--jobs", "0"]).status, 2);
+    assert!(lab.call(&["ls"]).out.lines().count() < 2, "nothing ran");
+}
+
 /// A graph is one, whether row blocks, one task or the config itself made it.
 #[test]
 fn a_model_is_applied_to_every_graph_that_networks_train_on() {

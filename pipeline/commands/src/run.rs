@@ -274,8 +274,8 @@ fn who_learned_what(config: &Config, tasks: &[Task]) {
 
 /// Tasks at a time.
 pub(crate) fn jobs(arguments: &RunArguments, is_plan: bool) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    if is_plan { 1 } else { arguments.jobs.unwrap_or_else(cores) }
+    let allowed = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
+    if is_plan { 1 } else { allowed.map_or(1, usize::from) }
 }
 
 /// What the user allows, else what the machine or its container has.

@@ -259,12 +259,13 @@ impl Config {
         found.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])).collect()
     }
 
-    /// The field of the same table that `--set` gives, where `field` itself stands in a file.
-    pub(crate) fn set_beside(&self, field: &str) -> Option<&str> {
-        let table = |field: &str| field.rsplit_once('.').map(|(table, _)| table.to_owned());
+    /// The fields of tables that `--set` gives, where `place`, a table or a field, itself stands in a file.
+    pub(crate) fn set_beside(&self, place: &str) -> Option<String> {
         let overlaid = &self.source.overlaid;
-        let sibling = overlaid.iter().find(|set| table(set) == table(field))?;
-        (!overlaid.iter().any(|set| set == field)).then_some(sibling.as_str())
+        let of_tables: Vec<&str> = overlaid.iter().map(String::as_str).filter(|set| set.contains('.')).collect();
+        let holds = |outer: &str, inner: &str| inner == outer || inner.starts_with(&format!("{outer}."));
+        let is_beside = !overlaid.iter().any(|set| holds(set, place) || holds(place, set));
+        (is_beside && !of_tables.is_empty()).then(|| of_tables.join(", "))
     }
 
     /// An error about a field of this config.

@@ -5,7 +5,7 @@ use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Curves, Embeddings, EstimatedFeatures, Features, LinkSample, Nodes, WeightedGraph};
 use veilgraph_nn::{Device, LinkTraining, Setting, train_links};
 
-use crate::params::{OneOrMany, check_setting};
+use crate::params::{NO_PATIENCE, OneOrMany, check_setting};
 use crate::{Error, given_features};
 
 /// Trains a variational graph auto-encoder on the links of one graph (Kipf, Welling 2016).
@@ -78,6 +78,9 @@ impl LinkPredictionParams {
         let Self { hidden, embedding, epochs, check_every, patience, min_epochs, .. } = *self;
         if [hidden, embedding, epochs, check_every].contains(&0) || patience == Some(0) {
             return Err("hidden, embedding, epochs, check_every and patience must be at least 1".into());
+        }
+        if min_epochs > 0 && patience.is_none() {
+            return Err(NO_PATIENCE.into());
         }
         if self.device != Device::Cpu {
             return Err("link prediction trains on the processor; use device = \"cpu\"".into());
@@ -176,6 +179,7 @@ mod tests {
             (LinkPredictionParams { learning_rate: OneOrMany::Many(vec![0.1, 0.2]), ..default() }, "learning_rate"),
             (LinkPredictionParams { dropout: OneOrMany::One(1.0), ..default() }, "dropout"),
             (LinkPredictionParams { embedding: 0, ..default() }, "embedding"),
+            (LinkPredictionParams { min_epochs: 5, patience: None, ..default() }, "without patience"),
             (LinkPredictionParams { device: Device::Cuda, ..default() }, "cpu"),
         ] {
             let error = run(&params).expect_err(word);

@@ -268,9 +268,16 @@ impl Params {
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers, heads and patience must be at least 1".into());
         }
+        if self.min_epochs > 0 && self.patience.is_none() {
+            return Err(NO_PATIENCE.into());
+        }
         Ok(())
     }
 }
+
+/// Says that the least number of steps would change nothing.
+pub(crate) const NO_PATIENCE: &str = "min_epochs says before which step training does not stop, and without patience it never does; give patience, or \
+     remove min_epochs";
 
 /// Whether the hyperparameters of one model make sense.
 ///

@@ -1,5 +1,6 @@
 //! What `claims` is told.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -29,7 +30,7 @@ pub(crate) struct ClaimsArguments {
     pub device: DeviceChoice,
     /// Tasks at a time (default: one per core).
     #[arg(long)]
-    pub jobs: Option<usize>,
+    pub jobs: Option<NonZeroUsize>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -58,15 +58,15 @@ pub(crate) struct OtherMachinesArguments {
     /// The store on the workers: where they see this one (default: its path here), or, with --cache, a folder of their own.
     #[arg(long, value_name = "FOLDER")]
     pub worker_store: Option<PathBuf>,
-    /// Cores that each task on a worker may use.
-    #[arg(long, value_name = "CORES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub worker_threads: u32,
+    /// Cores that each task on a worker may use (default: 1).
+    #[arg(long, value_name = "CORES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub worker_threads: Option<u32>,
     /// Folder for the scripts of `--executor slurm-array`.
     #[arg(long, value_name = "FOLDER", required_if_eq("executor", "slurm-array"))]
     pub array_folder: Option<PathBuf>,
-    /// Most jobs in one array: a job runs several tasks, one after the other, where there are more.
-    #[arg(long, value_name = "JOBS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub array_size: u32,
+    /// Most jobs in one array: a job runs several tasks, one after the other, where there are more (default: 1000).
+    #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub array_size: Option<u32>,
     /// Memory of each job of the array, e.g. 16GiB (default: that of --memory-limit, else what the cluster gives). Where no
     /// --memory-limit is given, this is also the most that one artifact may take.
     #[arg(long, value_name = "SIZE")]
@@ -77,8 +77,38 @@ pub(crate) struct OtherMachinesArguments {
 }
 
 impl OtherMachinesArguments {
+    /// Refuses what the chosen executor does not read. Addresses and programs that come from the environment may stand there for
+    /// other runs.
+    fn refuse_unread(&self) -> anyhow::Result<()> {
+        let of_arrays = [
+            ("--array-folder", self.array_folder.is_some()),
+            ("--array-size", self.array_size.is_some()),
+            ("--array-memory", self.array_memory.is_some()),
+        ];
+        let of_workers = [
+            ("--worker-program", self.worker_program.is_some()),
+            ("--worker-store", self.worker_store.is_some()),
+            ("--worker-threads", self.worker_threads.is_some()),
+        ];
+        let given =
+            |options: [(&'static str, bool); 3]| options.into_iter().find(|option| option.1).map(|option| option.0);
+        if let Some(option) = given(of_arrays).filter(|_| self.executor != ExecutorChoice::SlurmArray) {
+            anyhow::bail!("{option} is read with --executor slurm-array alone; add that, or leave {option} out");
+        }
+        if let Some(option) = given(of_workers).filter(|_| self.executor == ExecutorChoice::Local) {
+            anyhow::bail!(
+                "{option} is read with --executor dask or slurm-array alone; add one of them, or leave {option} out"
+            );
+        }
+        Ok(())
+    }
+
     /// What a run has beside this machine.
+    ///
+    /// # Errors
+    /// When an option is given that this executor does not read, or the cache or the executor cannot be opened.
     pub(crate) fn open(&self, store: &Store, memory_limit: Option<ByteSize>) -> anyhow::Result<OtherMachines> {
+        self.refuse_unread()?;
         // Each of the two has the one option that it needs, or the command line is refused.
         let elsewhere = match self.executor {
             ExecutorChoice::Local => None,
@@ -88,14 +118,14 @@ impl OtherMachinesArguments {
             }),
             ExecutorChoice::SlurmArray => Some(Elsewhere::SlurmArray {
                 folder: self.array_folder.clone().unwrap_or_default(),
-                size: self.array_size,
+                size: self.array_size.unwrap_or(1000),
                 memory: self.array_memory,
             }),
         };
         let workers = Workers {
             program: self.worker_program.clone(),
             store: self.worker_store.clone(),
-            threads: self.worker_threads,
+            threads: self.worker_threads.unwrap_or(1),
         };
         OtherMachines::open(store, self.cache.open()?, elsewhere.as_ref(), &workers, memory_limit)
     }

@@ -1,5 +1,6 @@
 //! What `run` is told, and every other command that is about experiments.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
@@ -32,7 +33,7 @@ pub(crate) struct RunArguments {
     pub device: DeviceChoice,
     /// Tasks at a time (default: one per core).
     #[arg(long)]
-    pub jobs: Option<usize>,
+    pub jobs: Option<NonZeroUsize>,
     /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has). A task holds several; where the
     /// limit is given, a warning names what took more than it in earlier runs.
     #[arg(long, value_name = "SIZE")]

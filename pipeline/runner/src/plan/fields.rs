@@ -63,7 +63,8 @@ impl FieldsOfPlan {
         }
         let is_asked =
             |table: &str| self.asked.iter().any(|asked| asked == table || asked.starts_with(&format!("{table}.")));
-        if let Some(table) = self.tables.iter().find(|table| !is_asked(table)) {
+        let is_mistaken = |table: &&String| !is_asked(table) && config.set_beside(table).is_none();
+        if let Some(table) = self.tables.iter().find(is_mistaken) {
             let problem = format!(
                 "no stage of this plan asks for [{table}]; remove the table, or choose a mechanism or an estimate that reads it"
             );

@@ -214,7 +214,9 @@ fn dense(table: Table, node_at: usize, class_at: Option<usize>) -> Result<NamedF
         let entries = values.collect::<Result<Vec<_>, Error>>()?;
         if rows.insert(node.clone(), FeatureRow { line: Some(line), entries }).is_some() {
             let problem = format!("node `{node}` comes twice");
-            return Err(Error::new(&file, place(&file, line), problem, "give each node one row"));
+            let remedy = "give each node one row, or, where a row is one feature of a node, name the columns `node`, `feature` and \
+                          `value`";
+            return Err(Error::new(&file, place(&file, line), problem, remedy));
         }
     }
     Ok(NamedFeatures { file, n_rows, width, rows })
@@ -244,8 +246,8 @@ fn check_width(file: &str, width: usize) -> Result<(), Error> {
         Err(Error::new(
             file,
             "",
-            format!("{width} feature columns"),
-            format!("features number from 0 to at most {MOST}"),
+            format!("the file has {width} features"),
+            format!("give at least 1 and at most {MOST}, or leave the file out"),
         ))
     }
 }
