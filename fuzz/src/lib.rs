@@ -200,7 +200,7 @@ pub fn artifact(data: &[u8]) {
 /// As the store does: first the footprint, then the rows; what is accepted must survive being written.
 fn read<A: Artifact>(facts: &Facts, mut rows: &[u8]) {
     const LIMIT: u64 = 1 << 28;
-    if A::footprint(facts, 0).is_ok_and(|bytes| bytes > LIMIT) {
+    if A::footprint(facts, rows.len() as u64).is_ok_and(|bytes| bytes > LIMIT) {
         return;
     }
     let width: usize = A::COLUMNS.iter().map(|&(_, kind)| size(kind)).sum();

@@ -95,7 +95,6 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
     assert!(again.status == 1 && again.err.contains("graph.toml: exists already"), "{}", again.err);
 }
 
-/// One file under two spellings: the class must not become a feature. Private labels give no class a name.
 /// A config of `init` says `edge_multiple` for its hybrid graph, which no hard graph reads.
 #[test]
 fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {
@@ -118,15 +117,20 @@ fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {
     let asked = ["references=[]", "privatize.links.mechanism=rr", "construct.variant=hard"];
     let asked = plan(&asked.map(|set| ["--set", set]).concat());
     assert!(asked.status == 2 && asked.err.contains("asks for [construct]"), "{}", asked.err);
-    // What stands above all tables chooses nothing.
-    let trials = plan(&["--set", "trials=2"]);
-    assert!(trials.status == 0 && !trials.err.contains("nothing reads it"), "{}", trials.err);
-    let text = fs::read_to_string(lab.path("mine.toml")).expect("the config").replace("edge_multiple", "edge_multipel");
-    lab.write("mine.toml", text);
+    // A file that is mistaken by itself stays so beside a field that has nothing to do with the mistake.
+    let text = fs::read_to_string(lab.path("mine.toml")).expect("the config");
+    let hard = text.replace("references = ", "# ").replace("hybrid", "hard");
+    lab.write("hard.toml", hard);
+    for more in [&[][..], &["--set", "train.epochs=3"], &["--set", "trials=2"]] {
+        let mistaken = lab.call(&[&["plan", "hard.toml"], more].concat());
+        assert!(mistaken.status == 2 && mistaken.err.contains("construct.edge_multiple"), "{more:?}: {}", mistaken.err);
+    }
+    lab.write("mine.toml", text.replace("edge_multiple", "edge_multipel"));
     let slip = plan(&["--set", "construct.variant=hard"]);
     assert!(slip.status == 2 && slip.err.contains("unknown field `edge_multipel`"), "{}", slip.err);
 }
 
+/// One file under two spellings: the class must not become a feature. Private labels give no class a name.
 #[test]
 fn a_class_is_no_feature_and_its_name_stays_private() {
     let lab = Lab::new();

@@ -382,10 +382,11 @@ fn options_of_another_executor_are_refused() {
         (vec!["--array-memory", "1GiB"], "leave --array-memory out"),
         (vec!["--worker-threads", "2"], "--worker-threads is read with --executor dask or slurm-array alone"),
         (vec!["--worker-store", "x"], "leave --worker-store out"),
+        (vec!["--scheduler", "tcp://x:1"], "--scheduler is read with --executor dask alone"),
         (vec!["--executor", "dask", "--scheduler", "tcp://x:1", "--array-size", "5"], "--array-size is read with"),
     ] {
         let answer = lab.call(&[&["run", "config.toml"], &more[..]].concat());
-        assert!(answer.status == 1 && answer.err.contains(words), "{more:?}: {}", answer.err);
+        assert!(answer.status == 2 && answer.err.contains(words), "{more:?}: {}", answer.err);
     }
     assert_eq!(lab.call(&["run", "config.toml", "--jobs", "0"]).status, 2);
     assert!(lab.call(&["ls"]).out.lines().count() < 2, "nothing ran");

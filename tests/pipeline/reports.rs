@@ -52,13 +52,13 @@ fn reports_beyond_the_memory_limit_are_not_made() {
     assert_eq!(run("lots").status, 2);
 }
 
-/// A hidden unit has two weights and two biases at least, so that a million of them take more than 16 MB for one network.
+/// A hidden unit has a weight for every feature and class, so that a million of them take more than 16 MiB for one network.
 #[test]
 fn networks_beyond_the_memory_limit_are_not_trained() {
     let lab = Lab::tiny();
     let answer = lab.call(&["run", "config.toml", "--set", "train.hidden=1000000", "--memory-limit", "16MiB"]);
     assert_eq!(answer.status, 1, "{}", answer.err);
-    for word in ["parameters take at least", "more than 16.0 MiB", "--memory-limit", "docs/config.md"] {
+    for word in ["parameters of a network", "more than 16.0 MiB", "--memory-limit", "docs/config.md"] {
         assert_eq!(answer.err.matches(word).count(), 1, "`{word}` in {}", answer.err);
     }
 }

@@ -258,7 +258,7 @@ fn what_cannot_be_learned_from_is_refused_first() {
 fn settings_that_contradict_each_other_are_named() {
     let best = "privatize.links.degree_fraction=auto-with-bits";
     let private = "privatize.labels={mechanism=\"randomized-response\", epsilon=2.0}";
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 7] = [
         // Believed classes are blended with nothing.
         (&[best, "estimate.method=best", "train={task=\"beliefs\", blend=true}"], &["train.blend", "is not read"]),
         // Noisy labels are no labels of training and validation nodes.
@@ -280,6 +280,7 @@ fn settings_that_contradict_each_other_are_named() {
             &["latent_blocks = 4", "prior = \"blocks\""],
         ),
         (&["privatize.links.mechanism=symrr", "train.blend=true"], &["train.blend", "mechanism \"symrr\""]),
+        (&["train.min_epochs=5"], &["min_epochs", "give patience"]),
     ];
     for (sets, words) in cases {
         let text = TINY.replace(BLINK_TABLES, "").replace("trials = 2\n", "trials = 1\n");

@@ -74,14 +74,17 @@ pub enum Failure {
     Parameters(usize, usize),
     /// Models would take more memory than the run may use.
     #[error(
-        "{n_models} models of {n_parameters} parameters take at least {} in training, more than {}; take fewer features, \
-         fewer hidden units or fewer settings, or raise --memory-limit (docs/config.md, Memory)",
+        "{n_parameters} parameters of a network, {n_models} in all and {at_a_time} at a time, take at least {}, more than {}; take \
+         fewer features, or fewer hidden units and settings where the config chooses them, or raise --memory-limit \
+         (docs/config.md, Memory)",
         ByteSize(*needed),
         ByteSize(*limit)
     )]
     TooLarge {
         /// Models of the grid.
         n_models: usize,
+        /// Models that train at a time on the processor.
+        at_a_time: u64,
         /// Parameters of each.
         n_parameters: usize,
         /// Bytes that they take, at least.

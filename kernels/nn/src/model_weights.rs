@@ -127,6 +127,11 @@ impl Artifact for ModelWeights {
         ]))
     }
 
+    /// Counts the file beside the table twice, because it is held while its parameters are read.
+    fn footprint(_: &Facts, stored: u64) -> Result<u64, Invalid> {
+        Ok(stored.saturating_mul(2))
+    }
+
     fn from_blocks(_: &Facts, _: &mut dyn Iterator<Item = Vec<Column>>) -> Result<Self, Invalid> {
         Err(Invalid("the values are in model.safetensors; a table of shapes alone is no model".into()))
     }

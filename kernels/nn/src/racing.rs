@@ -67,7 +67,7 @@ pub fn race(
         return Raced { models: train(dataset, settings, schedule, device, rng, progress), dropped: Vec::new() };
     }
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
-    if let Err(failure) = grid.check_memory() {
+    if let Err(failure) = grid.check_memory(device) {
         return Raced { models: vec![Err(failure); settings.len()], dropped: Vec::new() };
     }
     let mut models: Vec<(usize, Result<Trained, Failure>)> = Vec::with_capacity(settings.len());

@@ -40,11 +40,11 @@ pub fn train(
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
     // Learned links stay on the CPU, whatever the device.
     let device = if dataset.learns_links() { Device::Cpu } else { device };
+    if let Err(failure) = grid.check_memory(device) {
+        return vec![Err(failure); settings.len()];
+    }
     match device {
         Device::Cpu => {
-            if let Err(failure) = grid.check_memory() {
-                return vec![Err(failure); settings.len()];
-            }
             let all: Vec<usize> = (0..settings.len()).collect();
             grid.on_cpu(&all, |network, model| {
                 grid.batch(network, model, &settings[model..=model], &Default::default()).remove(0)
@@ -148,10 +148,15 @@ fn log_refusal(reason: &str) {
 }
 
 impl<'a> Grid<'a> {
-    /// Refuses a grid whose models do not fit into the memory that the run may use on the CPU.
-    pub(crate) fn check_memory(&self) -> Result<(), Failure> {
+    /// Refuses a grid whose models do not fit into the memory that the run may use on the host.
+    pub(crate) fn check_memory(&self, device: Device) -> Result<(), Failure> {
         let sizes = named(self.dataset.layers()).into_iter().map(|(_, [rows, columns])| rows.saturating_mul(columns));
-        let at_a_time = if self.dataset.learns_links() { 1 } else { rayon::current_num_threads() };
+        let at_a_time = match device {
+            Device::Cpu if self.dataset.learns_links() => 1,
+            Device::Cpu => rayon::current_num_threads(),
+            // They train in the memory of the device.
+            _ => 0,
+        };
         host_memory::check(sizes.fold(0, usize::saturating_add), self.settings.len(), at_a_time, self.progress)
     }
 

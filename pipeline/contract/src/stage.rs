@@ -103,7 +103,7 @@ pub trait Watcher: Sync {
     /// Keeps `state` until the task is done.
     fn save_checkpoint(&self, _name: &str, _state: &[u8]) {}
 
-    /// Bytes of memory that one thing may take which the run makes.
+    /// Most bytes of memory that one artifact, or the models of one training, may take.
     fn memory_limit(&self) -> u64 {
         u64::MAX
     }

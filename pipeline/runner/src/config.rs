@@ -259,13 +259,10 @@ impl Config {
         found.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])).collect()
     }
 
-    /// The fields of tables that `--set` gives, where `place`, a table or a field, itself stands in a file.
-    pub(crate) fn set_beside(&self, place: &str) -> Option<String> {
-        let overlaid = &self.source.overlaid;
-        let of_tables: Vec<&str> = overlaid.iter().map(String::as_str).filter(|set| set.contains('.')).collect();
-        let holds = |outer: &str, inner: &str| inner == outer || inner.starts_with(&format!("{outer}."));
-        let is_beside = !overlaid.iter().any(|set| holds(set, place) || holds(place, set));
-        (is_beside && !of_tables.is_empty()).then(|| of_tables.join(", "))
+    /// The field given by `--set` for whose sake nobody may read `place`, a table or a field of a file.
+    pub(crate) fn set_beside(&self, place: &str) -> Option<&str> {
+        // What a deployment is given is never passed over for a choice made elsewhere.
+        self.source.set_beside(place, !self.is_deployment())
     }
 
     /// An error about a field of this config.

@@ -90,6 +90,7 @@ fn believed(
 ) -> Result<(ClassBeliefs,), Error> {
     match predicted {
         Ok(predicted) => Ok((blended(nodes, labels, &predicted)?,)),
+        Err(too_large @ Failure::TooLarge { .. }) => Err(Error::TooLarge(too_large)),
         Err(reason) => {
             tracing::warn!("every node is believed to have the frequencies of the classes: {reason}");
             Ok((frequencies(nodes, labels)?,))

@@ -4,6 +4,7 @@ use veilgraph_contract::{Progress, StageRng};
 use veilgraph_graph::{Labels, Nodes, Split};
 use veilgraph_nn::{Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, train};
 
+use crate::Error;
 use crate::class_network::{Purpose, schedule, setting};
 use crate::compared::HeldFeatures;
 use crate::labelled_sample::{LabelledSample, ask_perceptron, without_links};
@@ -27,21 +28,25 @@ impl Classes {
     }
 
     /// Predicts the classes of all nodes where there are labels of at least two; warns where that fails.
+    ///
+    /// # Errors
+    /// Fails where the network does not fit into memory.
     pub(crate) fn predicted(
         nodes: &Nodes,
         features: HeldFeatures,
         labels: Option<Labels>,
         rng: &StageRng,
         progress: &Progress,
-    ) -> Option<Self> {
-        let labels = labels.filter(|labels| labels.n_classes() > 1)?;
+    ) -> Result<Option<Self>, Error> {
+        let Some(labels) = labels.filter(|labels| labels.n_classes() > 1) else { return Ok(None) };
         let predicted = match features.with_length() {
-            Ok(features) => {
-                Self::predict(nodes, &features, &labels, rng, progress).map_err(|reason| reason.to_string())
-            }
+            Ok(features) => match Self::predict(nodes, &features, &labels, rng, progress) {
+                Err(too_large @ Failure::TooLarge { .. }) => return Err(Error::TooLarge(too_large)),
+                predicted => predicted.map_err(|reason| reason.to_string()),
+            },
             Err(invalid) => Err(invalid.0),
         };
-        predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok()
+        Ok(predicted.inspect_err(|reason| tracing::warn!("classes are left out of similarity: {reason}")).ok())
     }
 
     /// Predicts the classes of all nodes by a perceptron on the features. It is trained on the labels of training

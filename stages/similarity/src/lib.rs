@@ -15,6 +15,7 @@ mod similar_graph;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{EstimatedFeatures, Features, Labels, Nodes};
+use veilgraph_nn::Failure;
 use veilgraph_posterior::SimilarPairs;
 use veilgraph_privacy::NoisyLabels;
 
@@ -86,6 +87,10 @@ pub enum Error {
     /// No node would be linked to another.
     #[error("neighbours must be at least 1")]
     Neighbours,
+    /// The networks that predict classes do not fit into memory. To go on without them would give another result on a smaller
+    /// machine.
+    #[error("{0}")]
+    TooLarge(Failure),
     /// The artifacts do not belong together.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -134,7 +139,7 @@ impl Stage for Similarity {
             tracing::warn!("all nodes have the same features: no pair is more alike than another");
             return Ok((SimilarPairs::none(n_nodes),));
         }
-        let classes = Classes::predicted(&nodes, features, labels.filter(|_| params.classes), rng, progress);
+        let classes = Classes::predicted(&nodes, features, labels.filter(|_| params.classes), rng, progress)?;
         let BinnedRows { n_bins, rows } = AllPairs { directions, classes, n_nodes }.most_similar(
             most_pairs,
             MOST_BINS,

@@ -87,7 +87,7 @@ impl Stage for SimilarGraph {
         if params.similarity == Measure::Cosine {
             return Ok((nearest_neighbours(&directions, n_nodes, params.neighbours),));
         }
-        let classes = Classes::predicted(&nodes, features, labels, rng, progress);
+        let classes = Classes::predicted(&nodes, features, labels, rng, progress)?;
         let pairs = AllPairs { directions, classes, n_nodes };
         Ok((most_alike(&pairs, n_nodes.saturating_mul(params.neighbours) / 2),))
     }

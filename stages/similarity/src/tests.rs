@@ -1,4 +1,4 @@
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Watcher};
 use veilgraph_graph::{ClassBeliefs, DenseMatrix, FeatureMatrix, SparseMatrix, Split};
 
 use super::*;
@@ -210,6 +210,26 @@ fn classes_are_believed_without_a_nodes_own_label() {
     let turned = labels.classes().iter().map(|&(node, class)| (node, if node == 6 { 1 - class } else { class }));
     let turned = believe(Labels::new(2, turned.collect()).expect("valid"));
     assert!(right(&turned, 6) > 0.5, "{}", right(&turned, 6));
+}
+
+/// A result must not depend on how much memory a machine has, so that no network is left out for want of it.
+#[test]
+fn networks_that_do_not_fit_into_memory_are_an_error() {
+    struct Small;
+    impl Watcher for Small {
+        fn report(&self, _: u64, _: u64) {}
+        fn memory_limit(&self) -> u64 {
+            1000
+        }
+    }
+    let ((nodes, features, labels), rng) = (inputs(), StageRng::new(1, "similarity", 0));
+    let progress = Progress::new(&Small);
+    let listed = (nodes.clone(), Some(features.clone()), None, Some(labels.clone()), None);
+    let listed = Similarity::run(listed, &Params::default(), &rng, &progress);
+    assert!(matches!(listed, Err(Error::TooLarge(Failure::TooLarge { limit: 1000, .. }))), "{:?}", listed.err());
+    let no_params = veilgraph_contract::NoParams {};
+    let believed = BelieveClasses::run((nodes, Some(features), None, labels), &no_params, &rng, &progress);
+    assert!(matches!(believed, Err(Error::TooLarge(Failure::TooLarge { limit: 1000, .. }))), "{:?}", believed.err());
 }
 
 /// A class with a single training node is still learned, and without features every node has the frequencies.

@@ -179,7 +179,7 @@ mod tests {
             (LinkPredictionParams { learning_rate: OneOrMany::Many(vec![0.1, 0.2]), ..default() }, "learning_rate"),
             (LinkPredictionParams { dropout: OneOrMany::One(1.0), ..default() }, "dropout"),
             (LinkPredictionParams { embedding: 0, ..default() }, "embedding"),
-            (LinkPredictionParams { min_epochs: 5, patience: None, ..default() }, "without patience"),
+            (LinkPredictionParams { min_epochs: 5, patience: None, ..default() }, "give patience"),
             (LinkPredictionParams { device: Device::Cuda, ..default() }, "cpu"),
         ] {
             let error = run(&params).expect_err(word);

@@ -276,8 +276,7 @@ impl Params {
 }
 
 /// Says that the least number of steps would change nothing.
-pub(crate) const NO_PATIENCE: &str = "min_epochs says before which step training does not stop, and without patience it never does; give patience, or \
-     remove min_epochs";
+pub(crate) const NO_PATIENCE: &str = "min_epochs delays the stop after patience, and without patience nothing stops early; give patience, or remove min_epochs";
 
 /// Whether the hyperparameters of one model make sense.
 ///

@@ -165,7 +165,6 @@ fn links_that_admit_no_training_are_refused() {
     assert!(matches!(of(&graph, &sample, f64::MAX), Failure::Diverged(_)));
 }
 
-/// False alarm below 1e-6 for each moment: five standard errors.
 /// The model has 13 · 8 + 8 + 8 + 8 · 8 + 8 = 192 parameters, with four more numbers for each while it trains.
 #[test]
 fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
@@ -178,10 +177,11 @@ fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
     };
     let needed = 5 * 192 * 4;
     assert!(of(needed).is_ok());
-    let failure = Failure::TooLarge { n_models: 1, n_parameters: 192, needed, limit: needed - 1 };
+    let failure = Failure::TooLarge { n_models: 1, at_a_time: 1, n_parameters: 192, needed, limit: needed - 1 };
     assert_eq!(of(needed - 1), Err(failure));
 }
 
+/// False alarm below 1e-6 for each moment: five standard errors.
 #[test]
 fn noise_is_standard_normal() {
     let numbers = sampler::normal(100_001, &mut ChaCha8Rng::seed_from_u64(2));

@@ -196,24 +196,29 @@ fn what_stops_by_itself_or_has_few_epochs_is_not_dropped() {
     }
 }
 
-/// A model has 11 · 8 + 8 + 8 · 2 + 2 = 114 parameters. Eight are kept, and two at a time have four more numbers for each.
+/// A model has 11 · 8 + 8 + 8 · 2 + 2 = 114 parameters. Eight are kept, and two or three at a time have four more numbers for each;
+/// one at a time has fewer than the eight when they are written.
 #[test]
 fn models_that_do_not_fit_into_memory_are_refused_before_they_train() {
     let (dataset, rng) = (dataset(), StageRng::new(2, "train", 0));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
-    let of = |memory_limit| {
+    let of = |threads: usize, memory_limit| {
         let keeper = Keeper { memory_limit: Some(memory_limit), ..Keeper::default() };
         let progress = Progress::new(&keeper);
         let schedule = Schedule { epochs: 2, ..SCHEDULE };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let searched = pool.install(|| train(&dataset, &settings(), schedule, Device::Cpu, &rng, &progress));
-        let Raced { models, .. } = pool.install(|| race(&dataset, &settings(), schedule, Device::Cpu, &rng, &progress));
-        (searched, models, *keeper.done.lock().expect("no panic"))
+        let raced = pool.install(|| race(&dataset, &settings(), schedule, Device::Cpu, &rng, &progress));
+        let all = searched.into_iter().chain(raced.models).collect::<Vec<_>>();
+        (all, *keeper.done.lock().expect("no panic"))
     };
-    let needed = (8 + 2 * 4) * 114 * 4;
-    let (searched, raced, _) = of(needed);
-    assert!(searched.iter().chain(&raced).all(Result::is_ok));
-    let (searched, raced, done) = of(needed - 1);
-    let failure = Failure::TooLarge { n_models: 8, n_parameters: 114, needed, limit: needed - 1 };
-    assert!(searched.iter().chain(&raced).all(|model| *model == Err(failure.clone())), "{searched:?}");
-    assert_eq!(done, 0);
+    for (threads, numbers) in [(1, 8 + 8), (2, 8 + 2 * 4), (3, 8 + 3 * 4)] {
+        let needed = numbers * 114 * 4;
+        let (trained, _) = of(threads, needed);
+        assert!(trained.iter().all(Result::is_ok), "{threads}");
+        let (refused, done) = of(threads, needed - 1);
+        let at_a_time = threads as u64;
+        let failure = Failure::TooLarge { n_models: 8, at_a_time, n_parameters: 114, needed, limit: needed - 1 };
+        assert!(refused.iter().all(|model| *model == Err(failure.clone())), "{threads}: {refused:?}");
+        assert_eq!(done, 0, "{threads}");
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) struct ExecArguments {
     /// Key of the entry that the task makes; the run has written an order for it.
     #[arg(value_parser = key)]
     pub key: String,
-    /// Most memory that one artifact may take, e.g. 8GiB (default: what this machine has).
+    /// Most memory that one artifact, or the models of one training, may take, e.g. 8GiB (default: what this machine has).
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
     /// End together with the process of this number, which started this one.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use veilgraph_cache::Cache;
+use veilgraph_runner::config::ConfigError;
 use veilgraph_runner::executor::{Elsewhere, OtherMachines, Workers};
 use veilgraph_store::Store;
 
@@ -39,6 +40,9 @@ pub(crate) enum ExecutorChoice {
     SlurmArray,
 }
 
+/// The variable of the environment with the address of Dask's scheduler.
+const SCHEDULER: &str = "VEILGRAPH_SCHEDULER";
+
 /// Where the server's tasks run; those of owner and auditor, and whatever is charged, run on this machine.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Other machines")]
@@ -47,7 +51,7 @@ pub(crate) struct OtherMachinesArguments {
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Local)]
     pub executor: ExecutorChoice,
     /// Address of Dask's scheduler, e.g. `tcp://127.0.0.1:8786`.
-    #[arg(long, value_name = "ADDRESS", required_if_eq("executor", "dask"), env = "VEILGRAPH_SCHEDULER")]
+    #[arg(long, value_name = "ADDRESS", required_if_eq("executor", "dask"), env = SCHEDULER)]
     pub scheduler: Option<String>,
     /// The Python that has `dask` and `distributed`, in the versions of the scheduler.
     #[arg(long, value_name = "PROGRAM", default_value = "python3", env = "VEILGRAPH_PYTHON")]
@@ -79,7 +83,7 @@ pub(crate) struct OtherMachinesArguments {
 impl OtherMachinesArguments {
     /// Refuses what the chosen executor does not read. Addresses and programs that come from the environment may stand there for
     /// other runs.
-    fn refuse_unread(&self) -> anyhow::Result<()> {
+    fn refuse_unread(&self) -> Result<(), ConfigError> {
         let of_arrays = [
             ("--array-folder", self.array_folder.is_some()),
             ("--array-size", self.array_size.is_some()),
@@ -93,12 +97,20 @@ impl OtherMachinesArguments {
         let given =
             |options: [(&'static str, bool); 3]| options.into_iter().find(|option| option.1).map(|option| option.0);
         if let Some(option) = given(of_arrays).filter(|_| self.executor != ExecutorChoice::SlurmArray) {
-            anyhow::bail!("{option} is read with --executor slurm-array alone; add that, or leave {option} out");
+            let problem =
+                format!("{option} is read with --executor slurm-array alone; add that, or leave {option} out");
+            return Err(ConfigError(problem));
         }
         if let Some(option) = given(of_workers).filter(|_| self.executor == ExecutorChoice::Local) {
-            anyhow::bail!(
+            let problem = format!(
                 "{option} is read with --executor dask or slurm-array alone; add one of them, or leave {option} out"
             );
+            return Err(ConfigError(problem));
+        }
+        let of_environment = std::env::var(SCHEDULER).ok();
+        if self.scheduler.is_some() && self.scheduler != of_environment && self.executor != ExecutorChoice::Dask {
+            let problem = "--scheduler is read with --executor dask alone; add that, or leave --scheduler out";
+            return Err(ConfigError(problem.to_owned()));
         }
         Ok(())
     }

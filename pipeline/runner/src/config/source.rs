@@ -8,6 +8,9 @@ use toml::{Table, Value};
 use super::{ConfigError, docs};
 use crate::nearest::nearest;
 
+/// Fields that choose which stage functions run, and so which other tables are read.
+const CHOICES: [&str; 4] = ["mechanism", "method", "task", "variant"];
+
 /// Where the text came from, to name lines in messages.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
@@ -77,6 +80,21 @@ impl Source {
     /// An error about the table number `at` of a list of tables, such as `[[check]]`, from 0 on.
     pub(super) fn at_item(&self, list: &str, at: usize, problem: &str) -> ConfigError {
         self.error_at(&format!("{list}[{at}]"), list, list, problem)
+    }
+
+    /// The field given by `--set` for whose sake nobody may read `place`, a table or a field of a file: one of the same table, or,
+    /// where that counts, one that chooses what runs. None where `--set` gives the place itself.
+    pub(super) fn set_beside(&self, place: &str, choices_count: bool) -> Option<&str> {
+        let holds = |outer: &str, inner: &str| inner == outer || inner.starts_with(&format!("{outer}."));
+        if self.overlaid.iter().any(|set| holds(set, place) || holds(place, set)) {
+            return None;
+        }
+        let parts = |field: &str| field.rsplit_once('.').map(|(table, name)| (table.to_owned(), name.to_owned()));
+        let own_table = parts(place).map(|(table, _)| table);
+        let is_sibling = |set: &&String| own_table.is_some() && parts(set).map(|(table, _)| table) == own_table;
+        let is_choice = |set: &&String| parts(set).is_some_and(|(_, name)| CHOICES.contains(&name.as_str()));
+        let sibling = self.overlaid.iter().find(is_sibling);
+        sibling.or_else(|| self.overlaid.iter().filter(|_| choices_count).find(is_choice)).map(String::as_str)
     }
 
     fn is_overlaid(&self, field: &str) -> bool {

@@ -86,6 +86,10 @@ impl KnownFields {
     /// Whether some plan would read this field.
     fn has(&self, field: &str) -> bool {
         let (table, name) = field.rsplit_once('.').unwrap_or(("", field));
+        // A field of a table that is itself one field of a mechanism.
+        if !table.is_empty() && self.has(table) {
+            return true;
+        }
         let of_tables = self.tables.iter().filter(|(of, _)| *of == table).map(|(_, fields)| fields);
         let of_mechanisms = self.mechanisms.iter().filter(|_| table == "privatize.links").map(|(_, fields)| fields);
         of_tables.chain(of_mechanisms).flatten().any(|known| known == name)

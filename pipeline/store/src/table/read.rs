@@ -80,14 +80,20 @@ impl Table {
     pub(crate) fn stored_bytes(&self) -> u64 {
         let groups = self.metadata.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| self.artifact.columns.iter().zip(group.columns()));
-        let bytes = chunks.map(|((_, kind), chunk)| match kind {
-            ColumnType::Utf8 => chunk.uncompressed_size(),
-            ColumnType::U8 => chunk.num_values(),
-            ColumnType::U16 => 2 * chunk.num_values(),
-            ColumnType::U32 | ColumnType::F32 | ColumnType::ListU32 | ColumnType::ListF32 => 4 * chunk.num_values(),
-            ColumnType::F64 => 8 * chunk.num_values(),
+        let bytes = chunks.map(|((_, kind), chunk)| {
+            let (number, of_each) = match kind {
+                ColumnType::Utf8 => (chunk.uncompressed_size(), 1),
+                ColumnType::U8 => (chunk.num_values(), 1),
+                ColumnType::U16 => (chunk.num_values(), 2),
+                ColumnType::U32 | ColumnType::F32 | ColumnType::ListU32 | ColumnType::ListF32 => {
+                    (chunk.num_values(), 4)
+                }
+                ColumnType::F64 => (chunk.num_values(), 8),
+            };
+            // A forged file may claim any number.
+            u64::try_from(number).unwrap_or(u64::MAX).saturating_mul(of_each)
         });
-        bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0)).sum()
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// Rebuilds the artifact, a few row groups at a time.

@@ -26,7 +26,7 @@ impl Classifier {
     ///
     /// # Errors
     /// When there are too few pairs of either kind.
-    pub(super) fn learn(described: &[(Vec<f64>, bool)], rng: &StageRng) -> Result<Self, Error> {
+    pub(super) fn learn(described: &[(Vec<f64>, bool)], rng: &StageRng, progress: &Progress) -> Result<Self, Error> {
         let of_links = described.iter().filter(|pair| pair.1).count();
         if of_links < LEAST_OF_A_KIND || described.len() - of_links < LEAST_OF_A_KIND {
             return Err(Error::ShadowPairs(of_links, described.len() - of_links));
@@ -51,7 +51,7 @@ impl Classifier {
         let dataset = Dataset::new(&features, graph, Architecture::Mlp, options, &labels, &training, &validation)
             .map_err(Error::Shadow)?;
         let schedule = Schedule { epochs: 200, patience: Some(40), ..Schedule::default() };
-        let trained = train(&dataset, &[setting], schedule, Device::Cpu, rng, &Progress::none());
+        let trained = train(&dataset, &[setting], schedule, Device::Cpu, rng, &progress.of_part());
         let trained = trained.into_iter().next().ok_or_else(|| Invalid("no classifier was trained".to_owned()))?;
         let trained = trained.map_err(Error::Shadow)?;
         let loss = trained.curve[trained.best_epoch].validation_loss;

@@ -74,7 +74,7 @@ impl Stage for Inductive {
         (weights, nodes, features, estimated, labels, noisy, Private(truth)): Self::Inputs,
         params: &InductiveParams,
         rng: &StageRng,
-        _: &Progress,
+        progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let targets = Targets { targets: params.targets, pool: params.pool }.draw(&truth, &nodes, rng)?;
         let rows = Rows::new(features, estimated)?;
@@ -85,14 +85,14 @@ impl Stage for Inductive {
         }
         let labels = given_labels(labels, noisy)?;
         let whole = Whole { truth: &truth, rows: &rows, nodes: &nodes, labels: &labels, weights: &weights };
-        let shadow = Shadow::new(&whole, &targets, rng)?;
+        let shadow = Shadow::new(&whole, &targets, rng, progress)?;
 
         let pairs = shadow.pairs(rng);
         let asked: Vec<(u32, u32)> = pairs.iter().map(|&(i, j, _)| (i, j)).collect();
         let described = described(&shadow.network, &shadow.rows, &shadow.links, &asked, *params)?;
         let are_links = pairs.iter().map(|pair| pair.2);
         let described: Vec<(Vec<f64>, bool)> = described.into_iter().zip(are_links).collect();
-        let classifier = Classifier::learn(&described, rng)?;
+        let classifier = Classifier::learn(&described, rng, progress)?;
 
         let asked: Vec<(u32, u32)> = pairs_of(targets.len()).map(|(a, b)| (targets[a], targets[b])).collect();
         let described = self::described(&weights.best()?, &rows, &truth, &asked, *params)?;

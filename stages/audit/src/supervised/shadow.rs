@@ -37,7 +37,7 @@ impl Shadow {
     ///
     /// # Errors
     /// When the part has too few labels to train on.
-    pub(super) fn new(whole: &Whole, targets: &[u32], rng: &StageRng) -> Result<Self, Error> {
+    pub(super) fn new(whole: &Whole, targets: &[u32], rng: &StageRng, progress: &Progress) -> Result<Self, Error> {
         let n_nodes = whole.truth.n_nodes();
         let kept: Vec<u32> = (0..n_nodes as u32).filter(|node| targets.binary_search(node).is_err()).collect();
         let place = |node: u32| kept.binary_search(&node).ok().map(|place| place as u32);
@@ -64,7 +64,7 @@ impl Shadow {
             &validation,
         )
         .map_err(Error::Shadow)?;
-        let trained = train(&dataset, &[setting], Schedule::default(), Device::Cpu, rng, &Progress::none());
+        let trained = train(&dataset, &[setting], Schedule::default(), Device::Cpu, rng, &progress.of_part());
         let trained = trained.into_iter().next().ok_or_else(|| Invalid("no network was trained".to_owned()))?;
         let parameters = trained.map_err(Error::Shadow)?.parameters;
         let network = SavedModel { grid: description.clone(), model: best, parameters };

@@ -100,7 +100,7 @@ impl Stage for ShadowModel {
         (predictions, weights, nodes, features, estimated, labels, noisy, Private(truth)): Self::Inputs,
         params: &ShadowParams,
         rng: &StageRng,
-        _: &Progress,
+        progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let asked = Answers::of(&predictions, &weights)?;
         same_size(asked.n_nodes(), &truth)?;
@@ -109,7 +109,7 @@ impl Stage for ShadowModel {
         rows.check(truth.n_nodes())?;
         let labels = given_labels(labels, noisy)?;
         let whole = Whole { truth: &truth, rows: &rows, nodes: &nodes, labels: &labels, weights: &weights };
-        let shadow = Shadow::new(&whole, &targets, rng)?;
+        let shadow = Shadow::new(&whole, &targets, rng, progress)?;
 
         let answered = answers(&shadow.network, &shadow.rows, &graph_of(&shadow.links))?;
         let pairs = shadow.pairs(rng);
@@ -121,7 +121,7 @@ impl Stage for ShadowModel {
             (by.describe([&answered[i], &answered[j]], [&of_shadow[i], &of_shadow[j]]), is_link)
         };
         let described: Vec<(Vec<f64>, bool)> = pairs.par_iter().map(describe).collect();
-        let classifier = Classifier::learn(&described, rng)?;
+        let classifier = Classifier::learn(&described, rng, progress)?;
 
         let answered: Vec<Vec<f64>> = targets.iter().map(|&node| asked.row(node)).collect();
         let of_targets = by.rows(&rows, &targets);
