@@ -127,13 +127,19 @@ impl<'a> Progress<'a> {
     /// Tells nobody.
     #[must_use]
     pub fn none() -> Self {
-        Self { watcher: None, memory_limit: u64::MAX }
+        Self::within(u64::MAX)
+    }
+
+    /// Tells nobody, under a limit of memory; see [`Watcher::memory_limit`].
+    #[must_use]
+    pub fn within(memory_limit: u64) -> Self {
+        Self { watcher: None, memory_limit }
     }
 
     /// Tells nobody, under the same limit of memory: for a part whose steps are none of the whole.
     #[must_use]
     pub fn of_part(&self) -> Progress<'static> {
-        Progress { watcher: None, memory_limit: self.memory_limit }
+        Progress::within(self.memory_limit)
     }
 
     /// `done` of `total` steps are finished.

@@ -1,4 +1,4 @@
-use veilgraph_contract::{Artifact, Watcher};
+use veilgraph_contract::Artifact;
 use veilgraph_graph::{ClassBeliefs, DenseMatrix, FeatureMatrix, SparseMatrix, Split};
 
 use super::*;
@@ -215,15 +215,8 @@ fn classes_are_believed_without_a_nodes_own_label() {
 /// A result must not depend on how much memory a machine has, so that no network is left out for want of it.
 #[test]
 fn networks_that_do_not_fit_into_memory_are_an_error() {
-    struct Small;
-    impl Watcher for Small {
-        fn report(&self, _: u64, _: u64) {}
-        fn memory_limit(&self) -> u64 {
-            1000
-        }
-    }
     let ((nodes, features, labels), rng) = (inputs(), StageRng::new(1, "similarity", 0));
-    let progress = Progress::new(&Small);
+    let progress = Progress::within(1000);
     let listed = (nodes.clone(), Some(features.clone()), None, Some(labels.clone()), None);
     let listed = Similarity::run(listed, &Params::default(), &rng, &progress);
     assert!(matches!(listed, Err(Error::TooLarge(Failure::TooLarge { limit: 1000, .. }))), "{:?}", listed.err());

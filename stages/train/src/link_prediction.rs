@@ -5,7 +5,7 @@ use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Curves, Embeddings, EstimatedFeatures, Features, LinkSample, Nodes, WeightedGraph};
 use veilgraph_nn::{Device, LinkTraining, Setting, train_links};
 
-use crate::params::{NO_PATIENCE, OneOrMany, check_setting};
+use crate::params::{OneOrMany, check_patience, check_setting};
 use crate::{Error, given_features};
 
 /// Trains a variational graph auto-encoder on the links of one graph (Kipf, Welling 2016).
@@ -79,9 +79,7 @@ impl LinkPredictionParams {
         if [hidden, embedding, epochs, check_every].contains(&0) || patience == Some(0) {
             return Err("hidden, embedding, epochs, check_every and patience must be at least 1".into());
         }
-        if min_epochs > 0 && patience.is_none() {
-            return Err(NO_PATIENCE.into());
-        }
+        check_patience(patience, min_epochs)?;
         if self.device != Device::Cpu {
             return Err("link prediction trains on the processor; use device = \"cpu\"".into());
         }

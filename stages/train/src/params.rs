@@ -268,15 +268,22 @@ impl Params {
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers, heads and patience must be at least 1".into());
         }
-        if self.min_epochs > 0 && self.patience.is_none() {
-            return Err(NO_PATIENCE.into());
-        }
-        Ok(())
+        check_patience(self.patience, self.min_epochs)
     }
 }
 
-/// Says that the least number of steps would change nothing.
-pub(crate) const NO_PATIENCE: &str = "min_epochs delays the stop after patience, and without patience nothing stops early; give patience, or remove min_epochs";
+/// Refuses a least number of steps that would change nothing.
+///
+/// # Errors
+/// Names both fields and the remedy.
+pub(crate) fn check_patience(patience: Option<usize>, min_epochs: usize) -> Result<(), String> {
+    if min_epochs == 0 || patience.is_some() {
+        return Ok(());
+    }
+    Err("min_epochs delays the stop after patience, and without patience nothing stops early; give patience, or remove \
+         min_epochs"
+        .into())
+}
 
 /// Whether the hyperparameters of one model make sense.
 ///

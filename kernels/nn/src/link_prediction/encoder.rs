@@ -67,26 +67,32 @@ impl Encoder {
     /// The second weight holds those of means and of spreads side by side. Weights are uniform within the bound of
     /// Glorot, Bengio (2010), equation 16, each for its own layer.
     pub(super) fn initial_values(&self, rng: &mut ChaCha8Rng) -> Vec<(Vec<f32>, [usize; 2])> {
-        let mut weight = |rows: usize, columns: usize, outputs: usize| {
+        let mut weight = |[rows, columns]: [usize; 2], outputs: usize| {
             let bound = (6.0 / (rows + outputs) as f32).sqrt();
             let values = (0..rows * columns).map(|_| bound * (2.0 * rng.random::<f32>() - 1.0)).collect();
             (values, [rows, columns])
         };
-        let (hidden, both) = (self.hidden, 2 * self.embedding);
+        let [first, scale, shift, second, bias] = self.shapes();
+        let constant = |value: f32, [rows, columns]: [usize; 2]| (vec![value; rows * columns], [rows, columns]);
         vec![
-            weight(self.n_features, hidden, hidden),
-            (vec![1.0; hidden], [1, hidden]),
-            (vec![0.0; hidden], [1, hidden]),
-            weight(hidden, both, self.embedding),
-            (vec![0.0; both], [1, both]),
+            weight(first, self.hidden),
+            constant(1.0, scale),
+            constant(0.0, shift),
+            weight(second, self.embedding),
+            constant(0.0, bias),
         ]
+    }
+
+    /// Rows and columns of the parameters, in the order of [`Self::initial_values`].
+    fn shapes(&self) -> [[usize; 2]; 5] {
+        let (hidden, both) = (self.hidden, self.embedding.saturating_mul(2));
+        [[self.n_features, hidden], [1, hidden], [1, hidden], [hidden, both], [1, both]]
     }
 
     /// Number of all parameters.
     pub(super) fn n_parameters(&self) -> usize {
-        let (hidden, both) = (self.hidden, self.embedding.saturating_mul(2));
-        let weights = self.n_features.saturating_add(both).saturating_add(2).saturating_mul(hidden);
-        weights.saturating_add(both)
+        let sizes = self.shapes().map(|[rows, columns]| rows.saturating_mul(columns));
+        sizes.into_iter().fold(0, usize::saturating_add)
     }
 
     /// Mean and logarithm of the standard deviation of every node's vector, side by side; `step` chooses the mask of

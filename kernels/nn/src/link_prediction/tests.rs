@@ -4,7 +4,6 @@ use veilgraph_graph::{EstimatedFeatures, FeatureMatrix, Features};
 use veilgraph_operator::rows::matrix;
 
 use super::*;
-use crate::keeper::Keeper;
 
 const TINY: usize = 7;
 
@@ -170,10 +169,9 @@ fn links_that_admit_no_training_are_refused() {
 fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
     let (features, graph, sample) = blocks();
     let of = |memory_limit| {
-        let keeper = Keeper { memory_limit: Some(memory_limit), ..Keeper::default() };
         let training = LinkTraining { epochs: 1, ..training() };
         let rng = StageRng::new(1, "train", 0);
-        train_links(&features, &graph, &sample, &training, &rng, &Progress::new(&keeper))
+        train_links(&features, &graph, &sample, &training, &rng, &Progress::within(memory_limit))
     };
     let needed = 5 * 192 * 4;
     assert!(of(needed).is_ok());

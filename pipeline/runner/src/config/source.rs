@@ -89,10 +89,9 @@ impl Source {
         if self.overlaid.iter().any(|set| holds(set, place) || holds(place, set)) {
             return None;
         }
-        let parts = |field: &str| field.rsplit_once('.').map(|(table, name)| (table.to_owned(), name.to_owned()));
-        let own_table = parts(place).map(|(table, _)| table);
-        let is_sibling = |set: &&String| own_table.is_some() && parts(set).map(|(table, _)| table) == own_table;
-        let is_choice = |set: &&String| parts(set).is_some_and(|(_, name)| CHOICES.contains(&name.as_str()));
+        let own_table = place.rsplit_once('.').map(|(table, _)| table);
+        let is_sibling = |set: &&String| set.rsplit_once('.').is_some_and(|(table, _)| Some(table) == own_table);
+        let is_choice = |set: &&String| set.rsplit_once('.').is_some_and(|(_, name)| CHOICES.contains(&name));
         let sibling = self.overlaid.iter().find(is_sibling);
         sibling.or_else(|| self.overlaid.iter().filter(|_| choices_count).find(is_choice)).map(String::as_str)
     }
