@@ -2,6 +2,7 @@
 
 mod append_beliefs;
 mod blend;
+mod checks;
 mod given;
 mod link_prediction;
 mod params;

@@ -5,7 +5,8 @@ use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Curves, Embeddings, EstimatedFeatures, Features, LinkSample, Nodes, WeightedGraph};
 use veilgraph_nn::{Device, LinkTraining, Setting, train_links};
 
-use crate::params::{OneOrMany, check_patience, check_setting};
+use crate::checks::{check_patience, check_setting};
+use crate::params::OneOrMany;
 use crate::{Error, given_features};
 
 /// Trains a variational graph auto-encoder on the links of one graph (Kipf, Welling 2016).
