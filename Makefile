@@ -123,6 +123,7 @@ test-vulkan:              ## The GPU kernels on any Vulkan driver, a software on
 bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
+	cargo bench --profile release --locked -p veilgraph-graph --bench products
 	cargo bench --profile release --locked -p veilgraph-operator --bench propagation
 	cargo bench --profile release --locked -p veilgraph-nn --bench link_prediction
 	cargo bench --profile release --locked -p veilgraph-attack --bench influence

@@ -5,7 +5,7 @@ usage: speed.py [--data-dir DIR] [--veilgraph PROGRAM] [--repeat N] [--rows NAME
        speed.py --estimators [GRAPH...] --data-dir DIR [--repeat N] > table.md      "Time and memory" of estimators.md
 
 Every repetition starts with an empty store. Without --data-dir the rows on Cora are left out; with --million the rows of a
-million nodes are run too (ten minutes and 8 GiB). Only the standard library is needed.
+million nodes are run too (ten minutes and 3 GiB). Only the standard library is needed.
 """
 
 import argparse

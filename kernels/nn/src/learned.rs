@@ -17,6 +17,7 @@
 //! share the map by reference, so that the tape and the weights stand behind a lock. Nobody waits for it: one model
 //! uses the map, and runs one pass at a time.
 
+mod aligned;
 mod dense;
 mod rule;
 mod tape;

@@ -8,6 +8,7 @@
 use pulp::{Simd, WithSimd};
 use veilgraph_graph::vectors::dispatch_long;
 
+use super::aligned::AlignedNumbers;
 use crate::adam::{ADAM_EPSILON, BETAS};
 
 /// Entries of a row that are stepped at once.
@@ -16,9 +17,9 @@ const BLOCK: usize = 128;
 const VECTORS: usize = 8;
 
 /// Returns `x`, row-major `[n, width]`, as row-major `[width, n]` with zeros at the end of each row, up to whole blocks.
-pub(super) fn in_blocks(x: &[f32], width: usize) -> Vec<f32> {
+pub(super) fn in_blocks(x: &[f32], width: usize) -> AlignedNumbers {
     let stride = (x.len() / width).next_multiple_of(BLOCK);
-    let mut blocks = vec![0.0; width * stride];
+    let mut blocks = AlignedNumbers::zeros(width * stride);
     for (row, values) in x.chunks_exact(width).enumerate() {
         for (column, &value) in values.iter().enumerate() {
             blocks[column * stride + row] = value;
@@ -82,14 +83,16 @@ impl WithSimd for StepRow<'_> {
         let mut reported = vec![0.0; n.next_multiple_of(BLOCK)];
         let (columns, values) = row.reported;
         columns.iter().zip(values).for_each(|(&column, &value)| reported[column as usize] = value);
-        // Gradients of the whole row are worked out first, so that the loop below reads nothing large but weights and moments.
-        let by_map = by_map(simd, row.gradient, row.inputs, reported.len());
+        let terms = Term::of_row(&row, reported.len());
         for start in (0..n).step_by(BLOCK) {
             let size = BLOCK.min(n - start);
+            // Products and divisions take turns, block by block, so that a processor may begin the products of a block while it
+            // still divides in the block before.
+            let by_map = by_map(simd, &terms, start);
             let given = Given {
                 right: &row.right[start..start + BLOCK],
                 reported: &reported[start..start + BLOCK],
-                by_map: &by_map[start..start + BLOCK],
+                by_map: &by_map,
                 left: row.left,
                 by_sum: row.by_sum,
             };
@@ -110,24 +113,38 @@ impl WithSimd for StepRow<'_> {
     }
 }
 
-/// Returns the gradient of the loss by a row of the scaled matrix, `[size]`: `[n]` with zeros at its end.
+/// One term of the gradients of a row: a number of the row's own, times what every node sent.
+struct Term<'a> {
+    gradient: f32,
+    /// `[n up to whole blocks]`.
+    inputs: &'a [f32],
+}
+
+impl<'a> Term<'a> {
+    /// Returns a term for each lane with a gradient. The lanes of the last layer have none at nodes whose logits nobody reads.
+    fn of_row(row: &LinkRow<'a>, stride: usize) -> Vec<Self> {
+        let lanes = row.gradient.iter().zip(row.inputs.chunks_exact(stride));
+        lanes.filter(|&(&gradient, _)| gradient != 0.0).map(|(&gradient, inputs)| Self { gradient, inputs }).collect()
+    }
+}
+
+/// Returns the gradients of the loss by the block of the scaled matrix that begins in this column.
 #[inline(always)]
-fn by_map<S: Simd>(simd: S, gradient: &[f32], inputs: &[f32], size: usize) -> Vec<f32> {
+fn by_map<S: Simd>(simd: S, terms: &[Term], first_column: usize) -> [f32; BLOCK] {
     const { assert!(BLOCK.is_multiple_of(VECTORS * S::F32_LANES), "a block has whole groups of vectors") };
-    // Lanes without a gradient are left out: in the last layer all those of nodes whose logits nobody reads.
-    let lanes = gradient.iter().zip(inputs.chunks_exact(size)).filter(|&(&gradient, _)| gradient != 0.0);
-    let lanes: Vec<(f32, &[f32])> = lanes.map(|(&gradient, inputs)| (gradient, inputs)).collect();
-    let mut by_map = vec![0.0; size];
-    for (group, sums) in by_map.chunks_exact_mut(VECTORS * S::F32_LANES).enumerate() {
+    let mut by_map = [0.0; BLOCK];
+    let mut column = first_column;
+    for sums in S::as_mut_simd_f32s(&mut by_map).0.chunks_exact_mut(VECTORS) {
         let mut own = [simd.splat_f32s(0.0); VECTORS];
-        for &(gradient, inputs) in &lanes {
-            let (inputs, _) = S::as_simd_f32s(&inputs[group * VECTORS * S::F32_LANES..][..VECTORS * S::F32_LANES]);
+        for &Term { gradient, inputs } in terms {
+            let (inputs, _) = S::as_simd_f32s(&inputs[column..column + VECTORS * S::F32_LANES]);
             let gradient = simd.splat_f32s(gradient);
             for (sum, &input) in own.iter_mut().zip(inputs) {
                 *sum = simd.mul_add_f32s(gradient, input, *sum);
             }
         }
-        S::as_mut_simd_f32s(sums).0.copy_from_slice(&own);
+        sums.copy_from_slice(&own);
+        column += VECTORS * S::F32_LANES;
     }
     by_map
 }
