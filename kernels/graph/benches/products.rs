@@ -77,7 +77,7 @@ fn dense(bencher: Bencher, width: usize) {
 #[divan::bench(args = [8, 16], sample_count = 40)]
 fn dense_half_of_rows(bencher: Bencher, width: usize) {
     let (matrix, x, half) = (matrix(), vec![0.5; NODES * width], half());
-    let counter = bytes((matrix.len() + x.len()) / 2 + x.len());
+    let counter = bytes(matrix.len() / 2 + x.len() / 2 + x.len());
     let rows = ProductRows::Read(&half);
     bencher.counter(counter).bench(|| dense_product(&matrix, black_box(&x), width, Sums::Single, rows));
 }
