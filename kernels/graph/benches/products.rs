@@ -1,6 +1,6 @@
-//! How near do products come to the speed at which this machine reads memory? The first two benchmarks measure that speed, with all
-//! cores as the products do, and every benchmark prints bytes per second. Bytes are those that have to be moved at least: each
-//! factor and the product once.
+//! How near do products come to the speed at which this machine reads memory? `memory_read` measures that speed, with all cores as
+//! the products do, and every benchmark prints bytes per second. Bytes are those that have to be moved at least: each factor and the
+//! product once.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -29,7 +29,7 @@ fn half() -> Vec<u32> {
     (0..NODES as u32).step_by(2).collect()
 }
 
-/// Sums of sixteen columns stay in registers, so that the loop waits for memory alone.
+/// Sixteen sums, which stay in registers, so that the loop waits for memory alone.
 fn sums(numbers: &[f32]) -> [f32; 16] {
     let mut sums = [0.0; 16];
     for line in numbers.as_chunks::<16>().0 {
@@ -73,7 +73,7 @@ fn dense(bencher: Bencher, width: usize) {
     bencher.counter(counter).bench(|| dense_product(&matrix, black_box(&x), width, Sums::Single, ProductRows::All));
 }
 
-/// The rows of the product that are read.
+/// Half of the rows of the product, as in the last layer, of which a step reads the training nodes alone.
 #[divan::bench(args = [8, 16], sample_count = 40)]
 fn dense_half_of_rows(bencher: Bencher, width: usize) {
     let (matrix, x, half) = (matrix(), vec![0.5; NODES * width], half());
