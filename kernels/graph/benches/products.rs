@@ -1,6 +1,6 @@
-//! How near do products come to the speed at which this machine reads memory? `memory_read` measures that speed, with all cores as
-//! the products do, and every benchmark prints bytes per second. Bytes are those that have to be moved at least: each factor and the
-//! product once.
+//! How near do products come to the speed at which this machine reads memory? `memory_read` measures that speed, with all cores
+//! as the products do, and every benchmark prints bytes per second. Bytes are those that have to be moved at least: each factor
+//! and the product once.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
