@@ -133,8 +133,8 @@ impl<'a> Term<'a> {
 fn by_map<S: Simd>(simd: S, terms: &[Term], first_column: usize) -> [f32; BLOCK] {
     const { assert!(BLOCK.is_multiple_of(VECTORS * S::F32_LANES), "a block has whole groups of vectors") };
     let mut by_map = [0.0; BLOCK];
-    let mut column = first_column;
-    for sums in S::as_mut_simd_f32s(&mut by_map).0.chunks_exact_mut(VECTORS) {
+    for (group, sums) in S::as_mut_simd_f32s(&mut by_map).0.chunks_exact_mut(VECTORS).enumerate() {
+        let column = first_column + group * VECTORS * S::F32_LANES;
         let mut own = [simd.splat_f32s(0.0); VECTORS];
         for &Term { gradient, inputs } in terms {
             let (inputs, _) = S::as_simd_f32s(&inputs[column..column + VECTORS * S::F32_LANES]);
@@ -144,7 +144,6 @@ fn by_map<S: Simd>(simd: S, terms: &[Term], first_column: usize) -> [f32; BLOCK]
             }
         }
         sums.copy_from_slice(&own);
-        column += VECTORS * S::F32_LANES;
     }
     by_map
 }
