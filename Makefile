@@ -120,7 +120,7 @@ test-cuda:                ## The GPU kernels on an NVIDIA GPU, against the proce
 	cargo test --release --locked -p veilgraph-nn --features cuda -- ops:: device:: footprint::
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
 	cargo test --release --locked -p veilgraph-nn --features vulkan -- ops:: device:: footprint::
-bench: build              ## Time the algorithms and whole runs (those on real graphs need DATA_DIR)
+bench: build              ## Time algorithms, whole runs, a million nodes, first build and tests (real graphs need DATA_DIR; most of an hour)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	cargo bench --profile release --locked -p veilgraph-graph --bench products
@@ -131,13 +131,14 @@ bench: build              ## Time the algorithms and whole runs (those on real g
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
-	python3 docs/benchmarks/speed.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+	python3 docs/benchmarks/speed.py --million --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+	python3 docs/benchmarks/build.py --tests $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published choice of Blink on Cora (needs DATA_DIR)
 	cargo build --release --locked --features cuda
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda --all-pairs
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda \
 		--datasets facebook --models gcn --variants hybrid
-	time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda
+	bash -c "time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda"
 parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
 compare: CONFIG = configs/compare.toml configs/compare-accuracy.toml

@@ -214,6 +214,7 @@ def estimators(options):
 
 
 ROWS = {"pairs": pairs, "best": best, "solitude": solitude, "soft": soft, "releases": releases}
+ON_CORA = {"solitude", "soft"}
 
 
 def main():
@@ -221,7 +222,7 @@ def main():
     parser.add_argument("--data-dir")
     parser.add_argument("--veilgraph", default="target/release/veilgraph")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--rows", nargs="*", choices=ROWS)
     parser.add_argument("--million", action="store_true")
     parser.add_argument("--estimators", nargs="*", choices=GRAPHS)
     options = parser.parse_args()
@@ -230,10 +231,12 @@ def main():
             parser.error("--estimators reads public graphs: name their folder with --data-dir")
         estimators(options)
         return
+    if not options.data_dir and ON_CORA.intersection(options.rows or []):
+        parser.error("rows on Cora read a public graph: name its folder with --data-dir")
     print("| what | median (least to most) | goal |")
     print("|---|---:|---:|")
-    for name in options.rows:
-        if options.data_dir or name in ("pairs", "best", "releases"):
+    for name in ROWS if options.rows is None else options.rows:
+        if options.data_dir or name not in ON_CORA:
             ROWS[name](options)
     if options.million:
         million(options)

@@ -268,6 +268,17 @@ fn a_store_that_does_not_exist_is_no_empty_store() {
     }
     assert_eq!(lab.call(&["plan", "config.toml"]).status, 0);
     assert_eq!(lab.call(&["doctor"]).status, 0);
+    own_files(&lab);
+    lab.write("own.toml", "[ingest]\nedges = \"edges.csv\"\nlabels = \"labels.csv\"\n[privatize.links]\nepsilon = 4\n");
+    fs::create_dir(lab.path("empty")).expect("folder");
+    for store in ["artifacts", "empty"] {
+        assert_eq!(lab.call(&["plan", "own.toml", "--store", store]).status, 0);
+    }
+    assert_eq!(fs::read_dir(lab.path("empty")).expect("folder").count(), 0, "a plan leaves nothing behind");
+    for command in ["table", "report"] {
+        let answer = lab.call(&[command, "own.toml"]);
+        assert!(answer.status == 1 && answer.err.contains("run `veilgraph run own.toml`"), "{command}: {}", answer.err);
+    }
     assert!(!lab.path("artifacts").exists(), "looking makes no store");
 }
 

@@ -11,7 +11,7 @@ use crate::manifest::LAYOUT_VERSION;
 use crate::places::{Part, StoreKind};
 
 /// Holds the version of the layout of the store, and the word `server` where the store is a server's.
-const LAYOUT: &str = "layout";
+pub(crate) const LAYOUT: &str = "layout";
 
 impl Store {
     /// The store at `root`, after a look at its layout and at who may enter its private parts.

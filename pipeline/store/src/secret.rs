@@ -1,16 +1,21 @@
 //! The secret of a store: digests of private data are keyed with it, since a plain hash of private data can be guessed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::entry::{APART, Store};
 use crate::error::StoreError;
 use crate::files;
+use crate::layout::LAYOUT;
 use crate::lock::KeyLock;
 use crate::places::Part;
 
 /// Name of the privacy ledger in the owner's part.
 pub const LEDGER: &str = "ledger.jsonl";
+
+/// Name of the secret in the owner's part.
+const KEY: &str = ".key";
 
 impl Store {
     /// The privacy ledger, if there is one. Before layout 3 it stood beside the folders.
@@ -20,18 +25,39 @@ impl Store {
         places.into_iter().find(|path| path.is_file())
     }
 
-    /// A keyed digest of private bytes, as hexadecimal text.
+    /// A keyed digest of private bytes, as hexadecimal text. A plan leaves nothing behind: where nothing was ever kept, the digest
+    /// is keyed with a secret of this process. A run says first that it uses the store ([`Store::lock_for_run`]), so that all its
+    /// digests are keyed with the secret of the store.
     ///
     /// # Errors
     /// When the secret of the store cannot be read or made.
     pub fn keyed_digest(&self, bytes: &[u8]) -> Result<String, StoreError> {
-        Ok(blake3::keyed_hash(&self.secret()?, bytes).to_hex().to_string())
+        let secret = if self.was_never_used() { self.secret_of_this_process()? } else { self.secret()? };
+        Ok(blake3::keyed_hash(&secret, bytes).to_hex().to_string())
+    }
+
+    /// Whether there is neither a layout nor a secret nor a ledger. A folder that cannot be looked into may have them, and so may
+    /// one behind a link whose disk is away.
+    fn was_never_used(&self) -> bool {
+        let marks = [self.root.join(LAYOUT), self.part(Part::Owner).join(KEY)];
+        !self.root.is_symlink()
+            && marks.iter().all(|mark| matches!(mark.try_exists(), Ok(false)))
+            && self.ledger().is_none()
+    }
+
+    fn secret_of_this_process(&self) -> Result<[u8; 32], StoreError> {
+        static SECRET: OnceLock<[u8; 32]> = OnceLock::new();
+        if let Some(secret) = SECRET.get() {
+            return Ok(*secret);
+        }
+        let drawn = draw_secret(&self.root)?;
+        Ok(*SECRET.get_or_init(|| drawn))
     }
 
     /// The secret that keys digests of private data; made at first use.
     pub(crate) fn secret(&self) -> Result<[u8; 32], StoreError> {
         let folder = self.part(Part::Owner);
-        let path = folder.join(".key");
+        let path = folder.join(KEY);
         if !path.exists() {
             files::create_folder(&folder, true)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), "secret", || {})?;
@@ -40,10 +66,7 @@ impl Store {
                 if self.ledger().is_some_and(|ledger| fs::metadata(ledger).is_ok_and(|file| file.len() > 0)) {
                     return Err(StoreError::SecretGone { path });
                 }
-                let mut secret = [0; 32];
-                let no_entropy = |error: getrandom::Error| StoreError::io("draw a secret for", &path, error.into());
-                getrandom::fill(&mut secret).map_err(no_entropy)?;
-                files::write_whole(&path, &secret, true)?;
+                files::write_whole(&path, &draw_secret(&path)?, true)?;
             }
         }
         files::refuse_if_open(&folder)?;
@@ -61,4 +84,10 @@ impl Store {
             Ok(blake3::Hasher::new())
         }
     }
+}
+
+fn draw_secret(path: &Path) -> Result<[u8; 32], StoreError> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| StoreError::io("draw a secret for", path, error.into()))?;
+    Ok(secret)
 }
