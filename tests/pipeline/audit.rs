@@ -225,6 +225,18 @@ fn canaries_bound_what_a_link_costs() {
 }
 
 #[test]
+fn one_target_is_refused_before_anything_is_released() {
+    let of_links = ["linkteller", "posterior-similarity", "features", "shadow-model", "inductive", "reports"];
+    let labs = of_links.map(|attack| (attack, audited(&format!("attacks = [\"{attack}\"]"))));
+    let attributes = ("attributes", with_private_attributes("attacks = [\"attributes\"]"));
+    for (attack, lab) in labs.into_iter().chain([attributes]) {
+        let answer = lab.call(&["run", "config.toml", "--set", "audit.targets=1"]);
+        assert!(answer.status == 2 && answer.err.contains("at least 2"), "{attack}: {}", answer.err);
+        assert!(!lab.path("artifacts").exists(), "nothing ran");
+    }
+}
+
+#[test]
 fn what_cannot_be_attacked_is_said() {
     for (tables, sets, words) in [
         ("attacks = [\"linkteler\"]", vec![], vec!["linkteler", "did you mean `linkteller`"]),

@@ -59,6 +59,7 @@ fn a_model_is_refused_where_it_does_not_fit() {
     let lab = Lab::tiny();
     lab.json(&["--set", "trials=1"]);
     let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
+    let charged = lab.call(&["ledger", "--json"]).out;
     for (arguments, problem) in [
         (&["--set", "ingest.synthetic.features=50"][..], "40 features, this graph has 50"),
         (&["--number", "7"][..], "holds no model 7; it holds 0"),
@@ -68,6 +69,7 @@ fn a_model_is_refused_where_it_does_not_fit() {
         let answer = lab.call(&[&["predict", model, "config.toml"], to, arguments].concat());
         assert!(answer.status == 1 && answer.err.contains(problem), "{}", answer.err);
         assert!(!lab.path("out").exists(), "nothing half-written");
+        assert_eq!(lab.call(&["ledger", "--json"]).out, charged, "nothing was released");
     }
     let answer = lab.call(&["predict", "config.toml", "config.toml", "--to", "out"]);
     assert!(answer.status == 1 && answer.err.contains("model.safetensors"), "{}", answer.err);

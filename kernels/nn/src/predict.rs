@@ -61,6 +61,7 @@ impl SavedModel {
     ) -> Result<Vec<f32>, Failure> {
         let features = features.into();
         let GridDescription { architecture, options, n_classes, .. } = self.grid;
+        self.check_features(features.n_features())?;
         let shapes = architecture.layers(options, features.n_features(), n_classes);
         self.check(&named(shapes.iter().cloned()))?;
         let input = input(features, graph, architecture, options)?;
@@ -75,13 +76,21 @@ impl SavedModel {
         Ok(softmax(&logits, n_classes))
     }
 
+    /// Refuses a graph with another number of features than the network was trained on.
+    ///
+    /// # Errors
+    /// When the numbers differ.
+    pub fn check_features(&self, n_features: usize) -> Result<(), Failure> {
+        match self.parameters.first() {
+            Some(first) if first.shape[0] != n_features => {
+                Err(Failure::Features { trained: first.shape[0], here: n_features })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the parameters have the names and shapes `expected`.
     fn check(&self, expected: &[(String, [usize; 2])]) -> Result<(), Failure> {
-        if let (Some(found), Some((_, expected))) = (self.parameters.first(), expected.first())
-            && found.shape[0] != expected[0]
-        {
-            return Err(Failure::Features { trained: found.shape[0], here: expected[0] });
-        }
         let found = self.parameters.iter().map(|parameter| (&parameter.name, &parameter.shape));
         if found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
             Ok(())

@@ -49,11 +49,19 @@ impl<T: Real> SoftOperator<T> {
     /// It is also preferred where the corrections would take more than half a gibibyte.
     fn costs_less_with_every_entry(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
+        /// Kept entries are preferred where more than this share of them would be corrected. This was measured in whole trainings
+        /// (docs/benchmarks/speed.md, soft graphs): the costs of single products would say 36 %, but they know neither products of
+        /// which some rows are read nor the product of graph and features, which a network keeps where it pays.
+        const LEAST_SHARE: f64 = 0.2;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_known_at_most();
         let bytes = corrections * (size_of::<u32>() + size_of::<T>());
-        bytes > MOST_BYTES
-            || T::CORRECTION_COST * corrections as f64 > Self::entry_cost(posterior.n_nodes()) * entries as f64
+        let most_corrections = if EveryEntry::<T>::are_kept(posterior.n_nodes()) {
+            LEAST_SHARE * entries as f64
+        } else {
+            T::ENTRY_COST / T::CORRECTION_COST * entries as f64
+        };
+        bytes > MOST_BYTES || corrections as f64 > most_corrections
     }
 
     /// Returns what an entry that follows from claims costs, in nanoseconds.

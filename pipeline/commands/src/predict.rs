@@ -47,6 +47,8 @@ pub(crate) fn predict(
          itself predicted (`veilgraph ls`, artifact `predictions`)",
         config.name
     );
+    // Features that do not fit are told before links are released.
+    check_features(store, &saved, &arguments, memory)?;
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
@@ -78,11 +80,35 @@ pub(crate) fn predict(
     Ok(())
 }
 
+/// Reads the graphs of an experiment, and refuses one whose features are not as many as those that the model was trained on.
+fn check_features(
+    store: &Store,
+    saved: &SavedModel,
+    arguments: &RunArguments,
+    memory: MemoryLimit,
+) -> anyhow::Result<()> {
+    let arguments = RunArguments { until: Some("ingest".to_owned()), ..arguments.clone() };
+    let (config, tasks) = run::prepare_one(&arguments)?;
+    let done = run::bring(store, &config, &tasks, &arguments, false, &Display::new(&tasks, 1, true))?;
+    for (task, done) in tasks.iter().zip(&done) {
+        let Some(entry) = done.entry.as_ref().filter(|entry| has::<Features>(entry)) else { continue };
+        let features: Features = entry.read(Features::NAME, memory)?;
+        saved
+            .check_features(features.0.n_columns())
+            .with_context(|| format!("{}: the model cannot be applied", task.called()))?;
+    }
+    Ok(())
+}
+
+/// Whether an entry holds the artifact `A`, in the zone where it belongs.
+fn has<A: Artifact>(entry: &Entry) -> bool {
+    entry.manifest.outputs.get(A::NAME).is_some_and(|output| output.zone == A::ZONE.name())
+}
+
 /// Whether a task made a graph that a network can be trained on: it constructed one, or a curator or the config gave it. A graph
 /// of similar nodes is left out, because it may serve class beliefs alone.
 fn has_graph(entry: &Entry) -> bool {
-    let graph = entry.manifest.outputs.get(WeightedGraph::NAME);
-    entry.manifest.recipe.stage != "similarity" && graph.is_some_and(|graph| graph.zone == WeightedGraph::ZONE.name())
+    entry.manifest.recipe.stage != "similarity" && has::<WeightedGraph>(entry)
 }
 
 /// Artifacts from which a graph was made.
@@ -98,7 +124,7 @@ impl Sources<'_> {
         let mut next: Vec<usize> = task.sources().collect();
         while let Some(at) = next.pop() {
             if let Some(entry) = &self.done[at].entry
-                && entry.manifest.outputs.get(A::NAME).is_some_and(|output| output.zone == A::ZONE.name())
+                && has::<A>(entry)
             {
                 return Ok(entry.read(A::NAME, self.memory)?);
             }

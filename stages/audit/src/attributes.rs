@@ -25,6 +25,7 @@ pub struct AnsweredLabels;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Of how many nodes.
+    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
 }
 

@@ -28,6 +28,7 @@ pub struct LinkTeller;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// How many nodes are attacked.
+    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: crate::Pool,

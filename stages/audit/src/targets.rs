@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use veilgraph_attack::{PairScores, Record};
 use veilgraph_contract::{Invalid, StageRng};
 use veilgraph_graph::{AdjacencyList, Nodes, Split};
@@ -17,6 +17,7 @@ use crate::Error;
 #[serde(deny_unknown_fields, default)]
 pub struct Targets {
     /// How many nodes.
+    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
@@ -41,6 +42,14 @@ impl Default for Targets {
     /// 500 of all nodes (Wu, Long, Zhang, Li 2022, LinkTeller, section VII).
     fn default() -> Self {
         Self { targets: 500, pool: Pool::All }
+    }
+}
+
+/// Reads a number of targets. One node is no pair, which has to be known before anything is released.
+pub(crate) fn at_least_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    match usize::deserialize(deserializer)? {
+        targets @ 2.. => Ok(targets),
+        targets => Err(de::Error::custom(Error::TooFew(targets))),
     }
 }
 

@@ -156,12 +156,14 @@ fn check_some_rows(operator: &SoftOperator<f32>, x: &[f32], width: usize, produc
 fn the_cheaper_form_is_chosen() {
     let few = SoftOperator::<f32>::new(&posterior(1.0));
     assert!(matches!(few, SoftOperator::LowRank(_)), "a third of all pairs, in lists");
-    let few = SoftOperator::<f32>::new(&larger_posterior(10));
-    assert!(matches!(few, SoftOperator::LowRank(_)), "a quarter of all pairs, in planes");
-    let many = SoftOperator::<f32>::new(&larger_posterior(2));
+    let few = SoftOperator::<f32>::new(&larger_posterior(40));
+    assert!(matches!(few, SoftOperator::LowRank(_)), "a sixth of all pairs, in planes");
+    let many = SoftOperator::<f32>::new(&larger_posterior(10));
+    assert!(matches!(many, SoftOperator::EveryEntry(_)), "a quarter of all pairs, in planes, whose entries are kept");
+    let unkept = SoftOperator::<f64>::new(&larger_posterior(10));
     assert!(
-        matches!(many, SoftOperator::EveryEntry(_)),
-        "more than half of all pairs, in planes, whose entries are kept"
+        matches!(unkept, SoftOperator::LowRank(_)),
+        "a quarter of all pairs, in planes, whose entries are not kept"
     );
     let n = 64;
     let all = BitMatrix::from_rows(n, |i, row| row[0] = !(1 << i));

@@ -35,6 +35,7 @@ pub struct Inductive;
 #[serde(deny_unknown_fields, default)]
 pub struct InductiveParams {
     /// How many nodes are attacked.
+    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,

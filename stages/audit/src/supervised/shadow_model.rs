@@ -33,6 +33,7 @@ pub struct ShadowModel;
 #[serde(deny_unknown_fields, default)]
 pub struct ShadowParams {
     /// How many nodes are attacked.
+    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
