@@ -284,9 +284,11 @@ fn a_model_is_not_applied_to_withheld_features() {
     let lab = Lab::tiny();
     lab.json(&[]);
     let model = "artifacts/simulation/runs/tiny/train/trial-0/model.safetensors";
+    let charged = lab.call(&["ledger", "--json"]).out;
     let answer = lab.call(&["predict", model, "config.toml", "--set", "privacy.features=\"withheld\"", "--to", "out"]);
-    says(&answer, "features");
+    says(&answer, "the server may read none");
     assert!(!lab.path("out").exists());
+    assert_eq!(lab.call(&["ledger", "--json"]).out, charged, "nothing was released");
 }
 
 /// Scripts for Slurm replace their own kind alone.

@@ -23,12 +23,12 @@ use crate::model::Posterior;
 /// models train side by side.
 const SPARSE_ENTRY_COST: f64 = 1.8;
 
-/// Represents the symmetric operator `P` in the precision `T`, in the form that costs less.
+/// Represents the symmetric operator `P` in the precision `T`, in the form with which less time passes.
 pub enum SoftOperator<T: Real = f32> {
     /// Where few pairs are known, `P` is a smooth part of low rank that is corrected at the known pairs.
     LowRank(LowRank<T>),
-    /// Where many pairs are claimed, every entry of `P` is formed from planes of bits; the similar pairs are corrected. The entries of
-    /// large graphs are not kept, but formed whenever they are needed.
+    /// Where many pairs are known and claims lie in planes of bits, every entry of `P` is taken. The entries of large graphs are not
+    /// kept, but formed from the planes whenever they are needed, and the similar pairs are corrected.
     EveryEntry(EveryEntry<T>),
 }
 
@@ -44,14 +44,14 @@ impl<T: Real> SoftOperator<T> {
         }
     }
 
-    /// Returns whether forming every entry is cheaper than correcting at the known pairs.
+    /// Returns whether less time passes with every entry than with corrections at the known pairs.
     ///
     /// It is also preferred where the corrections would take more than half a gibibyte.
     fn costs_less_with_every_entry(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
         /// Kept entries are preferred where more than this share of them would be corrected. This was measured in whole trainings
-        /// (docs/benchmarks/speed.md, soft graphs): the costs of single products would say 36 %, but they know neither products of
-        /// which some rows are read nor the product of graph and features, which a network keeps where it pays.
+        /// (docs/benchmarks/speed.md, soft graphs): single products would say 36 %, but they were timed with all rows, and without the
+        /// product of graph and features, which a network keeps where it pays.
         const LEAST_SHARE: f64 = 0.2;
         let entries = posterior.n_nodes() * posterior.n_nodes();
         let corrections = 2 * posterior.evidence().n_known_at_most();

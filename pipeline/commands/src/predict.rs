@@ -47,8 +47,12 @@ pub(crate) fn predict(
          itself predicted (`veilgraph ls`, artifact `predictions`)",
         config.name
     );
-    // Features that do not fit are told before links are released.
-    check_features(store, &saved, &arguments, memory)?;
+    // Features that do not fit are told before links are released: data are read first.
+    let ingests = ingests(&tasks);
+    let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
+    for (task, done) in ingests.iter().zip(&read) {
+        check_features(&saved, done, memory).with_context(|| cannot_be_applied(task))?;
+    }
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
@@ -62,7 +66,7 @@ pub(crate) fn predict(
         let model = is_soft.then(|| sources.read(task)).transpose()?;
         let evidence = is_soft.then(|| sources.read(task)).transpose()?;
         let predictions = veilgraph_train::predict(&saved, &features, &graph, model, evidence)
-            .with_context(|| format!("{}: the model cannot be applied", task.called()))?;
+            .with_context(|| cannot_be_applied(task))?;
         let text = table(&saved, &names, &predictions)?;
         files.extend(task.labels.iter().map(|label| (format!("{label}.csv"), text.clone())));
     }
@@ -80,24 +84,22 @@ pub(crate) fn predict(
     Ok(())
 }
 
-/// Reads the graphs of an experiment, and refuses one whose features are not as many as those that the model was trained on.
-fn check_features(
-    store: &Store,
-    saved: &SavedModel,
-    arguments: &RunArguments,
-    memory: MemoryLimit,
-) -> anyhow::Result<()> {
-    let arguments = RunArguments { until: Some("ingest".to_owned()), ..arguments.clone() };
-    let (config, tasks) = run::prepare_one(&arguments)?;
-    let done = run::bring(store, &config, &tasks, &arguments, false, &Display::new(&tasks, 1, true))?;
-    for (task, done) in tasks.iter().zip(&done) {
-        let Some(entry) = done.entry.as_ref().filter(|entry| has::<Features>(entry)) else { continue };
-        let features: Features = entry.read(Features::NAME, memory)?;
-        saved
-            .check_features(features.0.n_columns())
-            .with_context(|| format!("{}: the model cannot be applied", task.called()))?;
-    }
-    Ok(())
+/// The tasks that read data. They read from no other task, so that all of them come first.
+fn ingests(tasks: &[Task]) -> &[Task] {
+    let n_ingests = tasks.iter().take_while(|task| task.stage == "ingest").count();
+    &tasks[..n_ingests]
+}
+
+/// Refuses data without features that the server may read, or with others than the model was trained on.
+fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> anyhow::Result<()> {
+    let Some(entry) = &ingested.entry else { return Ok(()) };
+    ensure!(has::<Features>(entry), "the model reads features, and the server may read none of these nodes");
+    let features: Features = entry.read(Features::NAME, memory)?;
+    Ok(saved.check_features(features.0.n_columns())?)
+}
+
+fn cannot_be_applied(task: &Task) -> String {
+    format!("{}: the model cannot be applied", task.called())
 }
 
 /// Whether an entry holds the artifact `A`, in the zone where it belongs.

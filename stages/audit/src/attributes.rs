@@ -10,6 +10,7 @@ use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
 
 use crate::Error;
 use crate::answers::Answers;
+use crate::targets::check_number;
 
 /// Scores the features of some nodes by their unbiased estimates: what the server itself believes.
 pub struct ReportedFeatures;
@@ -25,7 +26,6 @@ pub struct AnsweredLabels;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Of how many nodes.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
 }
 
@@ -45,9 +45,13 @@ impl Stage for ReportedFeatures {
     type Outputs = (PairScores,);
     type Error = Error;
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        check_number(params.targets)
+    }
+
     fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let n_nodes = reported.reports.n_nodes();
-        if params.targets == 0 || params.targets > n_nodes {
+        if params.targets > n_nodes {
             return Err(Error::Pool { pool: crate::Pool::All, wanted: params.targets, found: n_nodes });
         }
         let mut nodes: Vec<u32> = (0..n_nodes as u32).collect();

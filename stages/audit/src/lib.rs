@@ -49,8 +49,8 @@ pub enum Error {
         /// Nodes of the pool.
         found: usize,
     },
-    /// No pair to attack.
-    #[error("targets = {0} gives no pair; choose at least 2")]
+    /// One node is no pair, and says little of the others.
+    #[error("targets = {0} is too few; choose at least 2")]
     TooFew(usize),
     /// There is nothing to plant, or too much.
     #[error("canaries = {canaries} must be at least 1 and at most {most}, {what}")]

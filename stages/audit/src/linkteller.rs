@@ -28,7 +28,6 @@ pub struct LinkTeller;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// How many nodes are attacked.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: crate::Pool,
@@ -76,7 +75,7 @@ impl Params {
     /// Names the parameter and its range.
     pub fn check(&self) -> Result<(), Error> {
         let is_positive = self.probe_scale > 0.0 && self.probe_scale.is_finite();
-        if is_positive { Ok(()) } else { Err(Error::ProbeScale(self.probe_scale)) }
+        if is_positive { crate::targets::check_number(self.targets) } else { Err(Error::ProbeScale(self.probe_scale)) }
     }
 }
 

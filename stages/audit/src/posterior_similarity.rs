@@ -9,7 +9,7 @@ use veilgraph_nn::ModelWeights;
 
 use crate::Error;
 use crate::answers::Answers;
-use crate::targets::{Pool, Targets, same_size, scored};
+use crate::targets::{Pool, Targets, check_number, same_size, scored};
 
 /// Scores pairs by how alike the class probabilities of both nodes are.
 ///
@@ -25,7 +25,6 @@ pub struct PosteriorSimilarity;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// How many nodes are attacked.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
@@ -70,6 +69,10 @@ impl Stage for PosteriorSimilarity {
     type Inputs = (Nodes, Predictions, ModelWeights, Private<AdjacencyList>);
     type Outputs = (PairScores,);
     type Error = Error;
+
+    fn check_params(params: &Params) -> Result<(), Error> {
+        check_number(params.targets)
+    }
 
     fn run(
         (nodes, predictions, weights, Private(truth)): Self::Inputs,

@@ -9,7 +9,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::{NoisyEntries, NoisyLinks};
 
 use crate::Error;
-use crate::targets::{Targets, same_size, scored};
+use crate::targets::{Targets, check_number, same_size, scored};
 
 /// Scores pairs by the link probabilities of the server; where there are none, by the reported entries or lists; and where
 /// there are none either, by the released graph.
@@ -44,6 +44,10 @@ impl Stage for Reports {
     );
     type Outputs = (PairScores,);
     type Error = Error;
+
+    fn check_params(params: &Params) -> Result<(), Error> {
+        check_number(params.targets)
+    }
 
     fn run(
         (nodes, graph, lists, entries, model, evidence, Private(truth)): Self::Inputs,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 use veilgraph_attack::{PairScores, Record};
 use veilgraph_contract::{Invalid, StageRng};
 use veilgraph_graph::{AdjacencyList, Nodes, Split};
@@ -17,7 +17,6 @@ use crate::Error;
 #[serde(deny_unknown_fields, default)]
 pub struct Targets {
     /// How many nodes.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
@@ -45,12 +44,9 @@ impl Default for Targets {
     }
 }
 
-/// Reads a number of targets. One node is no pair, which has to be known before anything is released.
-pub(crate) fn at_least_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    match usize::deserialize(deserializer)? {
-        targets @ 2.. => Ok(targets),
-        targets => Err(de::Error::custom(Error::TooFew(targets))),
-    }
+/// Whether so many nodes may be attacked, which has to be known before anything is released.
+pub(crate) fn check_number(targets: usize) -> Result<(), Error> {
+    if targets < 2 { Err(Error::TooFew(targets)) } else { Ok(()) }
 }
 
 impl fmt::Display for Pool {
@@ -87,9 +83,7 @@ impl Targets {
     /// When the pool has fewer nodes, or one node is no pair.
     pub(crate) fn draw(self, links: &AdjacencyList, nodes: &Nodes, rng: &StageRng) -> Result<Vec<u32>, Error> {
         let Self { targets, pool } = self;
-        if targets < 2 {
-            return Err(Error::TooFew(targets));
-        }
+        check_number(targets)?;
         let mut nodes = pool.nodes(links, nodes);
         if targets > nodes.len() {
             return Err(Error::Pool { pool, wanted: targets, found: nodes.len() });

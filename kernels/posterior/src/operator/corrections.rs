@@ -97,6 +97,20 @@ impl<T: Real> Corrections<T> {
         }
     }
 
+    /// Adds this matrix to `entries`.
+    ///
+    /// # Shapes
+    /// `entries`: `[n_nodes, n_nodes]`, row-major.
+    pub(super) fn add_to(&self, entries: &mut [T]) {
+        let n_nodes = self.offsets.len() - 1;
+        entries.par_chunks_exact_mut(n_nodes.max(1)).zip(self.offsets.par_windows(2)).for_each(|(row, range)| {
+            let range = range[0]..range[1];
+            for (&partner, &weight) in self.partners[range.clone()].iter().zip(&self.weights[range]) {
+                row[partner as usize] += weight;
+            }
+        });
+    }
+
     /// Adds this matrix times `x` to `product`, in the rows that are read.
     ///
     /// # Shapes

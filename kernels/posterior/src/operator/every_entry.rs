@@ -18,11 +18,16 @@ use crate::model::Posterior;
 
 /// Represents `P` as entries that follow from the claims, plus corrections at the similar pairs.
 pub struct EveryEntry<T> {
-    claims: ClaimEntries<T>,
-    /// All entries that follow from the claims, row-major `[n_nodes, n_nodes]`, if they are few enough.
-    kept: Option<Vec<T>>,
-    /// Similarity changes the entries that follow from the claims by these numbers.
-    similar: Corrections<T>,
+    n_nodes: usize,
+    entries: Entries<T>,
+}
+
+/// Holds what a product reads.
+enum Entries<T> {
+    /// All entries are kept, row-major `[n_nodes, n_nodes]`, with the corrections in them.
+    Kept(Vec<T>),
+    /// Entries are formed from the claims for each product, which is then corrected.
+    Formed { claims: ClaimEntries<T>, similar: Corrections<T> },
 }
 
 impl<T: Real> EveryEntry<T> {
@@ -40,7 +45,14 @@ impl<T: Real> EveryEntry<T> {
         let logit = |claims| posterior.evidence_logit(Known { claims, bin: 0 });
         let similar = Corrections::new(n_nodes, |i| similar.row(i), change);
         let claims = ClaimEntries::new(posterior.beta(), [0, 1, 2].map(logit), planes);
-        Self { similar, kept: Self::are_kept(n_nodes).then(|| claims.all()), claims }
+        let entries = if Self::are_kept(n_nodes) {
+            let mut kept = claims.all();
+            similar.add_to(&mut kept);
+            Entries::Kept(kept)
+        } else {
+            Entries::Formed { claims, similar }
+        };
+        Self { n_nodes, entries }
     }
 
     /// Returns whether all entries of a graph with so many nodes are kept.
@@ -51,7 +63,7 @@ impl<T: Real> EveryEntry<T> {
 
     /// Returns the number of nodes.
     pub(super) fn n_nodes(&self) -> usize {
-        self.claims.n_nodes()
+        self.n_nodes
     }
 
     /// Returns the rows of `P x` that are read.
@@ -59,41 +71,42 @@ impl<T: Real> EveryEntry<T> {
     /// # Shapes
     /// `x`: `[n_nodes, width]`, row-major. Returns `[n_nodes, width]`, row-major.
     pub(super) fn apply(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
-        if let Some(entries) = &self.kept {
-            let mut product = T::dense_product(entries, x, width, rows);
-            self.similar.add_product(x, width, rows, &mut product);
-            return product;
-        }
+        let (claims, similar) = match &self.entries {
+            Entries::Kept(entries) => return T::dense_product(entries, x, width, rows),
+            Entries::Formed { claims, similar } => (claims, similar),
+        };
         // A few more columns cost less than rows whose width is not known in advance. Blocks of 16 columns would form every
         // entry once for each of them.
         let padded_width = [8, 16].into_iter().find(|&known| width > 1 && width <= known).unwrap_or(width);
         if padded_width == width {
-            return self.in_rows(x, width, rows);
+            let mut product = in_rows(claims, x, width, rows);
+            similar.add_product(x, width, rows, &mut product);
+            return product;
         }
-        let mut padded = vec![T::default(); self.n_nodes() * padded_width];
+        let mut padded = vec![T::default(); self.n_nodes * padded_width];
         for (row, values) in padded.chunks_exact_mut(padded_width).zip(x.chunks_exact(width)) {
             row[..width].copy_from_slice(values);
         }
-        let product = self.in_rows(&padded, padded_width, rows);
+        let mut product = in_rows(claims, &padded, padded_width, rows);
+        similar.add_product(&padded, padded_width, rows, &mut product);
         product.chunks_exact(padded_width).flat_map(|row| row[..width].iter().copied()).collect()
     }
+}
 
-    /// Returns the rows of `P x` that are read, row by row in parallel.
-    ///
-    /// # Shapes
-    /// They are those of [`Self::apply`].
-    fn in_rows(&self, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
-        let mut product = vec![T::default(); x.len()];
-        // Vector instructions of the processor are used; the columns are independent, so every width of
-        // vectors gives the same bits.
-        product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            for node in rows.computed_of(node..node + 1) {
-                dispatch(MultiplyRow { claims: &self.claims, node, x, out });
-            }
-        });
-        self.similar.add_product(x, width, rows, &mut product);
-        product
-    }
+/// Returns the rows that are read of the product of the entries that follow from the claims and `x`, row by row in parallel.
+///
+/// # Shapes
+/// `x` and the product: `[n_nodes, width]`, row-major.
+fn in_rows<T: Real>(claims: &ClaimEntries<T>, x: &[T], width: usize, rows: ProductRows) -> Vec<T> {
+    let mut product = vec![T::default(); x.len()];
+    // Vector instructions of the processor are used; the columns are independent, so every width of
+    // vectors gives the same bits.
+    product.par_chunks_exact_mut(width.max(1)).enumerate().for_each(|(node, out)| {
+        for node in rows.computed_of(node..node + 1) {
+            dispatch(MultiplyRow { claims, node, x, out });
+        }
+    });
+    product
 }
 
 /// Writes row `node` of the product of the entries and `x` to `out`.

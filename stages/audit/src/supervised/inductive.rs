@@ -13,7 +13,7 @@ use super::rows::Rows;
 use super::shadow::{Shadow, Whole};
 use super::shadow_model::{DescribedBy, given_labels};
 use crate::Error;
-use crate::targets::{Pool, Targets, pairs_of, scored};
+use crate::targets::{Pool, Targets, check_number, pairs_of, scored};
 
 mod neighbourhoods;
 
@@ -35,7 +35,6 @@ pub struct Inductive;
 #[serde(deny_unknown_fields, default)]
 pub struct InductiveParams {
     /// How many nodes are attacked.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
@@ -70,6 +69,10 @@ impl Stage for Inductive {
     );
     type Outputs = (PairScores,);
     type Error = Error;
+
+    fn check_params(params: &InductiveParams) -> Result<(), Error> {
+        check_number(params.targets)
+    }
 
     fn run(
         (weights, nodes, features, estimated, labels, noisy, Private(truth)): Self::Inputs,

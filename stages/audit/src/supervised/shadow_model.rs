@@ -14,7 +14,7 @@ use super::rows::Rows;
 use super::shadow::{Shadow, Whole, answers, graph_of};
 use crate::Error;
 use crate::answers::Answers;
-use crate::targets::{Pool, Targets, pairs_of, same_size, scored};
+use crate::targets::{Pool, Targets, check_number, pairs_of, same_size, scored};
 
 /// Scores pairs by a classifier that was trained on the answers of a shadow model.
 ///
@@ -33,7 +33,6 @@ pub struct ShadowModel;
 #[serde(deny_unknown_fields, default)]
 pub struct ShadowParams {
     /// How many nodes are attacked.
-    #[serde(deserialize_with = "crate::targets::at_least_two")]
     pub targets: usize,
     /// Of which nodes.
     pub pool: Pool,
@@ -96,6 +95,10 @@ impl Stage for ShadowModel {
     );
     type Outputs = (PairScores,);
     type Error = Error;
+
+    fn check_params(params: &ShadowParams) -> Result<(), Error> {
+        check_number(params.targets)
+    }
 
     fn run(
         (predictions, weights, nodes, features, estimated, labels, noisy, Private(truth)): Self::Inputs,
