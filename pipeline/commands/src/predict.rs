@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Slot};
 use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
-use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
+use veilgraph_runner::{output, registry};
 use veilgraph_store::{Entry, MemoryLimit, Store};
 use veilgraph_train::SavedModel;
 
@@ -47,7 +47,12 @@ pub(crate) fn predict(
          itself predicted (`veilgraph ls`, artifact `predictions`)",
         config.name
     );
-    // Features that do not fit are told before links are released: data are read first.
+    // What does not fit is told before links are released: data are read first.
+    ensure!(
+        any_makes_graph(&tasks)?,
+        "{} constructs no graph that a model could be applied to; its mechanism leaves the links to the training",
+        config.name
+    );
     let ingests = ingests(&tasks);
     let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
     for (task, done) in ingests.iter().zip(&read) {
@@ -70,7 +75,6 @@ pub(crate) fn predict(
         let text = table(&saved, &names, &predictions)?;
         files.extend(task.labels.iter().map(|label| (format!("{label}.csv"), text.clone())));
     }
-    ensure!(!files.is_empty(), "{} constructs no graph that a model could be applied to", config.name);
     // Only now, so that a mistake in any graph leaves nothing half-written.
     write_whole_folder(to, |draft| {
         let wrong = || format!("{}: cannot write the predictions", to.display());
@@ -100,6 +104,17 @@ fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> a
 
 fn cannot_be_applied(task: &Task) -> String {
     format!("{}: the model cannot be applied", task.called())
+}
+
+/// Whether a task will make a graph that a network can be trained on, as [`has_graph`] says of what was made.
+fn any_makes_graph(tasks: &[Task]) -> anyhow::Result<bool> {
+    let is_graph = |slot: &Slot| slot.artifact == WeightedGraph::NAME && slot.zone == WeightedGraph::ZONE;
+    for task in tasks.iter().filter(|task| task.stage != "similarity") {
+        if registry::find(task.stage, task.function)?.outputs().iter().any(is_graph) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether an entry holds the artifact `A`, in the zone where it belongs.

@@ -102,7 +102,7 @@ pub(super) fn of_labels(table: &Table, params: &Params) -> Result<[usize; 2], Er
 /// # Errors
 /// When the first column has no name and no other is named.
 pub(super) fn of_nodes(table: &Table, params: &Params) -> Result<usize, Error> {
-    if let Some(chosen) = params.node_column.as_deref().and_then(|name| table.position(name)) {
+    if let Some(chosen) = chosen_node(table, params)? {
         return Ok(chosen);
     }
     refuse_unnamed(table, "or name the column to read with `node_column`")?;
@@ -115,7 +115,7 @@ pub(super) fn of_nodes(table: &Table, params: &Params) -> Result<usize, Error> {
 /// When the first column has no name, or when two columns could name the node.
 pub(super) fn of_features(table: &Table, params: &Params) -> Result<FeatureColumns, Error> {
     refuse_unnamed(table, "or remove the column by hand")?;
-    let chosen = params.node_column.as_deref().and_then(|name| table.position(name));
+    let chosen = chosen_node(table, params)?;
     if let Some((feature, value)) = feature_and_value(table) {
         let others = || (0..table.width()).filter(|&at| at != feature && at != value);
         let by_name = NODES.iter().find_map(|name| table.position(name));
@@ -134,6 +134,11 @@ pub(super) fn of_features(table: &Table, params: &Params) -> Result<FeatureColum
             "remove the one that does not",
         )),
     }
+}
+
+/// The column that the parameters call that of the nodes, where this file has it.
+fn chosen_node(table: &Table, params: &Params) -> Result<Option<usize>, Error> {
+    params.node_column.as_deref().map_or(Ok(None), |name| table.chosen(name))
 }
 
 /// The column with a usual name of nodes, else the first.

@@ -53,6 +53,10 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
         return numbered(files, file);
     }
     let table = Table::read(files, file, params.header, Subject::Nodes)?;
+    if table.rows.is_empty() {
+        let remedy = "give the features of at least one node, or leave the file out";
+        return Err(table.error("", "there is no row below the column names", remedy));
+    }
     match columns::of_features(&table, params)? {
         FeatureColumns::Triplets { node, feature, value } => {
             let roles = [("nodes", node), ("features", feature), ("values", value)];

@@ -92,9 +92,22 @@ impl Table {
         exact.or_else(|| header.iter().position(|column| column.to_lowercase() == name.to_lowercase()))
     }
 
-    /// The column that a parameter calls `name`.
+    /// The column that a parameter calls `name`, where this file has it.
+    ///
+    /// # Errors
+    /// When several columns are called so.
+    pub(super) fn chosen(&self, name: &str) -> Result<Option<usize>, Error> {
+        let header = self.header.as_deref().unwrap_or_default();
+        if header.iter().filter(|column| *column == name).count() > 1 {
+            let problem = format!("several columns are called `{name}`");
+            return Err(self.error_in_header(problem, "give each a name of its own"));
+        }
+        Ok(self.position(name))
+    }
+
+    /// The column that a parameter calls `name`, which this file must have.
     pub(super) fn named(&self, name: &str) -> Result<usize, Error> {
-        self.position(name).ok_or_else(|| {
+        self.chosen(name)?.ok_or_else(|| {
             let columns = format!("the columns are {:?}", self.header.as_deref().unwrap_or_default());
             self.error_in_header(format!("there is no column `{name}`"), columns)
         })

@@ -127,6 +127,18 @@ fn names_that_could_mean_two_columns_are_refused() {
     let files = [("e", "1,2\n2,3\n"), ("f", "id,node,a\n1,2,0.5\n2,3,0.5\n")];
     let nodes = problem(r#"{"edges": "e", "features": "f"}"#, &files);
     assert!(nodes.contains("`id`") && nodes.contains("`node`") && nodes.contains("remove"), "{nodes}");
+    let twice = ("t", "key,x,key\nann,1,2\nbob,3,4\n");
+    for role in ["features", "labels", "nodes"] {
+        let params = format!(r#"{{"edges": "e", "{role}": "t", "node_column": "key"}}"#);
+        let several = problem(&params, &[("e", "ann,bob\n"), twice]);
+        assert!(several.starts_with("t: line 1: several columns are called `key`"), "{role}: {several}");
+    }
+}
+
+#[test]
+fn features_without_a_row_are_refused() {
+    let none = problem(r#"{"edges": "e", "features": "f"}"#, &[("e", "ann,bob\n"), ("f", "node,seven\n")]);
+    assert!(none.starts_with("f: there is no row below") && none.contains("leave the file out"), "{none}");
 }
 
 #[test]
