@@ -222,15 +222,7 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
 #[test]
 fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
     let own = Lab::with("sub/config.toml", config("edges = \"e.csv\"\nfolder = \"mine\""));
-    let run = || own.call(&["run", "sub/config.toml", "--data-dir", "data"]);
-    let answer = run();
-    assert!(
-        answer.status == 1 && answer.err.contains("data: there is no such folder; check --data-dir"),
-        "{}",
-        answer.err
-    );
-    own.write("data/other.csv", "");
-    let answer = run();
+    let answer = own.call(&["run", "sub/config.toml", "--data-dir", "data"]);
     for words in ["looked for data/mine/e.csv, data/e.csv, sub/e.csv", "correct its path in [ingest]"] {
         assert!(answer.status == 1 && answer.err.contains(words), "{}", answer.err);
     }
@@ -238,6 +230,21 @@ fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
     let known = Lab::with("config.toml", config("dataset = \"cora\""));
     let answer = known.call(&["run", "config.toml"]);
     assert!(answer.status == 1 && answer.err.contains("`veilgraph fetch cora --data-dir DIR`"), "{}", answer.err);
+}
+
+/// Files beside the config were read in place of those in the folder that was meant.
+#[test]
+fn a_data_folder_that_is_none_is_refused() {
+    let lab = lab("edges = \"e.csv\"\nlabels = \"l.csv\"", EDGES);
+    lab.write("l.csv", LABELS);
+    for folder in ["nowhere", "e.csv"] {
+        let answer = lab.call(&["run", "config.toml", "--until", "ingest", "--data-dir", folder]);
+        let problem = format!("{folder}: there is no such folder; check --data-dir");
+        assert!(answer.status != 0 && answer.err.contains(&problem), "{}", answer.err);
+        assert!(!lab.path("artifacts").exists(), "nothing was read");
+    }
+    let made_up = Lab::tiny().call(&["run", "config.toml", "--until", "ingest", "--data-dir", "nowhere"]);
+    assert_eq!(made_up.status, 0, "no file is needed: {}", made_up.err);
 }
 
 /// Their squares overflowed in the comparison of nodes, which panicked after the release was made.

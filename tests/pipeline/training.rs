@@ -64,7 +64,8 @@ fn a_model_is_refused_where_it_does_not_fit() {
         (&["--set", "ingest.synthetic.features=50"][..], "40 features, this graph has 50"),
         (&["--number", "7"][..], "holds no model 7; it holds 0"),
         (&["--to", "artifacts"][..], "exists already"),
-        (&["--set", "privatize.links.mechanism=solitude"][..], "constructs no graph"),
+        (&["--set", "privatize.links.mechanism=solitude"][..], "a saved model does not hold them"),
+        (&["--set", "privatize.links.mechanism=no-links", "--set", "construct.variant=similar"], "constructs no graph"),
     ] {
         let to = if arguments[0] == "--to" { &[][..] } else { &["--to", "out"][..] };
         let answer = lab.call(&[&["predict", model, "config.toml"], to, arguments].concat());

@@ -73,7 +73,7 @@ enum DataState {
 /// Prints what a run depends on; fails if a run could not work.
 pub(crate) fn check(store: &Store, data_dir: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
     if let Some(data_dir) = data_dir {
-        anyhow::ensure!(data_dir.is_dir(), "{}: there is no such folder; check --data-dir", data_dir.display());
+        datasets::check_data_dir(data_dir)?;
     }
     let findings = Findings::of(store, data_dir);
     if as_json {

@@ -48,11 +48,7 @@ pub(crate) fn predict(
         config.name
     );
     // What does not fit is told before links are released: data are read first.
-    ensure!(
-        any_makes_graph(&tasks)?,
-        "{} constructs no graph that a model could be applied to; its mechanism leaves the links to the training",
-        config.name
-    );
+    check_graphs(&config.name, &tasks)?;
     let ingests = ingests(&tasks);
     let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
     for (task, done) in ingests.iter().zip(&read) {
@@ -97,7 +93,11 @@ fn ingests(tasks: &[Task]) -> &[Task] {
 /// Refuses data without features that the server may read, or with others than the model was trained on.
 fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> anyhow::Result<()> {
     let Some(entry) = &ingested.entry else { return Ok(()) };
-    ensure!(has::<Features>(entry), "the model reads features, and the server may read none of these nodes");
+    ensure!(
+        has::<Features>(entry),
+        "the model reads features, and these nodes have none that the server may read; give them public features ([ingest] features, \
+         [privacy] features)"
+    );
     let features: Features = entry.read(Features::NAME, memory)?;
     Ok(saved.check_features(features.0.n_columns())?)
 }
@@ -106,15 +106,29 @@ fn cannot_be_applied(task: &Task) -> String {
     format!("{}: the model cannot be applied", task.called())
 }
 
-/// Whether a task will make a graph that a network can be trained on, as [`has_graph`] says of what was made.
-fn any_makes_graph(tasks: &[Task]) -> anyhow::Result<bool> {
+/// Refuses a plan that makes no graph of which [`has_graph`] would say that a model can be applied to it, or one whose weights a
+/// network has to learn.
+fn check_graphs(name: &str, tasks: &[Task]) -> anyhow::Result<()> {
     let is_graph = |slot: &Slot| slot.artifact == WeightedGraph::NAME && slot.zone == WeightedGraph::ZONE;
+    let mut n_graphs = 0;
     for task in tasks.iter().filter(|task| task.stage != "similarity") {
         if registry::find(task.stage, task.function)?.outputs().iter().any(is_graph) {
-            return Ok(true);
+            n_graphs += 1;
+            let is_learned = task.params.get("learned").and_then(toml::Value::as_bool) == Some(true);
+            ensure!(
+                !is_learned,
+                "{}: a network learns the weights of these links while it trains, and a saved model does not hold them; choose another \
+                 mechanism ([privatize.links] mechanism)",
+                cannot_be_applied(task)
+            );
         }
     }
-    Ok(false)
+    ensure!(
+        n_graphs > 0,
+        "{name} constructs no graph of all nodes that a model could be applied to; choose a mechanism and a variant that do \
+         ([privatize.links] mechanism, [construct] variant)"
+    );
+    Ok(())
 }
 
 /// Whether an entry holds the artifact `A`, in the zone where it belongs.

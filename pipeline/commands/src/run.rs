@@ -143,9 +143,6 @@ fn prepare(
     let device = device::chosen(arguments.device);
     device.check()?;
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
-    if let Some(folder) = data_dir {
-        anyhow::ensure!(folder.is_dir(), "{}: there is no such folder; check --data-dir", folder.display());
-    }
     let options = Options { data_dir, published, until, device };
     let tasks = systems::plan(&config, &options)?;
     // A part of a plan makes a part of the artifacts.

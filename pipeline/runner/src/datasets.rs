@@ -7,6 +7,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
+use crate::config::ConfigError;
 use crate::nearest::did_you_mean;
 
 const KNOWN: &str = include_str!("../../../configs/datasets.toml");
@@ -54,6 +55,20 @@ pub struct FileSource {
     pub sha256: Option<String>,
     /// The address at its original host, if the file is hosted in this form.
     pub url: Option<String>,
+}
+
+/// Refuses a folder of data that is none.
+///
+/// # Errors
+/// Names the folder and where it was given.
+pub fn check_data_dir(data_dir: &Path) -> Result<(), ConfigError> {
+    if data_dir.is_dir() {
+        return Ok(());
+    }
+    Err(ConfigError(format!(
+        "{}: there is no such folder; check --data-dir, or the variable DATA_DIR",
+        data_dir.display()
+    )))
 }
 
 impl Dataset {

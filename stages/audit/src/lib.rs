@@ -49,7 +49,7 @@ pub enum Error {
         /// Nodes of the pool.
         found: usize,
     },
-    /// One node is no pair, and says little of the others.
+    /// Fewer nodes than two are attacked: they make no pair.
     #[error("targets = {0} is too few; choose at least 2")]
     TooFew(usize),
     /// There is nothing to plant, or too much.

@@ -9,7 +9,7 @@ use veilgraph_nn::{InputFeatures, ModelWeights};
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::Error;
-use crate::targets::{Targets, same_size, scored};
+use crate::targets::{Targets, check_number, same_size, scored};
 
 /// Scores pairs by the influence of one end on what the network says about the other.
 ///
@@ -75,7 +75,7 @@ impl Params {
     /// Names the parameter and its range.
     pub fn check(&self) -> Result<(), Error> {
         let is_positive = self.probe_scale > 0.0 && self.probe_scale.is_finite();
-        if is_positive { crate::targets::check_number(self.targets) } else { Err(Error::ProbeScale(self.probe_scale)) }
+        if is_positive { Ok(()) } else { Err(Error::ProbeScale(self.probe_scale)) }
     }
 }
 
@@ -100,6 +100,7 @@ impl Stage for LinkTeller {
     type Error = Error;
 
     fn check_params(params: &Params) -> Result<(), Error> {
+        check_number(params.targets)?;
         params.check()
     }
 

@@ -150,7 +150,12 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
         let dataset = known.and(params.dataset.clone());
         RawHandle { path, places, dataset, sha256: known.and_then(|file| file.sha256.clone()), name }
     };
-    Ok(names.into_iter().map(file).collect())
+    let files: Vec<RawHandle> = names.into_iter().map(file).collect();
+    // Where the folder is mistyped, files of the same names elsewhere are not those that were meant.
+    if let Some(data_dir) = plan.options.data_dir.filter(|_| files.iter().any(|file| file.path.exists())) {
+        datasets::check_data_dir(data_dir)?;
+    }
+    Ok(files)
 }
 
 /// Where a data file may be: in the dataset's folder, in the data folder, beside the config, or beside published figures.

@@ -45,6 +45,15 @@ impl NamedFeatures {
 
 /// Reads features by node name, whatever their layout.
 pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFeatures, Error> {
+    let features = in_any_layout(files, file, params)?;
+    if features.rows.is_empty() {
+        let remedy = "give the features of at least one node, or leave the file out";
+        return Err(Error::new(file, "", "the file has no node with features", remedy));
+    }
+    Ok(features)
+}
+
+fn in_any_layout(files: &Files, file: &str, params: &Params) -> Result<NamedFeatures, Error> {
     if decompressed_name(file).ends_with(".json") {
         number_is_declared(file, params)?;
         return read_feature_lists(files, file);
@@ -53,10 +62,6 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedFe
         return numbered(files, file);
     }
     let table = Table::read(files, file, params.header, Subject::Nodes)?;
-    if table.rows.is_empty() {
-        let remedy = "give the features of at least one node, or leave the file out";
-        return Err(table.error("", "there is no row below the column names", remedy));
-    }
     match columns::of_features(&table, params)? {
         FeatureColumns::Triplets { node, feature, value } => {
             let roles = [("nodes", node), ("features", feature), ("values", value)];

@@ -87,9 +87,17 @@ impl Table {
 
     /// The column called `name`, whatever the case of its letters.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.positions(name).first().copied()
+    }
+
+    /// All columns called `name`; whatever the case of their letters, where none is called exactly so.
+    fn positions(&self, name: &str) -> Vec<usize> {
         let header = self.header.as_deref().unwrap_or_default();
-        let exact = header.iter().position(|column| column == name);
-        exact.or_else(|| header.iter().position(|column| column.to_lowercase() == name.to_lowercase()))
+        let columns = |is_called: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            (0..header.len()).filter(|&at| is_called(&header[at])).collect()
+        };
+        let exact = columns(&|column| column == name);
+        if exact.is_empty() { columns(&|column| column.to_lowercase() == name.to_lowercase()) } else { exact }
     }
 
     /// The column that a parameter calls `name`, where this file has it.
@@ -97,12 +105,14 @@ impl Table {
     /// # Errors
     /// When several columns are called so.
     pub(super) fn chosen(&self, name: &str) -> Result<Option<usize>, Error> {
-        let header = self.header.as_deref().unwrap_or_default();
-        if header.iter().filter(|column| *column == name).count() > 1 {
-            let problem = format!("several columns are called `{name}`");
-            return Err(self.error_in_header(problem, "give each a name of its own"));
+        match self.positions(name)[..] {
+            [] => Ok(None),
+            [at] => Ok(Some(at)),
+            _ => {
+                let problem = format!("several columns are called `{name}`, which [ingest] chooses");
+                Err(self.error_in_header(problem, "give each a name of its own"))
+            }
         }
-        Ok(self.position(name))
     }
 
     /// The column that a parameter calls `name`, which this file must have.

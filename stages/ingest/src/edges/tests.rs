@@ -127,18 +127,29 @@ fn names_that_could_mean_two_columns_are_refused() {
     let files = [("e", "1,2\n2,3\n"), ("f", "id,node,a\n1,2,0.5\n2,3,0.5\n")];
     let nodes = problem(r#"{"edges": "e", "features": "f"}"#, &files);
     assert!(nodes.contains("`id`") && nodes.contains("`node`") && nodes.contains("remove"), "{nodes}");
-    let twice = ("t", "key,x,key\nann,1,2\nbob,3,4\n");
-    for role in ["features", "labels", "nodes"] {
-        let params = format!(r#"{{"edges": "e", "{role}": "t", "node_column": "key"}}"#);
-        let several = problem(&params, &[("e", "ann,bob\n"), twice]);
-        assert!(several.starts_with("t: line 1: several columns are called `key`"), "{role}: {several}");
+    for header in ["key,x,key", "Key,x,KEY"] {
+        let twice = ("t", &*format!("{header}\nann,1,2\nbob,3,4\n"));
+        for role in ["features", "labels", "nodes"] {
+            let params = format!(r#"{{"edges": "e", "{role}": "t", "header": true, "node_column": "key"}}"#);
+            let several = problem(&params, &[("e", "a,b\nann,bob\n"), twice]);
+            assert!(several.starts_with("t: line 1: several columns are called `key`"), "{role}: {several}");
+        }
+        let classes = r#"{"edges": "e", "labels": "t", "header": true, "node_column": "x", "label_column": "key"}"#;
+        let several = problem(classes, &[("e", "a,b\n1,3\n"), twice]);
+        assert!(several.starts_with("t: line 1: several columns are called `key`"), "{several}");
     }
+    let ends = r#"{"edges": "e", "source_column": "a", "target_column": "b"}"#;
+    let several = problem(ends, &[("e", "a,b,b\nann,bob,cy\nbob,cy,ann\n")]);
+    assert!(several.starts_with("e: line 1: several columns are called `b`"), "{several}");
+    // One of them is called exactly so.
+    let exact = r#"{"edges": "e", "source_column": "a", "target_column": "b"}"#;
+    assert_eq!(links(&graph(exact, &[("e", "a,B,b\nann,x,bob\nbob,x,cy\n")]).expect("exact")).len(), 2);
 }
 
 #[test]
 fn features_without_a_row_are_refused() {
     let none = problem(r#"{"edges": "e", "features": "f"}"#, &[("e", "ann,bob\n"), ("f", "node,seven\n")]);
-    assert!(none.starts_with("f: there is no row below") && none.contains("leave the file out"), "{none}");
+    assert!(none.starts_with("f: the file has no node with features") && none.contains("leave the file out"), "{none}");
 }
 
 #[test]

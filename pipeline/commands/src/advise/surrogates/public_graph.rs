@@ -66,9 +66,7 @@ impl PublicGraph {
                            downloads one into the folder `data`";
             return Err(ConfigError(problem.to_owned()));
         };
-        if !data_dir.is_dir() {
-            return Err(ConfigError(format!("{}: there is no such folder; check --data-dir", data_dir.display())));
-        }
+        datasets::check_data_dir(data_dir)?;
         let reads_features = knowledge.features_accuracy.is_some();
         let mut candidates = Vec::new();
         for (name, dataset) in datasets::all() {
