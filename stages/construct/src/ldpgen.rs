@@ -1,5 +1,7 @@
 //! Links drawn from numbers of neighbours in groups (LDPGen).
 
+use std::collections::BTreeMap;
+
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
@@ -83,16 +85,17 @@ impl Stage for ConstructFromCounts {
 /// Counts by the groups `to`, row-major, when they were made by the groups `from`: in proportion to what both share.
 fn regrouped(counts: &NoisyCounts, from: &Groups, to: &Groups) -> Vec<f64> {
     let most = counts.n_nodes() as f64 - 1.0;
-    let mut shared = vec![0.0; from.n_groups * to.n_groups];
+    // Of groups that are nearly as many as nodes, hardly any two share a node.
+    let mut shared: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); from.n_groups];
     for (&a, &b) in from.of.iter().zip(&to.of) {
-        shared[a as usize * to.n_groups + b as usize] += 1.0;
+        *shared[a as usize].entry(b as usize).or_default() += 1.0;
     }
     let sizes = from.sizes();
     let mut all = vec![0.0; counts.n_nodes() * to.n_groups];
     for (node, row) in all.chunks_exact_mut(to.n_groups).enumerate() {
         for (a, &count) in counts.of(node).iter().enumerate().filter(|&(a, _)| sizes[a] > 0) {
             let per_node = count.round().clamp(0.0, most) / sizes[a] as f64;
-            row.iter_mut().zip(&shared[a * to.n_groups..]).for_each(|(sum, both)| *sum += per_node * both);
+            shared[a].iter().for_each(|(&b, both)| row[b] += per_node * both);
         }
     }
     all

@@ -20,59 +20,89 @@ const MOST_ROUNDS: usize = 300;
 /// Lloyd (1982), Least squares quantization in PCM; Arthur, Vassilvitskii (2007), k-means++.
 pub(crate) fn k_means(points: &[f64], width: usize, k: usize, rng: &mut impl Rng) -> Vec<u32> {
     let rows: Vec<&[f64]> = points.chunks_exact(width).collect();
-    let mut centres = draw_centres(&rows, k, rng);
-    let mut groups = nearest(&rows, &centres);
+    let (mut centres, mut nearest) = draw_centres(&rows, k, rng);
     for _ in 0..MOST_ROUNDS {
+        let groups: Vec<u32> = nearest.iter().map(|nearest| nearest.group).collect();
         centres = means(&rows, &groups, centres);
-        let next = nearest(&rows, &centres);
-        if next == groups {
+        nearest = nearest_of(&rows, &centres, &groups);
+        if nearest.iter().zip(&groups).all(|(nearest, &group)| nearest.group == group) {
             break;
         }
-        groups = next;
     }
-    groups
+    nearest.into_iter().map(|nearest| nearest.group).collect()
 }
 
-/// Returns the squared Euclidean distance of two points.
+/// The nearest of the centres that a point was compared with; of several equally near ones, the first.
+#[derive(Clone, Copy)]
+struct Nearest {
+    group: u32,
+    /// The squared Euclidean distance.
+    distance: f64,
+}
+
+impl Nearest {
+    /// Takes the centre of `group` where it is nearer, or as near and earlier.
+    fn compare(&mut self, row: &[f64], group: u32, centre: &[f64]) {
+        let Some(distance) = squared_distance(row, centre, self.distance) else { return };
+        if distance < self.distance || group < self.group {
+            *self = Self { group, distance };
+        }
+    }
+}
+
+/// Returns the squared Euclidean distance of two points, or none where it exceeds `most`, which the first columns often tell.
 ///
 /// # Shapes
 /// `a` and `b`: `[width]`.
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+fn squared_distance(a: &[f64], b: &[f64], most: f64) -> Option<f64> {
+    const BLOCK: usize = 64;
+    let mut sum = 0.0;
+    for (a, b) in a.chunks(BLOCK).zip(b.chunks(BLOCK)) {
+        a.iter().zip(b).for_each(|(a, b)| sum += (a - b) * (a - b));
+        if sum > most {
+            return None;
+        }
+    }
+    Some(sum)
 }
 
 /// Draws `k` points as centres: the first uniformly, each further one with probability in proportion to its squared
-/// distance from the nearest of the earlier centres.
+/// distance from the nearest of the earlier centres. Returns also which centre is the nearest of each point.
 ///
 /// # Shapes
-/// `rows`: `[n][width]`. Returns `[k][width]`.
-fn draw_centres(rows: &[&[f64]], k: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+/// `rows`: `[n][width]`. Returns `[k][width]` and `[n]`.
+fn draw_centres(rows: &[&[f64]], k: usize, rng: &mut impl Rng) -> (Vec<Vec<f64>>, Vec<Nearest>) {
     let mut centres = vec![rows[rng.random_range(0..rows.len())].to_vec()];
-    let mut distances = vec![f64::INFINITY; rows.len()];
-    while centres.len() < k {
-        let last = &centres[centres.len() - 1];
-        distances.iter_mut().zip(rows).for_each(|(least, row)| *least = least.min(squared_distance(row, last)));
-        let mut rest = rng.random::<f64>() * distances.iter().sum::<f64>();
-        let drawn = distances.iter().position(|&distance| {
-            rest -= distance;
+    let mut nearest = vec![Nearest { group: 0, distance: f64::INFINITY }; rows.len()];
+    loop {
+        let group = centres.len() - 1;
+        let last = &centres[group];
+        nearest.par_iter_mut().zip(rows).for_each(|(nearest, row)| nearest.compare(row, group as u32, last));
+        if centres.len() >= k {
+            return (centres, nearest);
+        }
+        let mut rest = rng.random::<f64>() * nearest.iter().map(|nearest| nearest.distance).sum::<f64>();
+        let drawn = nearest.iter().position(|nearest| {
+            rest -= nearest.distance;
             rest < 0.0
         });
         // If no point is drawn, all points stand on centres, up to rounding, and any point will do.
         centres.push(rows[drawn.unwrap_or(0)].to_vec());
     }
-    centres
 }
 
-/// Returns the nearest centre of each point; of several equally near ones, the first.
+/// Returns the nearest centre of each point, which is most likely that of its group before.
 ///
 /// # Shapes
-/// `rows`: `[n][width]`; `centres`: `[k][width]`. Returns `[n]`.
-fn nearest(rows: &[&[f64]], centres: &[Vec<f64>]) -> Vec<u32> {
-    let closest = |row: &&[f64]| {
-        let distances = (0..).zip(centres.iter().map(|centre| squared_distance(row, centre)));
-        distances.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(group, _)| group)
+/// `rows`: `[n][width]`; `centres`: `[k][width]`; `groups`: `[n]`. Returns `[n]`.
+fn nearest_of(rows: &[&[f64]], centres: &[Vec<f64>], groups: &[u32]) -> Vec<Nearest> {
+    let closest = |(row, &before): (&&[f64], &u32)| {
+        let mut nearest = Nearest { group: before, distance: f64::INFINITY };
+        nearest.compare(row, before, &centres[before as usize]);
+        (0..).zip(centres).for_each(|(group, centre)| nearest.compare(row, group, centre));
+        nearest
     };
-    rows.par_iter().map(closest).collect()
+    rows.par_iter().zip(groups).map(closest).collect()
 }
 
 /// Returns the mean of the points of each group; an empty group keeps its centre.

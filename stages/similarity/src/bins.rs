@@ -5,11 +5,13 @@
 //! pair's similarity, so no similarity is ever kept.
 
 use rayon::prelude::*;
+use veilgraph_contract::Invalid;
 use veilgraph_posterior::{BinLimits, CellBins, bins_of_cells};
 
 use crate::Measure;
 use crate::classes::Classes;
 use crate::cosine::Directions;
+use crate::cosine_join::{MOST_PRODUCTS, refuse_long};
 
 /// Computes the similarities of all pairs, row by row, whenever they are needed.
 pub(crate) struct AllPairs {
@@ -41,12 +43,24 @@ impl AllPairs {
     /// cosine alone.
     ///
     /// In large graphs with sparse features, only the pairs that may be listed are visited. The result is the same.
-    pub(crate) fn most_similar(&self, most_pairs: usize, most_bins: u8, bins_by: Measure) -> BinnedRows {
+    ///
+    /// # Errors
+    /// Fails when so many pairs have features in common that to visit them would take hours.
+    pub(crate) fn most_similar(
+        &self,
+        most_pairs: usize,
+        most_bins: u8,
+        bins_by: Measure,
+    ) -> Result<BinnedRows, Invalid> {
         /// In smaller graphs all pairs are visited in less time than it takes to choose.
         const LEAST_NODES: usize = 8192;
         let limits = BinLimits { most_pairs, least_pairs: self.n_nodes / 4, most_bins };
-        let found = if self.n_nodes >= LEAST_NODES { self.by_search(limits, bins_by) } else { None };
-        found.unwrap_or_else(|| self.by_scan(limits, bins_by))
+        let found = if self.n_nodes >= LEAST_NODES { self.by_search(limits, bins_by)? } else { None };
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        refuse_long(self.n_nodes, 2.0 * self.n_products_of_all(), MOST_PRODUCTS)?;
+        Ok(self.by_scan(limits, bins_by))
     }
 
     /// Visits all pairs, twice.

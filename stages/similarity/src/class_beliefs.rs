@@ -67,18 +67,19 @@ impl Stage for BelieveClasses {
         }
         let directions = features.directions()?;
         let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
-        let predict = || -> Result<Vec<Vec<f32>>, Failure> {
-            let [without_links] = fit.predict([perceptron])?;
-            // These classes are the believed ones, with which the graph and its network were measured; flatter ones were not tried.
-            // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
-            // that it gains less to blend them.
-            let classes = Some(Classes::new(labels.n_classes(), &without_links));
-            let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes);
-            let networks = [(Architecture::GraphSage, &neighbours), (Architecture::Gcn, &alike)];
-            let [by_neighbours, by_score] = fit.predict(networks)?;
-            Ok(vec![without_links, by_neighbours, by_score])
+        let without_links = match fit.predict([perceptron]) {
+            Ok([without_links]) => without_links,
+            Err(failure) => return believed(&nodes, &labels, Err(failure)),
         };
-        believed(&nodes, &labels, predict())
+        // These classes are the believed ones, with which the graph and its network were measured; flatter ones were not tried.
+        // GraphSAGE predicts classes a little better, but with them the networks on both graphs make the same mistakes, so
+        // that it gains less to blend them.
+        let classes = Some(Classes::new(labels.n_classes(), &without_links));
+        let alike = most_alike(&AllPairs { directions, classes, n_nodes }, 4 * n_nodes)?;
+        let networks = [(Architecture::GraphSage, &neighbours), (Architecture::Gcn, &alike)];
+        let with_links = fit.predict(networks);
+        let predicted = with_links.map(|[by_neighbours, by_score]| vec![without_links, by_neighbours, by_score]);
+        believed(&nodes, &labels, predicted)
     }
 }
 

@@ -6,7 +6,7 @@ use veilgraph_nn::InputFeatures;
 
 use crate::class_network::LENGTH;
 use crate::cosine::{Directions, all_entries, column_means, is_dense, listed_entries};
-use crate::cosine_join::n_common;
+use crate::cosine_join::{MOST_PRODUCTS, n_common, refuse_long};
 
 /// Holds the features that the server has of the nodes.
 pub(crate) enum HeldFeatures {
@@ -92,23 +92,15 @@ impl HeldFeatures {
     /// Returns the features as vectors of length 1.
     ///
     /// # Errors
-    /// Fails when an entry is not finite, and when there are so many nodes with dense features that to compare all of them
-    /// would take hours.
+    /// Fails when an entry is not finite, and when there are so many nodes with dense features, some of them negative, that to
+    /// compare all of them would take hours.
     pub(crate) fn directions(&self) -> Result<Directions, Invalid> {
-        /// So many products take about an hour on two cores.
-        const MOST_PRODUCTS: f64 = 1e13;
         let directions = match self {
             Self::Public(features) => Directions::new(features),
             Self::Estimated(features) => Directions::of_estimates(&features.values)?,
         };
-        let n_products = n_common(directions.by_feature());
-        if !directions.are_positive() && n_products > MOST_PRODUCTS {
-            return Err(Invalid(format!(
-                "the features of {} nodes are dense, so that every pair has some in common: to compare all pairs takes \
-                 {n_products:.0e} products, more than an hour; give sparse features, fewer of them, or none of what compares \
-                 nodes (`[estimate] prior = \"beta-model\"`)",
-                directions.by_node().n_rows()
-            )));
+        if !directions.are_positive() {
+            refuse_long(directions.by_node().n_rows(), n_common(directions.by_feature()), MOST_PRODUCTS)?;
         }
         Ok(directions)
     }

@@ -1,6 +1,7 @@
 //! This module finds the pairs with large cosines without visiting all pairs.
 
 use rayon::prelude::*;
+use veilgraph_contract::Invalid;
 use veilgraph_graph::SparseMatrix;
 
 use crate::cosine::Directions;
@@ -155,4 +156,18 @@ fn length_of_head(rests: &[f32], longest_rest: f32) -> usize {
 pub(crate) fn n_common(nodes_by_feature: &SparseMatrix) -> f64 {
     let pairs = |feature| (nodes_by_feature.row(feature).0.len() as f64).powi(2) / 2.0;
     (0..nodes_by_feature.n_rows()).map(pairs).sum()
+}
+
+/// More products than these take hours on two cores.
+pub(crate) const MOST_PRODUCTS: f64 = 1e13;
+
+/// Refuses a comparison of so many nodes that takes more than `most` products of features that two nodes have in common.
+pub(crate) fn refuse_long(n_nodes: usize, n_products: f64, most: f64) -> Result<(), Invalid> {
+    if n_products <= most {
+        return Ok(());
+    }
+    Err(Invalid(format!(
+        "too many of the {n_nodes} nodes have features in common: to compare them takes {n_products:.0e} products, which is hours; give \
+         fewer or sparser features, or none of what compares nodes (`[estimate] prior = \"beta-model\"`)"
+    )))
 }

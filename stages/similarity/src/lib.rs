@@ -144,7 +144,7 @@ impl Stage for Similarity {
             most_pairs,
             MOST_BINS,
             params.bins.unwrap_or(Measure::Score),
-        );
+        )?;
         Ok((SimilarPairs::from_rows(n_bins, rows)?,))
     }
 }

@@ -8,12 +8,13 @@
 //! enough of their rarest features in common.
 
 use rayon::prelude::*;
+use veilgraph_contract::Invalid;
 use veilgraph_posterior::{BinLimits, bins_of_cells};
 
 use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
 use crate::cosine::{blocks, may_have_larger};
-use crate::cosine_join::{CosineJoin, JoinScratch, n_common};
+use crate::cosine_join::{CosineJoin, JoinScratch, MOST_PRODUCTS, n_common, refuse_long};
 
 /// Says which pairs are searched.
 struct Reach {
@@ -33,6 +34,15 @@ struct FoundPairs {
     are_all: bool,
 }
 
+/// How many products a search may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// With more than these, some pairs may be missed where that makes the search short enough.
+    few: f64,
+    /// With more than these, the search is refused.
+    most: f64,
+}
+
 /// How the pairs within reach are found.
 enum Finder<'a> {
     /// By the sums of the products of common features, of all pairs.
@@ -43,23 +53,31 @@ enum Finder<'a> {
 
 impl AllPairs {
     /// Lists the most similar pairs; returns nothing where that takes a look at all pairs.
-    pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Option<BinnedRows> {
+    ///
+    /// # Errors
+    /// Fails where the search would take hours.
+    pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Result<Option<BinnedRows>, Invalid> {
         /// So many products take a minute on two cores.
-        const MOST_PRODUCTS: f64 = 6e10;
-        self.by_search_within(MOST_PRODUCTS, limits, bins_by)
+        const FEW: f64 = 6e10;
+        self.by_search_within(Effort { few: FEW, most: MOST_PRODUCTS }, limits, bins_by)
     }
 
-    /// Does the same, and misses some pairs where all of them take more than `most_products`.
-    fn by_search_within(&self, most_products: f64, limits: BinLimits, bins_by: Measure) -> Option<BinnedRows> {
+    /// Does the same with this effort.
+    fn by_search_within(
+        &self,
+        effort: Effort,
+        limits: BinLimits,
+        bins_by: Measure,
+    ) -> Result<Option<BinnedRows>, Invalid> {
         /// So many times as many pairs as may be listed are searched for; the next number counts where that proves nothing.
         const MARGINS: [f64; 3] = [1.3, 2.5, 8.0];
         if !self.directions.are_positive() {
-            return None;
+            return Ok(None);
         }
         let sampled = self.sampled_counts();
-        MARGINS.into_iter().find_map(|margin| {
-            let reach = self.reach(&sampled, limits.most_pairs, margin)?;
-            let FoundPairs { mut counts, rows, are_all } = self.found(&reach, most_products);
+        for margin in MARGINS {
+            let Some(reach) = self.reach(&sampled, limits.most_pairs, margin) else { continue };
+            let FoundPairs { mut counts, rows, are_all } = self.found(&reach, effort)?;
             let scores = cell_scores(&counts);
             if !are_all {
                 // The rows hold no pairs of other cells, and more of these cannot be proved.
@@ -76,15 +94,24 @@ impl AllPairs {
             let is_proved = largest_left >= largest_unseen && listed.iter().all(|&cell| reach.may_be_listed[cell]);
             let found = counts[1..].iter().sum::<u64>();
             tracing::debug!(margin, is_proved, are_all, found, "similar pairs searched");
-            (is_proved || !are_all).then(|| {
+            if is_proved || !are_all {
                 let bins = bins_by.of_listed(&counts, by_score, limits);
                 let row = |row: Vec<(u32, u32)>| -> Vec<(u32, u8)> {
                     let binned = row.into_iter().map(|(other, cell)| (other, bins.bin_of_cell[cell as usize]));
                     binned.filter(|&(_, bin)| bin > 0).collect()
                 };
-                BinnedRows { n_bins: bins.n_bins, rows: rows.into_par_iter().map(row).collect() }
-            })
-        })
+                let rows = rows.into_par_iter().map(row).collect();
+                return Ok(Some(BinnedRows { n_bins: bins.n_bins, rows }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// About how many products it takes to add up those of every common feature of every pair, and to look at all sums.
+    pub(crate) fn n_products_of_all(&self) -> f64 {
+        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
+        const LOOK: f64 = 0.2;
+        n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0
     }
 
     /// Counts the pairs of every so many nodes with all others.
@@ -122,12 +149,12 @@ impl AllPairs {
     }
 
     /// Finds the pairs within reach.
-    fn found(&self, reach: &Reach, most_products: f64) -> FoundPairs {
+    fn found(&self, reach: &Reach, effort: Effort) -> Result<FoundPairs, Invalid> {
         /// Products in single precision may be too low by this much.
         const ROUNDING: f32 = 1e-6;
         // A pair is in the least interval or a later one only where its cosine is above this.
         let least = ((reach.least_cell - 1) as f32 / (COSINE_CELLS - 1) as f32 - ROUNDING).max(0.0);
-        let finder = self.finder(least, most_products);
+        let finder = self.finder(least, effort)?;
         let search = |found: &mut FoundPairs, scratch: &mut Scratch, node: usize| {
             let mut row = Vec::new();
             let mut take = |other: u32, cosine: f32| {
@@ -162,46 +189,44 @@ impl AllPairs {
         let mut all = all.map(|(found, _)| found).reduce_with(FoundPairs::followed_by).unwrap_or_else(empty);
         let n_pairs = self.n_nodes as u64 * (self.n_nodes as u64 - 1) / 2;
         all.counts[0] += n_pairs - all.counts.iter().sum::<u64>();
-        all
+        Ok(all)
     }
 
     /// Chooses the fastest way to find the pairs with a cosine above `least`, or a way that misses some where every other one
     /// takes too long.
-    fn finder(&self, least: f32, most_products: f64) -> Finder<'_> {
-        // The search without heads adds a product for every common feature of every pair, and then looks at the sums of all
-        // pairs. These two numbers say which way is taken.
+    fn finder(&self, least: f32, effort: Effort) -> Result<Finder<'_>, Invalid> {
         /// To read an entry of the join is taken to last so many times as long as to add a product, since it is read twice and
         /// in short pieces; it is a guess. Among a million nodes it takes about 5 ns.
         const JOIN_STEP: f64 = 3.0;
-        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
-        const LOOK: f64 = 0.2;
         /// The longest rests of short heads: the first of them for which the search is short enough counts. With longer ones
         /// only half of the pairs are found in the graph of docs/decisions.md (similarity).
         const RESTS: [f32; 5] = [0.4, 0.5, 0.6, 0.7, 0.8];
-        let plain = n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0;
+        let plain = self.n_products_of_all();
         if least <= 0.0 {
-            return Finder::Plain;
+            refuse_long(self.n_nodes, plain, effort.most)?;
+            return Ok(Finder::Plain);
         }
         let costs = |rests: &[f32]| -> Vec<f64> {
             CosineJoin::n_steps(&self.directions, rests).into_iter().map(|steps| JOIN_STEP * steps).collect()
         };
         let exact_cost = costs(&[least / 2.0])[0];
         let rests: Vec<f32> = RESTS.into_iter().filter(|&rest| rest > least / 2.0).collect();
-        let is_long = plain.min(exact_cost) > most_products;
-        let short = is_long.then(|| rests.iter().zip(costs(&rests)).find(|&(_, cost)| cost <= most_products)).flatten();
+        let is_long = plain.min(exact_cost) > effort.few;
+        let short = is_long.then(|| rests.iter().zip(costs(&rests)).find(|&(_, cost)| cost <= effort.few)).flatten();
         if let Some((&rest, products)) = short {
             tracing::info!(
                 "{} nodes are too many to compare all of them: pairs that have few rare features in common may be missed",
                 self.n_nodes
             );
             tracing::debug!(rest, least, products, "short heads");
-            return Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false };
+            return Ok(Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false });
         }
-        if exact_cost < plain {
+        refuse_long(self.n_nodes, plain.min(exact_cost), effort.most)?;
+        Ok(if exact_cost < plain {
             Finder::Join { join: CosineJoin::new(&self.directions, least, least / 2.0), finds_all: true }
         } else {
             Finder::Plain
-        }
+        })
     }
 
     /// Returns the interval of the largest probability of a common class.

@@ -1,7 +1,7 @@
 //! A graph of similar nodes: what features and training labels give without one report about links.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_contract::{Draws, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{Construction, EstimatedFeatures, Features, Labels, Nodes, WeightedGraph};
 
 use crate::Error;
@@ -89,18 +89,21 @@ impl Stage for SimilarGraph {
         }
         let classes = Classes::predicted(&nodes, features, labels, rng, progress)?;
         let pairs = AllPairs { directions, classes, n_nodes };
-        Ok((most_alike(&pairs, n_nodes.saturating_mul(params.neighbours) / 2),))
+        Ok((most_alike(&pairs, n_nodes.saturating_mul(params.neighbours) / 2)?,))
     }
 }
 
 /// Links the pairs with the largest scores, at most `n_links`.
-pub(crate) fn most_alike(pairs: &AllPairs, n_links: usize) -> WeightedGraph {
-    let rows = pairs.most_similar(n_links.max(1), 1, Measure::Score).rows;
+///
+/// # Errors
+/// Fails as [`AllPairs::most_similar`] does.
+pub(crate) fn most_alike(pairs: &AllPairs, n_links: usize) -> Result<WeightedGraph, Invalid> {
+    let rows = pairs.most_similar(n_links.max(1), 1, Measure::Score)?.rows;
     if rows.iter().all(Vec::is_empty) {
         tracing::warn!(
             "too many pairs have the same largest score to be told apart: no pair of similar nodes is linked"
         );
     }
     let links = (0..).zip(rows).flat_map(|(i, row)| row.into_iter().map(move |(j, _)| (i, j, 1.0)));
-    WeightedGraph::undirected(Construction::Hard, pairs.n_nodes, links.collect())
+    Ok(WeightedGraph::undirected(Construction::Hard, pairs.n_nodes, links.collect()))
 }

@@ -38,7 +38,7 @@ fn a_search_lists_what_a_scan_of_all_pairs_lists() {
             for bins_by in [Measure::Score, Measure::Cosine] {
                 let limits = BinLimits { most_pairs, least_pairs: NODES / 4, most_bins };
                 let scanned = pairs.by_scan(limits, bins_by);
-                let searched = pairs.by_search(limits, bins_by).expect("few enough");
+                let searched = pairs.by_search(limits, bins_by).expect("short").expect("few enough");
                 assert!(scanned.rows.iter().map(Vec::len).sum::<usize>() > most_pairs / 2);
                 assert_eq!(searched.n_bins, scanned.n_bins, "{most_pairs} {bins_by:?}");
                 assert_eq!(searched.rows, scanned.rows, "{most_pairs} {bins_by:?}");
@@ -56,10 +56,11 @@ fn a_short_search_lists_most_of_the_pairs() {
         let rows = found.rows.into_iter().enumerate();
         rows.flat_map(|(node, row)| row.into_iter().map(move |(other, _)| (node, other))).collect()
     };
-    let whole = listed(pairs.by_search(limits, Measure::Score).expect("few enough"));
+    let whole = listed(pairs.by_search(limits, Measure::Score).expect("short").expect("few enough"));
     let mut shares = Vec::new();
-    for most_products in [60_000.0, 120_000.0] {
-        let short = listed(pairs.by_search_within(most_products, limits, Measure::Score).expect("few enough"));
+    for few in [60_000.0, 120_000.0] {
+        let effort = Effort { few, most: f64::INFINITY };
+        let short = listed(pairs.by_search_within(effort, limits, Measure::Score).expect("short").expect("few enough"));
         assert!(short.len() <= limits.most_pairs && short.is_sorted(), "{}", short.len());
         shares.push(whole.iter().filter(|pair| short.contains(pair)).count() as f64 / whole.len() as f64);
     }
@@ -71,8 +72,12 @@ fn a_short_search_lists_most_of_the_pairs() {
 fn where_short_heads_do_not_help_no_pair_is_missed() {
     let pairs = pairs(true);
     let limits = BinLimits { most_pairs: 3_000, least_pairs: NODES / 4, most_bins: 24 };
-    let searched = pairs.by_search_within(0.0, limits, Measure::Score).expect("few enough");
+    let effort = |most: f64| Effort { few: 0.0, most };
+    let searched =
+        pairs.by_search_within(effort(f64::INFINITY), limits, Measure::Score).expect("short").expect("few enough");
     assert_eq!(searched.rows, pairs.by_scan(limits, Measure::Score).rows);
+    let refused = pairs.by_search_within(effort(10_000.0), limits, Measure::Score).err().expect("long").to_string();
+    assert!(refused.contains("have features in common") && refused.contains("prior = \"beta-model\""), "{refused}");
 }
 
 /// Sums are formed block by block: these nodes fill two blocks and a part of a third one.
@@ -105,7 +110,7 @@ fn the_join_finds_pairs_of_several_blocks() {
 #[test]
 fn where_nearly_all_pairs_are_listed_there_is_nothing_to_search() {
     let limits = BinLimits { most_pairs: NODES * NODES / 3, least_pairs: 1, most_bins: 4 };
-    assert!(pairs(true).by_search(limits, Measure::Score).is_none());
+    assert!(pairs(true).by_search(limits, Measure::Score).expect("short").is_none());
 }
 
 #[test]
