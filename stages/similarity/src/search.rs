@@ -14,7 +14,7 @@ use veilgraph_posterior::{BinLimits, bins_of_cells};
 use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
 use crate::cosine::{blocks, may_have_larger};
-use crate::cosine_join::{CosineJoin, JoinScratch, MOST_PRODUCTS, n_common, refuse_long};
+use crate::cosine_join::{CosineJoin, JoinScratch, MOST_PRODUCTS, PRODUCTS_OF_A_MINUTE, n_common, refuse_long};
 
 /// Says which pairs are searched.
 struct Reach {
@@ -57,9 +57,8 @@ impl AllPairs {
     /// # Errors
     /// Fails where the search would take hours.
     pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Result<Option<BinnedRows>, Invalid> {
-        /// So many products take a minute on two cores.
-        const FEW: f64 = 6e10;
-        self.by_search_within(Effort { few: FEW, most: MOST_PRODUCTS }, limits, bins_by)
+        let effort = Effort { few: PRODUCTS_OF_A_MINUTE, most: MOST_PRODUCTS };
+        self.by_search_within(effort, limits, bins_by)
     }
 
     /// Does the same with this effort.
