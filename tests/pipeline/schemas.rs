@@ -142,7 +142,7 @@ fn doctor_reports_to_programs() {
     assert!(later["entries"]["count"].as_u64().is_some_and(|entries| entries > 4), "{later}");
     assert!(later["ledger"]["count"].as_u64().is_some_and(|rows| rows > 0), "{later}");
     assert!(rows(&later["data"]).any(|row| row["name"] == "cora" && row["state"] == "incomplete"), "{later}");
-    assert_eq!(lab.call(&["doctor", "--data-dir", "nowhere", "--json"]).status, 1);
+    assert_eq!(lab.call(&["doctor", "--data-dir", "nowhere", "--json"]).status, 2, "a wrong option");
 }
 
 #[test]
