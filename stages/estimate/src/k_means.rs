@@ -44,7 +44,7 @@ impl Nearest {
     /// Takes the centre of `group` where it is nearer, or as near and earlier.
     fn compare(&mut self, row: &[f64], group: u32, centre: &[f64]) {
         let Some(distance) = squared_distance(row, centre, self.distance) else { return };
-        if distance < self.distance || group < self.group {
+        if distance < self.distance || (distance <= self.distance && group < self.group) {
             *self = Self { group, distance };
         }
     }

@@ -11,7 +11,7 @@ use veilgraph_posterior::{BinLimits, CellBins, bins_of_cells};
 use crate::Measure;
 use crate::classes::Classes;
 use crate::cosine::Directions;
-use crate::cosine_join::{MOST_PRODUCTS, refuse_long};
+use crate::cosine_join::{MOST_PRODUCTS, n_common, refuse_long, tell_long};
 
 /// Computes the similarities of all pairs, row by row, whenever they are needed.
 pub(crate) struct AllPairs {
@@ -45,7 +45,7 @@ impl AllPairs {
     /// In large graphs with sparse features, only the pairs that may be listed are visited. The result is the same.
     ///
     /// # Errors
-    /// Fails when so many pairs have features in common that to visit them would take hours.
+    /// Fails when to visit the pairs would take hours.
     pub(crate) fn most_similar(
         &self,
         most_pairs: usize,
@@ -59,7 +59,13 @@ impl AllPairs {
         if let Some(found) = found {
             return Ok(found);
         }
-        refuse_long(self.n_nodes, 2.0 * self.n_products_of_all(), MOST_PRODUCTS)?;
+        // Both visits look at every pair, which takes about as long as a product.
+        let n_products = 2.0 * n_common(self.directions.by_feature()) + (self.n_nodes as f64).powi(2);
+        // Features of which some are negative were counted when they were taken up.
+        if self.directions.are_positive() {
+            refuse_long(self.n_nodes, n_products, MOST_PRODUCTS)?;
+        }
+        tell_long(self.n_nodes, n_products);
         Ok(self.by_scan(limits, bins_by))
     }
 

@@ -163,20 +163,21 @@ pub(crate) const PRODUCTS_OF_A_MINUTE: f64 = 6e10;
 /// More products than these take hours on two cores.
 pub(crate) const MOST_PRODUCTS: f64 = 1e13;
 
-/// Refuses a comparison of so many nodes that takes more than `most` products of features that two nodes have in common, and tells
-/// how long another one will take where that is minutes.
+/// Refuses a comparison of so many nodes that takes about as long as more than `most` products.
 pub(crate) fn refuse_long(n_nodes: usize, n_products: f64, most: f64) -> Result<(), Invalid> {
-    if n_products > most {
-        return Err(Invalid(format!(
-            "too many of the {n_nodes} nodes have features in common: to compare them takes {n_products:.0e} products, which is hours; \
-             give fewer or sparser features, or none of what compares nodes (`[estimate] prior = \"beta-model\"`)"
-        )));
+    if n_products <= most {
+        return Ok(());
     }
+    Err(Invalid(format!(
+        "to compare the features of {n_nodes} nodes takes as long as {n_products:.0e} products, which is hours on two cores; give fewer \
+         or sparser features, fewer nodes, or none of what compares nodes (`[estimate] prior = \"beta-model\"`)"
+    )))
+}
+
+/// Tells how long a comparison takes, where that is minutes.
+pub(crate) fn tell_long(n_nodes: usize, n_products: f64) {
     if n_products > PRODUCTS_OF_A_MINUTE {
         let minutes = n_products / PRODUCTS_OF_A_MINUTE;
-        tracing::info!(
-            "many of the {n_nodes} nodes have features in common: to compare them takes some {minutes:.0} minutes"
-        );
+        tracing::info!("to compare the features of {n_nodes} nodes takes some {minutes:.0} minutes on two cores");
     }
-    Ok(())
 }

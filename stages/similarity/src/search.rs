@@ -14,7 +14,9 @@ use veilgraph_posterior::{BinLimits, bins_of_cells};
 use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
 use crate::cosine::{blocks, may_have_larger};
-use crate::cosine_join::{CosineJoin, JoinScratch, MOST_PRODUCTS, PRODUCTS_OF_A_MINUTE, n_common, refuse_long};
+use crate::cosine_join::{
+    CosineJoin, JoinScratch, MOST_PRODUCTS, PRODUCTS_OF_A_MINUTE, n_common, refuse_long, tell_long,
+};
 
 /// Says which pairs are searched.
 struct Reach {
@@ -106,13 +108,6 @@ impl AllPairs {
         Ok(None)
     }
 
-    /// About how many products it takes to add up those of every common feature of every pair, and to look at all sums.
-    pub(crate) fn n_products_of_all(&self) -> f64 {
-        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
-        const LOOK: f64 = 0.2;
-        n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0
-    }
-
     /// Counts the pairs of every so many nodes with all others.
     ///
     /// # Shapes
@@ -194,15 +189,20 @@ impl AllPairs {
     /// Chooses the fastest way to find the pairs with a cosine above `least`, or a way that misses some where every other one
     /// takes too long.
     fn finder(&self, least: f32, effort: Effort) -> Result<Finder<'_>, Invalid> {
+        // The search without heads adds a product for every common feature of every pair, and then looks at the sums of all
+        // pairs. These two numbers say which way is taken.
         /// To read an entry of the join is taken to last so many times as long as to add a product, since it is read twice and
         /// in short pieces; it is a guess. Among a million nodes it takes about 5 ns.
         const JOIN_STEP: f64 = 3.0;
+        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
+        const LOOK: f64 = 0.2;
         /// The longest rests of short heads: the first of them for which the search is short enough counts. With longer ones
         /// only half of the pairs are found in the graph of docs/decisions.md (similarity).
         const RESTS: [f32; 5] = [0.4, 0.5, 0.6, 0.7, 0.8];
-        let plain = self.n_products_of_all();
+        let plain = n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0;
         if least <= 0.0 {
             refuse_long(self.n_nodes, plain, effort.most)?;
+            tell_long(self.n_nodes, plain);
             return Ok(Finder::Plain);
         }
         let costs = |rests: &[f32]| -> Vec<f64> {
@@ -221,6 +221,7 @@ impl AllPairs {
             return Ok(Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false });
         }
         refuse_long(self.n_nodes, plain.min(exact_cost), effort.most)?;
+        tell_long(self.n_nodes, plain.min(exact_cost));
         Ok(if exact_cost < plain {
             Finder::Join { join: CosineJoin::new(&self.directions, least, least / 2.0), finds_all: true }
         } else {

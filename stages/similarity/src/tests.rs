@@ -167,7 +167,7 @@ fn too_many_nodes_with_dense_features_are_refused() {
     };
     assert!(dense(1_000).is_ok());
     let refused = dense(4_000_000).err().expect("too many").to_string();
-    assert!(refused.contains("of the 4000000 nodes") && refused.contains("prior = \"beta-model\""), "{refused}");
+    assert!(refused.contains("of 4000000 nodes") && refused.contains("prior = \"beta-model\""), "{refused}");
 }
 
 /// Embeddings have every feature at every node, so that how many nodes have a feature tells nothing: their values do.

@@ -77,7 +77,7 @@ fn where_short_heads_do_not_help_no_pair_is_missed() {
         pairs.by_search_within(effort(f64::INFINITY), limits, Measure::Score).expect("short").expect("few enough");
     assert_eq!(searched.rows, pairs.by_scan(limits, Measure::Score).rows);
     let refused = pairs.by_search_within(effort(10_000.0), limits, Measure::Score).err().expect("long").to_string();
-    assert!(refused.contains("have features in common") && refused.contains("prior = \"beta-model\""), "{refused}");
+    assert!(refused.contains("hours on two cores") && refused.contains("prior = \"beta-model\""), "{refused}");
 }
 
 /// Sums are formed block by block: these nodes fill two blocks and a part of a third one.
