@@ -74,20 +74,20 @@ pub enum Failure {
     Parameters(usize, usize),
     /// Models would take more memory than the run may use.
     #[error(
-        "{n_parameters} parameters of a network, {n_models} in all and {at_a_time} at a time, take at least {}, more than {}; take \
-         fewer features, or fewer hidden units and settings where the config chooses them, or raise --memory-limit \
-         (docs/config.md, Memory)",
+        "{n_models} networks, each with {n_parameters} parameters and {n_values} numbers that it keeps while it trains, take at least {} \
+         if they train one after the other, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
+         the config chooses them, or raise --memory-limit (docs/config.md, Memory)",
         ByteSize(*needed),
         ByteSize(*limit)
     )]
     TooLarge {
         /// Models of the grid.
         n_models: usize,
-        /// Models that train at a time on the processor.
-        at_a_time: u64,
         /// Parameters of each.
         n_parameters: usize,
-        /// Bytes that they take, at least.
+        /// Numbers that each keeps beside its parameters while it trains, at least: values of layers and weights of learned links.
+        n_values: usize,
+        /// Bytes that all take, at least, where one trains at a time.
         needed: u64,
         /// Bytes that they may take.
         limit: u64,

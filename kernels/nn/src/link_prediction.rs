@@ -22,7 +22,6 @@ use crate::differentiable::Tracked;
 use crate::dropout::Dropout;
 use crate::failure::Failure;
 use crate::grid::Setting;
-use crate::host_memory;
 use crate::input_features::InputFeatures;
 use crate::ops::{DeviceOps, from_host, to_host};
 use crate::training::on_threads;
@@ -96,7 +95,7 @@ pub fn train_links<'f>(
     }
     let sampler = Sampler::new(graph)?;
     let encoder = Encoder::new(features.into(), &Arc::new(GraphOperator::explicit(graph)), training)?;
-    host_memory::check(encoder.n_parameters(), 1, 1, progress)?;
+    encoder.host_footprint().at_a_time(1, 1, progress.memory_limit())?;
     // Not on a thread of rayon's, which might take up another model while it waits for a part of a product.
     let run = |_| fit(&encoder, &sampler, validation, training, &Streams { rng, setting: training.setting }, progress);
     on_threads(1, run).remove(0)

@@ -67,13 +67,14 @@ pub fn race(
         return Raced { models: train(dataset, settings, schedule, device, rng, progress), dropped: Vec::new() };
     }
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
-    if let Err(failure) = grid.check_memory(device) {
-        return Raced { models: vec![Err(failure); settings.len()], dropped: Vec::new() };
-    }
+    let at_a_time = match grid.at_a_time(device) {
+        Ok(at_a_time) => at_a_time,
+        Err(failure) => return Raced { models: vec![Err(failure); settings.len()], dropped: Vec::new() },
+    };
     let mut models: Vec<(usize, Result<Trained, Failure>)> = Vec::with_capacity(settings.len());
     let (mut dropped, mut lowest) = (Vec::new(), f64::INFINITY);
     for heat in heats(settings.len()) {
-        let results = grid.on_cpu(&heat, |network, model| grid.trained_against(lowest, network, model));
+        let results = grid.on_cpu(&heat, at_a_time, |network, model| grid.trained_against(lowest, network, model));
         for (model, Run { trained, is_dropped }) in heat.into_iter().zip(results) {
             if is_dropped {
                 dropped.push(model);

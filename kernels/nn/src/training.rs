@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use burn::backend::Flex;
 use veilgraph_contract::{Progress, StageRng};
 
-use crate::architecture::named;
 use crate::batch::Batch;
 use crate::dataset::Dataset;
 use crate::device::Device;
@@ -17,7 +16,7 @@ use crate::failure::Failure;
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use crate::footprint::Footprint;
 use crate::grid::{Grid, Schedule, Setting, Trained};
-use crate::host_memory;
+use crate::host_memory::HostFootprint;
 use crate::network::Network;
 use crate::ops::DeviceOps;
 
@@ -40,13 +39,14 @@ pub fn train(
     let grid = Grid::new(dataset, settings, schedule, rng, progress);
     // Learned links stay on the CPU, whatever the device.
     let device = if dataset.learns_links() { Device::Cpu } else { device };
-    if let Err(failure) = grid.check_memory(device) {
-        return vec![Err(failure); settings.len()];
-    }
+    let at_a_time = match grid.at_a_time(device) {
+        Ok(at_a_time) => at_a_time,
+        Err(failure) => return vec![Err(failure); settings.len()],
+    };
     match device {
         Device::Cpu => {
             let all: Vec<usize> = (0..settings.len()).collect();
-            grid.on_cpu(&all, |network, model| {
+            grid.on_cpu(&all, at_a_time, |network, model| {
                 grid.batch(network, model, &settings[model..=model], &Default::default()).remove(0)
             })
         }
@@ -59,15 +59,20 @@ pub fn train(
     }
 }
 
-/// Returns `train(0)`, `train(1)`, ... of `n` models, on as many OS threads at a time as rayon has.
+/// Returns `train(0)`, `train(1)`, ... of `n` models, each on an OS thread, with as many at a time as rayon has threads.
 ///
 /// Do not use rayon's own threads here. One that waits for a part of a product meanwhile takes up other work; were that
 /// another model, it would run on the same stack, and wait for ever for a lock of burn's gradients that the suspended
 /// model below it holds.
 pub fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    on_some_threads(n, rayon::current_num_threads(), train)
+}
+
+/// As [`on_threads`], with so many models at a time.
+fn on_some_threads<T: Send>(n: usize, at_a_time: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
-        for _ in 0..n.min(rayon::current_num_threads()) {
+        for _ in 0..n.min(at_a_time) {
             scope.spawn(|| {
                 loop {
                     let model = next.fetch_add(1, Ordering::Relaxed);
@@ -148,33 +153,43 @@ fn log_refusal(reason: &str) {
 }
 
 impl<'a> Grid<'a> {
-    /// Refuses a grid whose models do not fit into the memory that the run may use on the host.
-    pub(crate) fn check_memory(&self, device: Device) -> Result<(), Failure> {
-        let sizes = named(self.dataset.layers()).into_iter().map(|(_, [rows, columns])| rows.saturating_mul(columns));
-        let at_a_time = match device {
+    /// How many models train at a time on the processor: as many as there are threads and as fit into the memory that the run may
+    /// use. None trains there where they train on another device.
+    ///
+    /// # Errors
+    /// When the models do not fit although they train one after the other.
+    pub(crate) fn at_a_time(&self, device: Device) -> Result<usize, Failure> {
+        let wanted = match device {
             Device::Cpu if self.dataset.learns_links() => 1,
-            Device::Cpu => rayon::current_num_threads(),
-            // They train in the memory of the device.
+            Device::Cpu => rayon::current_num_threads().min(self.settings.len()),
             _ => 0,
         };
-        host_memory::check(sizes.fold(0, usize::saturating_add), self.settings.len(), at_a_time, self.progress)
+        let footprint = HostFootprint::of(self.dataset);
+        let at_a_time = footprint.at_a_time(self.settings.len(), wanted, self.progress.memory_limit())?;
+        if at_a_time < wanted {
+            tracing::info!(
+                "{at_a_time} of {wanted} models train at a time, because more do not fit into the memory limit"
+            );
+        }
+        Ok(at_a_time)
     }
 
-    /// Returns `train` of each of these models of the grid, side by side on the CPU.
+    /// Returns `train` of each of these models of the grid, with so many at a time on the CPU.
     ///
     /// Where links are learned, each model has a network of its own, because the network holds the links that the model learns.
     /// Such models train one after the other: a single one keeps all threads busy with its links.
     pub(crate) fn on_cpu<T: Send>(
         &self,
         models: &[usize],
+        at_a_time: usize,
         train: impl Fn(&Network<Flex>, usize) -> T + Sync,
     ) -> Vec<T> {
         let network = || Network::<Flex>::new(&self.dataset.input, &Default::default());
         if self.dataset.learns_links() {
-            return models.iter().map(|&model| on_threads(1, |_| train(&network(), model)).remove(0)).collect();
+            return on_some_threads(models.len(), at_a_time, |at| train(&network(), models[at]));
         }
         let network = network();
-        on_threads(models.len(), |at| train(&network, models[at]))
+        on_some_threads(models.len(), at_a_time, |at| train(&network, models[at]))
     }
 
     /// Trains the models from number `first` on as one batch, or goes on where a checkpoint left it.

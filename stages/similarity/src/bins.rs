@@ -11,7 +11,8 @@ use veilgraph_posterior::{BinLimits, CellBins, bins_of_cells};
 use crate::Measure;
 use crate::classes::Classes;
 use crate::cosine::Directions;
-use crate::cosine_join::{MOST_PRODUCTS, n_common, refuse_long, tell_long};
+use crate::cosine_join::n_common;
+use crate::effort::{self, MOST_MINUTES};
 
 /// Computes the similarities of all pairs, row by row, whenever they are needed.
 pub(crate) struct AllPairs {
@@ -61,11 +62,7 @@ impl AllPairs {
         }
         // Both visits look at every pair, which takes about as long as a product.
         let n_products = 2.0 * n_common(self.directions.by_feature()) + (self.n_nodes as f64).powi(2);
-        // Features of which some are negative were counted when they were taken up.
-        if self.directions.are_positive() {
-            refuse_long(self.n_nodes, n_products, MOST_PRODUCTS)?;
-        }
-        tell_long(self.n_nodes, n_products);
+        effort::begin(self.n_nodes, n_products, MOST_MINUTES)?;
         Ok(self.by_scan(limits, bins_by))
     }
 

@@ -66,7 +66,7 @@ impl Stage for BelieveClasses {
             return believed(&nodes, &labels, fit.predict([perceptron]).map(Vec::from));
         }
         let directions = features.directions()?;
-        let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS);
+        let neighbours = nearest_neighbours(&directions, n_nodes, NEIGHBOURS)?;
         let without_links = match fit.predict([perceptron]) {
             Ok([without_links]) => without_links,
             Err(failure) => return believed(&nodes, &labels, Err(failure)),

@@ -6,7 +6,8 @@ use veilgraph_nn::InputFeatures;
 
 use crate::class_network::LENGTH;
 use crate::cosine::{Directions, all_entries, column_means, is_dense, listed_entries};
-use crate::cosine_join::{MOST_PRODUCTS, n_common, refuse_long};
+use crate::cosine_join::n_common;
+use crate::effort::{MOST_MINUTES, refuse_long};
 
 /// Holds the features that the server has of the nodes.
 pub(crate) enum HeldFeatures {
@@ -100,7 +101,7 @@ impl HeldFeatures {
             Self::Estimated(features) => Directions::of_estimates(&features.values)?,
         };
         if !directions.are_positive() {
-            refuse_long(directions.by_node().n_rows(), n_common(directions.by_feature()), MOST_PRODUCTS)?;
+            refuse_long(directions.by_node().n_rows(), 2.0 * n_common(directions.by_feature()), MOST_MINUTES)?;
         }
         Ok(directions)
     }

@@ -1,7 +1,6 @@
 //! This module finds the pairs with large cosines without visiting all pairs.
 
 use rayon::prelude::*;
-use veilgraph_contract::Invalid;
 use veilgraph_graph::SparseMatrix;
 
 use crate::cosine::Directions;
@@ -156,28 +155,4 @@ fn length_of_head(rests: &[f32], longest_rest: f32) -> usize {
 pub(crate) fn n_common(nodes_by_feature: &SparseMatrix) -> f64 {
     let pairs = |feature| (nodes_by_feature.row(feature).0.len() as f64).powi(2) / 2.0;
     (0..nodes_by_feature.n_rows()).map(pairs).sum()
-}
-
-/// So many products take a minute on two cores.
-pub(crate) const PRODUCTS_OF_A_MINUTE: f64 = 6e10;
-/// More products than these take hours on two cores.
-pub(crate) const MOST_PRODUCTS: f64 = 1e13;
-
-/// Refuses a comparison of so many nodes that takes about as long as more than `most` products.
-pub(crate) fn refuse_long(n_nodes: usize, n_products: f64, most: f64) -> Result<(), Invalid> {
-    if n_products <= most {
-        return Ok(());
-    }
-    Err(Invalid(format!(
-        "to compare the features of {n_nodes} nodes takes as long as {n_products:.0e} products, which is hours on two cores; give fewer \
-         or sparser features, fewer nodes, or none of what compares nodes (`[estimate] prior = \"beta-model\"`)"
-    )))
-}
-
-/// Tells how long a comparison takes, where that is minutes.
-pub(crate) fn tell_long(n_nodes: usize, n_products: f64) {
-    if n_products > PRODUCTS_OF_A_MINUTE {
-        let minutes = n_products / PRODUCTS_OF_A_MINUTE;
-        tracing::info!("to compare the features of {n_nodes} nodes takes some {minutes:.0} minutes on two cores");
-    }
 }

@@ -7,6 +7,7 @@ mod classes;
 mod compared;
 mod cosine;
 mod cosine_join;
+mod effort;
 mod labelled_sample;
 mod neighbours;
 mod search;

@@ -1,20 +1,38 @@
 //! This module links every node to the nodes whose features are most like its own.
 
 use rayon::prelude::*;
+use veilgraph_contract::Invalid;
 use veilgraph_graph::{Construction, WeightedGraph};
 
 use crate::cosine::{Directions, add_to_sums, blocks, may_have_larger};
 use crate::cosine_join::n_common;
+use crate::effort::{self, MOST_MINUTES};
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
-pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usize) -> WeightedGraph {
+///
+/// # Errors
+/// Fails where the search would take hours.
+pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usize) -> Result<WeightedGraph, Invalid> {
+    nearest_neighbours_within(MOST_MINUTES, directions, n_nodes, k)
+}
+
+/// Does the same where the search takes no longer than this.
+fn nearest_neighbours_within(
+    most_minutes: f64,
+    directions: &Directions,
+    n_nodes: usize,
+    k: usize,
+) -> Result<WeightedGraph, Invalid> {
     /// To add so many products of common features, and to look at so many sums, takes a few seconds; above it, fewer nodes must
     /// be met.
     const FEW_STEPS: f64 = 5e9;
     let n_steps = n_common(directions.by_feature()) + (n_nodes as f64).powi(2);
     let is_long = n_steps > FEW_STEPS;
     let (skips, k) = (is_long && directions.are_positive(), k.min(n_nodes));
+    // Every pair is met from both of its nodes.
+    let n_products = if skips { products_by_rare_features(directions, n_nodes, k) } else { 2.0 * n_steps };
+    effort::begin(n_nodes, n_products, most_minutes)?;
     let nearest = |scratch: &mut Scratch, node: usize| -> Vec<(u32, u32, f32)> {
         let others = if skips {
             nearest_by_rare_features(directions, node, k, scratch)
@@ -30,7 +48,25 @@ pub(crate) fn nearest_neighbours(directions: &Directions, n_nodes: usize, k: usi
     let mut links = rows.concat();
     links.sort_unstable_by_key(|&(i, j, _)| (i, j));
     links.dedup_by_key(|&mut (i, j, _)| (i, j));
-    WeightedGraph::undirected(Construction::Hard, n_nodes, links)
+    Ok(WeightedGraph::undirected(Construction::Hard, n_nodes, links))
+}
+
+/// Returns as many products as take about as long as the searches by rare features from all nodes, by searches from a few of them.
+fn products_by_rare_features(directions: &Directions, n_nodes: usize, k: usize) -> f64 {
+    const SAMPLED: usize = 256;
+    /// To take up an entry of a feature's list, or to look at a node that was met, is taken to last so many times as long as to
+    /// add a product.
+    const STEP: f64 = 3.0;
+    let step = n_nodes.div_ceil(SAMPLED);
+    let count = |scratch: &mut Scratch, at: usize| {
+        nearest_by_rare_features(directions, at * step, k, scratch);
+        std::mem::take(&mut scratch.n_steps)
+    };
+    let n_sampled = n_nodes.div_ceil(step);
+    let n_steps: u64 = (0..n_sampled).into_par_iter().map_init(Scratch::default, count).sum();
+    let n_products = STEP * n_steps as f64 / n_sampled as f64 * n_nodes as f64;
+    tracing::debug!(n_nodes, n_products, "nearest neighbours by rare features");
+    n_products
 }
 
 /// Keeps memory for the search from one node.
@@ -41,6 +77,8 @@ struct Scratch {
     met: Vec<u32>,
     /// The weight of every feature at the node; 0 outside of a search.
     weights: Vec<f32>,
+    /// Entries of lists that were taken up and nodes that were looked at, in all searches so far.
+    n_steps: u64,
 }
 
 /// Returns the `k` other nodes with the largest cosines, with their cosines; all weights must be positive.
@@ -56,7 +94,7 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
     const SHORTER: f32 = 0.7;
     /// Sums in single precision may be too low by this much.
     const ROUNDING: f32 = 1e-5;
-    let Scratch { sums, met, weights } = scratch;
+    let Scratch { sums, met, weights, n_steps } = scratch;
     sums.resize(directions.by_node().n_rows(), 0.0);
     weights.resize(directions.by_node().n_columns(), 0.0);
     let (features, own) = directions.by_node().row(node);
@@ -67,10 +105,13 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
     let nearest = loop {
         while taken < rare_first.len() && rests[taken] >= wanted_rest {
             let (feature, weight) = rare_first[taken];
-            add_to_sums(weight, directions.by_feature().row(feature as usize), sums, met);
+            let list = directions.by_feature().row(feature as usize);
+            *n_steps += list.0.len() as u64;
+            add_to_sums(weight, list, sums, met);
             taken += 1;
         }
         let rest = rests[taken];
+        *n_steps += met.len() as u64;
         let candidates = met.iter().filter(|&&other| other as usize != node);
         let cosine = |other: u32| directions.cosine_with(weights, other as usize);
         // Of equal sums, any may come first: whichever pairs these are, the least of their cosines is a bound.
@@ -82,6 +123,8 @@ fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scra
             let mut may_be: Vec<u32> = may_be.copied().collect();
             may_be.sort_unstable();
             may_be.dedup();
+            *n_steps +=
+                may_be.iter().map(|&other| directions.by_node().row(other as usize).0.len() as u64).sum::<u64>();
             break largest(k, may_be.into_iter().map(|other| (other, cosine(other))));
         }
         wanted_rest = (SHORTER * least).max(0.5 * wanted_rest);

@@ -14,9 +14,8 @@ use veilgraph_posterior::{BinLimits, bins_of_cells};
 use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
 use crate::cosine::{blocks, may_have_larger};
-use crate::cosine_join::{
-    CosineJoin, JoinScratch, MOST_PRODUCTS, PRODUCTS_OF_A_MINUTE, n_common, refuse_long, tell_long,
-};
+use crate::cosine_join::{CosineJoin, JoinScratch, n_common};
+use crate::effort::{self, MOST_MINUTES, PRODUCTS_OF_A_MINUTE};
 
 /// Says which pairs are searched.
 struct Reach {
@@ -36,13 +35,14 @@ struct FoundPairs {
     are_all: bool,
 }
 
-/// How many products a search may take.
+/// How long a search may take.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// With more than these, some pairs may be missed where that makes the search short enough.
+    /// With more products than these, some pairs may be missed where that makes the search short enough. Results follow from this
+    /// number, so the number of threads does not change it.
     few: f64,
-    /// With more than these, the search is refused.
-    most: f64,
+    /// A search that takes longer is refused.
+    most_minutes: f64,
 }
 
 /// How the pairs within reach are found.
@@ -59,7 +59,7 @@ impl AllPairs {
     /// # Errors
     /// Fails where the search would take hours.
     pub(crate) fn by_search(&self, limits: BinLimits, bins_by: Measure) -> Result<Option<BinnedRows>, Invalid> {
-        let effort = Effort { few: PRODUCTS_OF_A_MINUTE, most: MOST_PRODUCTS };
+        let effort = Effort { few: PRODUCTS_OF_A_MINUTE, most_minutes: MOST_MINUTES };
         self.by_search_within(effort, limits, bins_by)
     }
 
@@ -201,8 +201,7 @@ impl AllPairs {
         const RESTS: [f32; 5] = [0.4, 0.5, 0.6, 0.7, 0.8];
         let plain = n_common(self.directions.by_feature()) + LOOK * (self.n_nodes as f64).powi(2) / 2.0;
         if least <= 0.0 {
-            refuse_long(self.n_nodes, plain, effort.most)?;
-            tell_long(self.n_nodes, plain);
+            effort::begin(self.n_nodes, plain, effort.most_minutes)?;
             return Ok(Finder::Plain);
         }
         let costs = |rests: &[f32]| -> Vec<f64> {
@@ -220,8 +219,7 @@ impl AllPairs {
             tracing::debug!(rest, least, products, "short heads");
             return Ok(Finder::Join { join: CosineJoin::new(&self.directions, least, rest), finds_all: false });
         }
-        refuse_long(self.n_nodes, plain.min(exact_cost), effort.most)?;
-        tell_long(self.n_nodes, plain.min(exact_cost));
+        effort::begin(self.n_nodes, plain.min(exact_cost), effort.most_minutes)?;
         Ok(if exact_cost < plain {
             Finder::Join { join: CosineJoin::new(&self.directions, least, least / 2.0), finds_all: true }
         } else {

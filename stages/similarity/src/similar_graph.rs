@@ -85,7 +85,7 @@ impl Stage for SimilarGraph {
         let features = HeldFeatures::new(public, estimated)?;
         let directions = features.directions()?;
         if params.similarity == Measure::Cosine {
-            return Ok((nearest_neighbours(&directions, n_nodes, params.neighbours),));
+            return Ok((nearest_neighbours(&directions, n_nodes, params.neighbours)?,));
         }
         let classes = Classes::predicted(&nodes, features, labels, rng, progress)?;
         let pairs = AllPairs { directions, classes, n_nodes };

@@ -14,6 +14,7 @@ use crate::dataset::input;
 use crate::device_map::DeviceMap;
 use crate::differentiable::{Tracked, activate, batch_norm, multiply};
 use crate::failure::Failure;
+use crate::host_memory::HostFootprint;
 use crate::input_features::InputFeatures;
 use crate::network::Aggregation;
 use crate::ops::{Activation, DeviceOps};
@@ -89,10 +90,15 @@ impl Encoder {
         [[self.n_features, hidden], [1, hidden], [1, hidden], [hidden, both], [1, both]]
     }
 
-    /// Number of all parameters.
-    pub(super) fn n_parameters(&self) -> usize {
+    /// What the model takes on the host while it trains, at least: a backward pass holds the output of the first layer as it is,
+    /// activated and as a gradient.
+    pub(super) fn host_footprint(&self) -> HostFootprint {
         let sizes = self.shapes().map(|[rows, columns]| rows.saturating_mul(columns));
-        sizes.into_iter().fold(0, usize::saturating_add)
+        HostFootprint {
+            parameters: sizes.into_iter().fold(0, usize::saturating_add),
+            values: self.n_nodes.saturating_mul(self.hidden.saturating_mul(3)),
+            probabilities: 0,
+        }
     }
 
     /// Mean and logarithm of the standard deviation of every node's vector, side by side; `step` chooses the mask of

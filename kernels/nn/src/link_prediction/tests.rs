@@ -164,7 +164,8 @@ fn links_that_admit_no_training_are_refused() {
     assert!(matches!(of(&graph, &sample, f64::MAX), Failure::Diverged(_)));
 }
 
-/// The model has 13 · 8 + 8 + 8 + 8 · 8 + 8 = 192 parameters, with four more numbers for each while it trains.
+/// The model has 13 · 8 + 8 + 8 + 8 · 8 + 8 = 192 parameters, with four more numbers for each while it trains, and three copies of the
+/// hidden values of all nodes.
 #[test]
 fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
     let (features, graph, sample) = blocks();
@@ -173,9 +174,10 @@ fn a_model_of_links_that_does_not_fit_into_memory_is_refused() {
         let rng = StageRng::new(1, "train", 0);
         train_links(&features, &graph, &sample, &training, &rng, &Progress::within(memory_limit))
     };
-    let needed = 5 * 192 * 4;
+    let n_values = 3 * 8 * NODES as usize;
+    let needed = 4 * (5 * 192 + n_values as u64);
     assert!(of(needed).is_ok());
-    let failure = Failure::TooLarge { n_models: 1, at_a_time: 1, n_parameters: 192, needed, limit: needed - 1 };
+    let failure = Failure::TooLarge { n_models: 1, n_parameters: 192, n_values, needed, limit: needed - 1 };
     assert_eq!(of(needed - 1), Err(failure));
 }
 

@@ -29,6 +29,21 @@ fn the_nearest_nodes_are_those_of_a_look_at_all_pairs() {
     }
 }
 
+/// The seed is fixed: a third of the nodes say what all of them take.
+#[test]
+fn a_sample_says_how_long_the_search_takes_and_a_long_one_is_refused() {
+    let directions = pairs(false).directions;
+    let mut scratch = Scratch::default();
+    for node in 0..NODES {
+        nearest_by_rare_features(&directions, node, 10, &mut scratch);
+    }
+    let share = products_by_rare_features(&directions, NODES, 10) / (3.0 * scratch.n_steps as f64);
+    assert!((share - 1.0).abs() < 0.1, "{share}");
+    let refused = nearest_neighbours_within(0.0, &directions, NODES, 10).expect_err("long").to_string();
+    assert!(refused.contains("700 nodes") && refused.contains("hours on "), "{refused}");
+    assert!(nearest_neighbours(&directions, NODES, 10).is_ok());
+}
+
 /// The nodes of rows like these, `[nodes]`, each with its words.
 fn directions_of(rows: &[Vec<u32>]) -> Directions {
     let n_words = rows.iter().flatten().max().map_or(0, |&word| word as usize + 1);
