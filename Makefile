@@ -125,7 +125,7 @@ bench: build              ## Time algorithms, whole runs, a million nodes, first
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	cargo bench --profile release --locked -p veilgraph-graph --bench products
 	cargo bench --profile release --locked -p veilgraph-operator --bench propagation
-	cargo bench --profile release --locked -p veilgraph-nn --bench link_prediction
+	cargo bench --profile release --locked -p veilgraph-nn --bench link_prediction --bench training
 	cargo bench --profile release --locked -p veilgraph-attack --bench influence
 	cargo bench --profile release --locked -p veilgraph --bench central
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo bench --profile release --locked -p veilgraph --bench server_side

@@ -25,8 +25,8 @@ const WORD: usize = 64;
 const ROWS_PER_TASK: usize = 3 * WHOLE_GROUPS;
 /// For a transposed matrix the terms are rows that are far apart in memory. So few of them are summed at a time, and so many
 /// columns, that long parts of few rows are read, one after the other, and stay in cache. With 32 rows the product waits for memory
-/// on a Zen 4, presumably because the processor does not foresee which parts of so many rows come next.
-const ADJOINT_TERMS: usize = 16;
+/// on a Zen 4, and with 16 on a Zen 3, presumably because the processor does not foresee which parts of so many rows come next.
+const ADJOINT_TERMS: usize = 8;
 /// One thread takes at least and at most so many columns of a transposed matrix at a time. Long parts of rows are read faster,
 /// and the sums of all columns of a part, at most 256 KiB for sixteen columns of the other factor, should stay in the cache of
 /// one core.
