@@ -74,7 +74,7 @@ pub enum Failure {
     Parameters(usize, usize),
     /// Models would take more memory than the run may use.
     #[error(
-        "{n_models} networks, each with {n_parameters} parameters and {n_values} numbers that it keeps while it trains, take at least {} \
+        "a network has {n_parameters} parameters and keeps {n_values} other numbers while it trains; {n_models} of them take at least {} \
          if they train one after the other, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
          the config chooses them, or raise --memory-limit (docs/config.md, Memory)",
         ByteSize(*needed),
