@@ -59,7 +59,8 @@ impl HostFootprint {
 /// Numbers that the layers of a model keep at a time for all nodes, at least.
 ///
 /// A backward pass holds the output of every hidden layer and, at its end, two more copies of one of them: activated, and as a
-/// gradient. Attention holds each output before and after it. So it was measured on 200,000 nodes with 2 to 5 layers.
+/// gradient. Attention holds each output before and after it. So it was measured with 2 to 5 layers for GCN and GAT, and with 2 layers
+/// for the other networks (docs/benchmarks/training.md).
 fn values_of_layers(dataset: &Dataset, n_nodes: usize) -> usize {
     let options = dataset.options;
     let hidden = options.hidden.saturating_mul(dataset.architecture.heads(options));

@@ -111,7 +111,7 @@ pub trait Watcher: Sync {
 
 /// How a stage speaks with its watcher. It cannot influence the result: a checkpoint is the stage's own
 /// state, at a moment that only decides how much is computed again, and a limit of memory decides only whether there is a
-/// result at all.
+/// result at all and how much is computed at a time.
 pub struct Progress<'a> {
     watcher: Option<&'a dyn Watcher>,
     memory_limit: u64,
