@@ -111,3 +111,41 @@ fn sparse_million_nodes(bencher: Bencher) {
     let counter = bytes(2 * links + links * WIDTH + x.len());
     bencher.counter(counter).bench(|| matrix.multiply(black_box(&x), WIDTH));
 }
+
+/// Features of 34,493 nodes with up to 33 of 8,415 words each. A word is the likelier the lower its number is.
+fn features() -> SparseMatrix {
+    let (nodes, words, words_of_node) = (34_493_u64, 8_415_f64, 33);
+    let row = |node: u64| {
+        let mut columns: Vec<u32> = (0..words_of_node)
+            .map(|k| {
+                let mixed = (node * words_of_node + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let share = f64::from((mixed >> 32) as u32) / f64::from(u32::MAX);
+                ((words + 1.0).powf(share) - 1.0).min(words - 1.0) as u32
+            })
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns.into_iter().map(|column| (column, 1.0)).collect()
+    };
+    SparseMatrix::from_rows(words as usize, (0..nodes).map(row)).expect("columns ascend")
+}
+
+/// The first layer of a network, with 16 hidden units. Rows of the other factor are few enough for caches and are counted once.
+#[divan::bench(sample_count = 20)]
+fn sparse_features(bencher: Bencher) {
+    times_hidden_units(bencher, &features());
+}
+
+/// The gradient of its weights.
+#[divan::bench(sample_count = 20)]
+fn sparse_features_transposed(bencher: Bencher) {
+    times_hidden_units(bencher, &features().transposed());
+}
+
+fn times_hidden_units(bencher: Bencher, matrix: &SparseMatrix) {
+    const WIDTH: usize = 16;
+    let x = vec![0.5; matrix.n_columns() * WIDTH];
+    let counter = bytes(2 * matrix.n_entries() + x.len() + matrix.n_rows() * WIDTH);
+    bencher.counter(counter).bench(|| matrix.multiply(black_box(&x), WIDTH));
+}

@@ -1,5 +1,6 @@
 //! Rows of sparse matrices, as lists of a column and its value.
 
+use rayon::prelude::*;
 use veilgraph_graph::SparseMatrix;
 
 /// Entries of a row.
@@ -30,35 +31,50 @@ pub fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>)
 /// `left`: `[n, m]`; `right`: `[m, k]`. Returns `[n, k]`.
 #[must_use]
 pub fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option<SparseMatrix> {
-    // One row of the product at a time: its sums, and which of them are entries. Both are cleared as they are read.
-    let mut sums = vec![0.0; right.n_columns()];
-    let mut met = vec![false; right.n_columns()];
+    /// So many rows are made at a time, before it is asked whether there are too many entries.
+    const BLOCK: usize = 1 << 12;
     let mut rows = Vec::with_capacity(left.n_rows());
     let mut total = 0;
-    for i in 0..left.n_rows() {
-        let mut columns = Vec::new();
-        for (j, weight) in entries(left, i) {
-            for (k, value) in entries(right, j as usize) {
-                if !std::mem::replace(&mut met[k as usize], true) {
-                    columns.push(k);
-                }
-                sums[k as usize] += weight * value;
-            }
-        }
-        total += columns.len();
-        if total >= most {
+    for first in (0..left.n_rows()).step_by(BLOCK) {
+        let block = first..(first + BLOCK).min(left.n_rows());
+        let product_row = |sums: &mut RowSums, row: usize| sums.product_row(left, right, row);
+        let made: Vec<Vec<(u32, f32)>> =
+            block.into_par_iter().map_init(|| RowSums::new(right.n_columns()), product_row).collect();
+        total += made.iter().map(Vec::len).sum::<usize>();
+        if total >= most || made.iter().flatten().any(|(_, sum)| !sum.is_finite()) {
             return None;
         }
-        columns.sort_unstable();
-        let mut row = Vec::with_capacity(columns.len());
-        for k in columns {
-            met[k as usize] = false;
-            row.push((k, std::mem::take(&mut sums[k as usize])));
-        }
-        if row.iter().any(|(_, sum)| !sum.is_finite()) {
-            return None;
-        }
-        rows.push(row);
+        rows.extend(made);
     }
     Some(matrix(right.n_columns(), rows))
+}
+
+/// The sums of one row of a product, and which of them are entries. Both are cleared as they are read.
+struct RowSums {
+    sums: Vec<f32>,
+    is_met: Vec<bool>,
+}
+
+impl RowSums {
+    fn new(n_columns: usize) -> Self {
+        Self { sums: vec![0.0; n_columns], is_met: vec![false; n_columns] }
+    }
+
+    fn product_row(&mut self, left: &SparseMatrix, right: &SparseMatrix, row: usize) -> Vec<(u32, f32)> {
+        let mut columns = Vec::new();
+        for (j, weight) in entries(left, row) {
+            for (k, value) in entries(right, j as usize) {
+                if !std::mem::replace(&mut self.is_met[k as usize], true) {
+                    columns.push(k);
+                }
+                self.sums[k as usize] += weight * value;
+            }
+        }
+        columns.sort_unstable();
+        let entry = |k: u32| {
+            self.is_met[k as usize] = false;
+            (k, std::mem::take(&mut self.sums[k as usize]))
+        };
+        columns.into_iter().map(entry).collect()
+    }
 }

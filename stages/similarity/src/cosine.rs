@@ -165,24 +165,8 @@ impl Directions {
     }
 }
 
-/// Adds a weight times those of others to their sums, and lists the others whose sums were 0.
-pub(crate) fn add_to_sums(
-    weight: f32,
-    (others, other_weights): (&[u32], &[f32]),
-    sums: &mut [f32],
-    met: &mut Vec<u32>,
-) {
-    for (&other, &other_weight) in others.iter().zip(other_weights) {
-        let sum = &mut sums[other as usize];
-        if *sum == 0.0 {
-            met.push(other);
-        }
-        *sum += weight * other_weight;
-    }
-}
-
-/// So many values are compared with another one at once.
-const BLOCK: usize = 16;
+/// So many values are compared with others at once.
+pub(crate) const BLOCK: usize = 16;
 
 /// Divides values into blocks to ask [`may_have_larger`], each with the place of its first value.
 pub(crate) fn blocks(values: &[f32]) -> impl Iterator<Item = (u32, &[f32])> {
@@ -190,12 +174,21 @@ pub(crate) fn blocks(values: &[f32]) -> impl Iterator<Item = (u32, &[f32])> {
 }
 
 /// Returns false only where none of these values is larger than `least`; a shorter block is not looked at.
+#[inline]
 pub(crate) fn may_have_larger(block: &[f32], least: f32) -> bool {
-    let Ok(block) = <&[f32; BLOCK]>::try_from(block) else { return true };
+    may_have_larger_than(block, &[least; BLOCK])
+}
+
+/// Returns false only where none of these values is larger than the bound in the same place; a shorter block is not looked at.
+#[inline]
+pub(crate) fn may_have_larger_than(block: &[f32], bounds: &[f32]) -> bool {
+    let (Ok(block), Ok(bounds)) = (<&[f32; BLOCK]>::try_from(block), <&[f32; BLOCK]>::try_from(bounds)) else {
+        return true;
+    };
     // All of them are compared, which vector instructions do faster than a search that may end early.
     let mut is_larger = false;
-    for &value in block {
-        is_larger |= value > least;
+    for (value, bound) in block.iter().zip(bounds) {
+        is_larger |= value > bound;
     }
     is_larger
 }

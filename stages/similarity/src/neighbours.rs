@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 use veilgraph_graph::{Construction, WeightedGraph};
 
-use crate::cosine::{Directions, add_to_sums, blocks, may_have_larger};
+use crate::cosine::{BLOCK, Directions, blocks, may_have_larger, may_have_larger_than};
 use crate::cosine_join::n_common;
 use crate::effort::{self, MOST_MINUTES};
 
@@ -24,132 +24,88 @@ fn nearest_neighbours_within(
     n_nodes: usize,
     k: usize,
 ) -> Result<WeightedGraph, Invalid> {
-    /// To add so many products of common features, and to look at so many sums, takes a few seconds; above it, fewer nodes must
-    /// be met.
-    const FEW_STEPS: f64 = 5e9;
-    let n_steps = n_common(directions.by_feature()) + (n_nodes as f64).powi(2);
-    let is_long = n_steps > FEW_STEPS;
-    let (skips, k) = (is_long && directions.are_positive(), k.min(n_nodes));
-    // Every pair is met from both of its nodes.
-    let n_products = if skips { products_by_rare_features(directions, n_nodes, k) } else { 2.0 * n_steps };
+    /// To look twice at the cosine of a pair, once for each of its nodes, lasts this part of the time to add two products
+    /// (measured with 75,000 nodes).
+    const LOOKS: f64 = 0.2;
+    let n_products = n_common(directions.by_feature()) + LOOKS * (n_nodes as f64).powi(2);
     effort::begin(n_nodes, n_products, most_minutes)?;
-    let nearest = |scratch: &mut Scratch, node: usize| -> Vec<(u32, u32, f32)> {
-        let others = if skips {
-            nearest_by_rare_features(directions, node, k, scratch)
-        } else {
-            directions.cosines_from(node, 0, &mut scratch.sums);
-            scratch.sums[node] = 0.0;
-            largest_of_all(k, &scratch.sums)
-        };
-        let node = node as u32;
-        others.into_iter().map(|(other, _)| (node.min(other), node.max(other), 1.0)).collect()
-    };
-    let rows: Vec<Vec<(u32, u32, f32)>> = (0..n_nodes).into_par_iter().map_init(Scratch::default, nearest).collect();
-    let mut links = rows.concat();
+    let mut links = Vec::new();
+    for (node, others) in (0..).zip(nearest(directions, n_nodes, k.min(n_nodes))) {
+        links.extend(others.into_iter().map(|(other, _)| (u32::min(node, other), u32::max(node, other), 1.0)));
+    }
     links.sort_unstable_by_key(|&(i, j, _)| (i, j));
     links.dedup_by_key(|&mut (i, j, _)| (i, j));
     Ok(WeightedGraph::undirected(Construction::Hard, n_nodes, links))
 }
 
-/// Returns as many products as take about as long as the searches by rare features from all nodes, by searches from a few of them.
-fn products_by_rare_features(directions: &Directions, n_nodes: usize, k: usize) -> f64 {
-    const SAMPLED: usize = 256;
-    /// To take up an entry of a feature's list, or to look at a node that was met, is taken to last so many times as long as to
-    /// add a product.
-    const STEP: f64 = 3.0;
-    let step = n_nodes.div_ceil(SAMPLED);
-    let count = |scratch: &mut Scratch, at: usize| {
-        nearest_by_rare_features(directions, at * step, k, scratch);
-        std::mem::take(&mut scratch.n_steps)
-    };
-    let n_sampled = n_nodes.div_ceil(step);
-    let n_steps: u64 = (0..n_sampled).into_par_iter().map_init(Scratch::default, count).sum();
-    let n_products = STEP * n_steps as f64 / n_sampled as f64 * n_nodes as f64;
-    tracing::debug!(n_nodes, n_products, "nearest neighbours by rare features");
-    n_products
-}
-
-/// Keeps memory for the search from one node.
-#[derive(Default)]
-struct Scratch {
-    /// One number for each node; where only few nodes are met, it is 0 outside of a search.
-    sums: Vec<f32>,
-    met: Vec<u32>,
-    /// The weight of every feature at the node; 0 outside of a search.
-    weights: Vec<f32>,
-    /// Entries of lists that were taken up and nodes that were looked at, in all searches so far.
-    n_steps: u64,
-}
-
-/// Returns the `k` other nodes with the largest cosines, with their cosines; all weights must be positive.
+/// Returns, for each node, the `k` other nodes with the largest positive cosines, with these; of equal cosines, the first ones
+/// count.
 ///
-/// The node's features are taken up from the rarest on, and every node that has one of them is met. A node that was not met
-/// has a cosine of at most the length of the features that are left. Once this is less than the `k`-th largest cosine, no
-/// such node is among the nearest, and the cosines of the others are worked out where they may be large enough.
-///
-/// # Source
-/// Turtle, Flood (1995), Query evaluation: strategies and optimizations, for partial sums with a bound on the rest.
-fn nearest_by_rare_features(directions: &Directions, node: usize, k: usize, scratch: &mut Scratch) -> Vec<(u32, f32)> {
-    /// The rest is made this much shorter than it must be, so that few nodes may be nearest.
-    const SHORTER: f32 = 0.7;
-    /// Sums in single precision may be too low by this much.
-    const ROUNDING: f32 = 1e-5;
-    let Scratch { sums, met, weights, n_steps } = scratch;
-    sums.resize(directions.by_node().n_rows(), 0.0);
-    weights.resize(directions.by_node().n_columns(), 0.0);
-    let (features, own) = directions.by_node().row(node);
-    features.iter().zip(own).for_each(|(&feature, &weight)| weights[feature as usize] = weight);
-    let (rare_first, rests) = directions.rare_first(node);
-    let mut taken = 0;
-    let mut wanted_rest = 0.5_f32;
-    let nearest = loop {
-        while taken < rare_first.len() && rests[taken] >= wanted_rest {
-            let (feature, weight) = rare_first[taken];
-            let list = directions.by_feature().row(feature as usize);
-            *n_steps += list.0.len() as u64;
-            add_to_sums(weight, list, sums, met);
-            taken += 1;
+/// Every pair is met once, in the search from its first node, and its cosine may be kept for either node. So that few are kept,
+/// the searches are made in rounds. Each of them starts from as many nodes as all rounds before, and keeps for a node only cosines
+/// that are larger than the `k`-th largest one of all rounds before.
+fn nearest(directions: &Directions, n_nodes: usize, k: usize) -> Vec<Vec<(u32, f32)>> {
+    const FIRST_ROUND: usize = 32;
+    let mut nearest: Vec<Largest> = (0..n_nodes).map(|_| Largest::above(0.0, k)).collect();
+    let mut done = 0;
+    while done < n_nodes {
+        let round = done..(2 * done).max(FIRST_ROUND).min(n_nodes);
+        let least: Vec<f32> = nearest.iter().map(|nearest| nearest.least).collect();
+        let search = |cosines: &mut Vec<f32>, node: usize| {
+            directions.cosines_from(node, node + 1, cosines);
+            OfLaterNodes { own: largest(least[node], k, cosines), theirs: larger(cosines, &least[node + 1..]) }
+        };
+        let found: Vec<OfLaterNodes> = round.clone().into_par_iter().map_init(Vec::new, search).collect();
+        // Each node takes others in ascending order: those before it from their searches, then those of its own.
+        for (node, OfLaterNodes { own, theirs }) in round.clone().zip(found) {
+            for (after, cosine) in own {
+                nearest[node].take((node + 1) as u32 + after, cosine);
+            }
+            for (after, cosine) in theirs {
+                nearest[node + 1 + after as usize].take(node as u32, cosine);
+            }
         }
-        let rest = rests[taken];
-        *n_steps += met.len() as u64;
-        let candidates = met.iter().filter(|&&other| other as usize != node);
-        let cosine = |other: u32| directions.cosine_with(weights, other as usize);
-        // Of equal sums, any may come first: whichever pairs these are, the least of their cosines is a bound.
-        let first = largest(k, candidates.clone().map(|&other| (other, sums[other as usize])));
-        let least = first.iter().map(|&(other, _)| cosine(other)).fold(f32::INFINITY, f32::min);
-        let least = if first.len() < k { 0.0 } else { least };
-        if rest + ROUNDING < least || taken == rare_first.len() {
-            let may_be = candidates.filter(|&&other| sums[other as usize] + rest + ROUNDING >= least);
-            let mut may_be: Vec<u32> = may_be.copied().collect();
-            may_be.sort_unstable();
-            may_be.dedup();
-            *n_steps +=
-                may_be.iter().map(|&other| directions.by_node().row(other as usize).0.len() as u64).sum::<u64>();
-            break largest(k, may_be.into_iter().map(|other| (other, cosine(other))));
-        }
-        wanted_rest = (SHORTER * least).max(0.5 * wanted_rest);
-    };
-    met.drain(..).for_each(|other| sums[other as usize] = 0.0);
-    features.iter().for_each(|&feature| weights[feature as usize] = 0.0);
-    nearest
+        nearest.par_iter_mut().for_each(Largest::shorten);
+        done = round.end;
+    }
+    nearest.into_iter().map(|nearest| nearest.kept).collect()
 }
 
-/// Returns the places of the `k` largest positive values, with these; of equal values, the first ones count.
-fn largest_of_all(k: usize, values: &[f32]) -> Vec<(u32, f32)> {
-    let mut largest = Largest::new(k);
+/// Holds what a search from a node finds: later nodes, counted from the next one on, with their cosines.
+struct OfLaterNodes {
+    /// Those that may be among the nearest of the node.
+    own: Vec<(u32, f32)>,
+    /// Those of which the node may be among the nearest.
+    theirs: Vec<(u32, f32)>,
+}
+
+/// Returns the places of the values that are larger than the bounds in the same places, with these values.
+///
+/// # Shapes
+/// `values` and `bounds`: of one length.
+fn larger(values: &[f32], bounds: &[f32]) -> Vec<(u32, f32)> {
+    let mut larger = Vec::new();
+    for ((first, values), bounds) in blocks(values).zip(bounds.chunks(BLOCK)) {
+        if may_have_larger_than(values, bounds) {
+            let of_block = (first..).zip(values.iter().copied()).zip(bounds);
+            larger.extend(of_block.filter(|((_, value), bound)| value > *bound).map(|(pair, _)| pair));
+        }
+    }
+    larger
+}
+
+/// Returns the places of the `k` largest of the values above `least`, in ascending order, with these values; of equal values, the
+/// first ones count. `least` is 0 or more.
+fn largest(least: f32, k: usize, values: &[f32]) -> Vec<(u32, f32)> {
+    let mut largest = Largest::above(least, k);
     for (first, block) in blocks(values) {
         if may_have_larger(block, largest.least) {
             (first..).zip(block).for_each(|(place, &value)| largest.take(place, value));
         }
     }
-    largest.shortened()
-}
-
-/// Returns the `k` pairs with the largest positive values; of equal values, the first ones count.
-fn largest(k: usize, values: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
-    let mut largest = Largest::new(k);
-    values.for_each(|(other, value)| largest.take(other, value));
-    largest.shortened()
+    largest.shorten();
+    largest.kept.sort_unstable_by_key(|&(place, _)| place);
+    largest.kept
 }
 
 /// The `k` pairs with the largest positive values among those that were taken so far, and some of the others.
@@ -164,8 +120,9 @@ impl Largest {
     /// So many other pairs are kept at most. With more of them it takes longer until few values are larger than `least`.
     const OTHERS: usize = 32;
 
-    fn new(k: usize) -> Self {
-        Self { k, kept: Vec::with_capacity(k + Self::OTHERS), least: 0.0 }
+    /// Takes values that are larger than `least`, which is 0 or more.
+    fn above(least: f32, k: usize) -> Self {
+        Self { k, kept: Vec::new(), least }
     }
 
     /// Takes one pair more; of equal values, the first must come first.
@@ -178,19 +135,17 @@ impl Largest {
         }
     }
 
+    /// Keeps the largest ones alone.
     fn shorten(&mut self) {
         let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
         if self.kept.len() > self.k && self.k > 0 {
             self.kept.select_nth_unstable_by(self.k - 1, by_value);
         }
         self.kept.truncate(self.k);
-        let least = self.kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min);
-        self.least = if self.kept.is_empty() { 0.0 } else { least };
-    }
-
-    fn shortened(mut self) -> Vec<(u32, f32)> {
-        self.shorten();
-        self.kept
+        // Where fewer were taken, every positive value is among the largest.
+        if self.kept.len() == self.k && self.k > 0 {
+            self.least = self.kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min);
+        }
     }
 }
 
