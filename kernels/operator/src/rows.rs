@@ -31,12 +31,13 @@ pub fn matrix(n_columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f32)>>)
 /// `left`: `[n, m]`; `right`: `[m, k]`. Returns `[n, k]`.
 #[must_use]
 pub fn product(left: &SparseMatrix, right: &SparseMatrix, most: usize) -> Option<SparseMatrix> {
-    /// So many rows are made at a time, before it is asked whether there are too many entries.
-    const BLOCK: usize = 1 << 12;
+    /// So many entries are made at most before it is asked whether there are too many.
+    const MOST_AT_A_TIME: usize = 1 << 22;
+    let block_rows = (MOST_AT_A_TIME / right.n_columns().max(1)).clamp(16, 1 << 12);
     let mut rows = Vec::with_capacity(left.n_rows());
     let mut total = 0;
-    for first in (0..left.n_rows()).step_by(BLOCK) {
-        let block = first..(first + BLOCK).min(left.n_rows());
+    for first in (0..left.n_rows()).step_by(block_rows) {
+        let block = first..(first + block_rows).min(left.n_rows());
         let product_row = |sums: &mut RowSums, row: usize| sums.product_row(left, right, row);
         let made: Vec<Vec<(u32, f32)>> =
             block.into_par_iter().map_init(|| RowSums::new(right.n_columns()), product_row).collect();

@@ -42,14 +42,25 @@ fn nearest_neighbours_within(
 /// count.
 ///
 /// Every pair is met once, in the search from its first node, and its cosine may be kept for either node. So that few are kept,
-/// the searches are made in rounds. Each of them starts from as many nodes as all rounds before, and keeps for a node only cosines
-/// that are larger than the `k`-th largest one of all rounds before.
+/// the searches are made in rounds. Each of them starts from at most as many nodes as all rounds before, and keeps for a node only
+/// cosines that are larger than the `k`-th largest one of all rounds before.
 fn nearest(directions: &Directions, n_nodes: usize, k: usize) -> Vec<Vec<(u32, f32)>> {
+    /// A round finds at most about so many cosines (256 MiB) even where nodes come in an order in which no node before is like any
+    /// node of the round.
+    const MOST_FOUND: usize = 1 << 25;
+    nearest_in_rounds(directions, n_nodes, k, (MOST_FOUND / n_nodes.max(1)).max(64))
+}
+
+/// Does the same in rounds of at most so many nodes.
+fn nearest_in_rounds(directions: &Directions, n_nodes: usize, k: usize, most_in_round: usize) -> Vec<Vec<(u32, f32)>> {
     const FIRST_ROUND: usize = 32;
+    if k == 0 {
+        return vec![Vec::new(); n_nodes];
+    }
     let mut nearest: Vec<Largest> = (0..n_nodes).map(|_| Largest::above(0.0, k)).collect();
     let mut done = 0;
     while done < n_nodes {
-        let round = done..(2 * done).max(FIRST_ROUND).min(n_nodes);
+        let round = done..(done + done.max(FIRST_ROUND).min(most_in_round)).min(n_nodes);
         let least: Vec<f32> = nearest.iter().map(|nearest| nearest.least).collect();
         let search = |cosines: &mut Vec<f32>, node: usize| {
             directions.cosines_from(node, node + 1, cosines);
@@ -95,7 +106,7 @@ fn larger(values: &[f32], bounds: &[f32]) -> Vec<(u32, f32)> {
 }
 
 /// Returns the places of the `k` largest of the values above `least`, in ascending order, with these values; of equal values, the
-/// first ones count. `least` is 0 or more.
+/// first ones count. `least` is 0 or more, and `k` at least 1.
 fn largest(least: f32, k: usize, values: &[f32]) -> Vec<(u32, f32)> {
     let mut largest = Largest::above(least, k);
     for (first, block) in blocks(values) {
@@ -137,13 +148,10 @@ impl Largest {
 
     /// Keeps the largest ones alone.
     fn shorten(&mut self) {
-        let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
-        if self.kept.len() > self.k && self.k > 0 {
+        if self.kept.len() > self.k {
+            let by_value = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
             self.kept.select_nth_unstable_by(self.k - 1, by_value);
-        }
-        self.kept.truncate(self.k);
-        // Where fewer were taken, every positive value is among the largest.
-        if self.kept.len() == self.k && self.k > 0 {
+            self.kept.truncate(self.k);
             self.least = self.kept.iter().map(|&(_, value)| value).fold(f32::INFINITY, f32::min);
         }
     }
