@@ -89,23 +89,26 @@ fn dense_transposed(bencher: Bencher, width: usize) {
     bencher.counter(counter).bench(|| dense_adjoint_product(&matrix, black_box(&y), width, ProductRows::All));
 }
 
+/// A number that seems to be drawn at random, the same in every run.
+fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+/// A row with a one in each of these columns, which may come twice.
+fn ones(mut columns: Vec<u32>) -> Vec<(u32, f32)> {
+    columns.sort_unstable();
+    columns.dedup();
+    columns.into_iter().map(|column| (column, 1.0)).collect()
+}
+
 /// A graph of a million nodes and 7.5 million links between any two of them. Each entry reads a row of the other factor that lies
 /// anywhere. A row is as long as a line of the cache, and is counted once for each entry, because caches hold few of them.
 #[divan::bench(sample_count = 5)]
 fn sparse_million_nodes(bencher: Bencher) {
     const WIDTH: usize = 16;
     let (nodes, neighbours) = (1_000_000_u64, 15_u64);
-    let row = |node: u64| {
-        let mut columns: Vec<u32> = (0..neighbours)
-            .map(|k| {
-                let mixed = (node * neighbours + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % nodes) as u32
-            })
-            .collect();
-        columns.sort_unstable();
-        columns.dedup();
-        columns.into_iter().map(|column| (column, 1.0)).collect()
-    };
+    let row = |node: u64| ones((0..neighbours).map(|k| (mixed(node * neighbours + k) % nodes) as u32).collect());
     let matrix = SparseMatrix::from_rows(nodes as usize, (0..nodes).map(row)).expect("columns ascend");
     let (x, links) = (vec![0.5; nodes as usize * WIDTH], (nodes * neighbours) as usize);
     let counter = bytes(2 * links + links * WIDTH + x.len());
@@ -116,17 +119,11 @@ fn sparse_million_nodes(bencher: Bencher) {
 fn features() -> SparseMatrix {
     let (nodes, words, words_of_node) = (34_493_u64, 8_415_f64, 33);
     let row = |node: u64| {
-        let mut columns: Vec<u32> = (0..words_of_node)
-            .map(|k| {
-                let mixed = (node * words_of_node + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let share = f64::from((mixed >> 32) as u32) / f64::from(u32::MAX);
-                ((words + 1.0).powf(share) - 1.0).min(words - 1.0) as u32
-            })
-            .collect();
-        columns.sort_unstable();
-        columns.dedup();
-        columns.into_iter().map(|column| (column, 1.0)).collect()
+        let word = |k| {
+            let share = f64::from((mixed(node * words_of_node + k) >> 32) as u32) / f64::from(u32::MAX);
+            ((words + 1.0).powf(share) - 1.0).min(words - 1.0) as u32
+        };
+        ones((0..words_of_node).map(word).collect())
     };
     SparseMatrix::from_rows(words as usize, (0..nodes).map(row)).expect("columns ascend")
 }

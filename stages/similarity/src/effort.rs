@@ -4,6 +4,8 @@ use veilgraph_contract::Invalid;
 
 /// So many products take a minute on two cores.
 pub(crate) const PRODUCTS_OF_A_MINUTE: f64 = 6e10;
+/// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
+pub(crate) const LOOK: f64 = 0.2;
 /// A comparison that takes longer is refused, because other features, or none at all, serve better than a wait of hours.
 pub(crate) const MOST_MINUTES: f64 = 160.0;
 

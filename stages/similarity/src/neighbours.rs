@@ -6,7 +6,7 @@ use veilgraph_graph::{Construction, WeightedGraph};
 
 use crate::cosine::{BLOCK, Directions, blocks, may_have_larger, may_have_larger_than};
 use crate::cosine_join::n_common;
-use crate::effort::{self, MOST_MINUTES};
+use crate::effort::{self, LOOK, MOST_MINUTES};
 
 /// Links every node to the `k` other nodes with the largest positive cosines; of equal ones, to those with the lowest
 /// numbers. A link counts for both of its nodes, so a node may have more than `k`.
@@ -24,10 +24,9 @@ fn nearest_neighbours_within(
     n_nodes: usize,
     k: usize,
 ) -> Result<WeightedGraph, Invalid> {
-    /// To look twice at the cosine of a pair, once for each of its nodes, lasts this part of the time to add two products
-    /// (measured with 75,000 nodes).
-    const LOOKS: f64 = 0.2;
-    let n_products = n_common(directions.by_feature()) + LOOKS * (n_nodes as f64).powi(2);
+    let n_pairs = (n_nodes as f64).powi(2) / 2.0;
+    // The cosine of a pair is looked at once for each of its nodes.
+    let n_products = n_common(directions.by_feature()) + 2.0 * LOOK * n_pairs;
     effort::begin(n_nodes, n_products, most_minutes)?;
     let mut links = Vec::new();
     for (node, others) in (0..).zip(nearest(directions, n_nodes, k.min(n_nodes))) {

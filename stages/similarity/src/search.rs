@@ -15,7 +15,7 @@ use crate::Measure;
 use crate::bins::{AllPairs, BinnedRows, CELLS, CLASS_CELLS, COSINE_CELLS, cell, cell_scores, cosine_cell};
 use crate::cosine::{blocks, may_have_larger};
 use crate::cosine_join::{CosineJoin, JoinScratch, n_common};
-use crate::effort::{self, MOST_MINUTES, PRODUCTS_OF_A_MINUTE};
+use crate::effort::{self, LOOK, MOST_MINUTES, PRODUCTS_OF_A_MINUTE};
 
 /// Says which pairs are searched.
 struct Reach {
@@ -194,8 +194,6 @@ impl AllPairs {
         /// To read an entry of the join is taken to last so many times as long as to add a product, since it is read twice and
         /// in short pieces; it is a guess. Among a million nodes it takes about 5 ns.
         const JOIN_STEP: f64 = 3.0;
-        /// To look at the sum of a pair is taken to last this part of the time to add a product; it is a guess.
-        const LOOK: f64 = 0.2;
         /// The longest rests of short heads: the first of them for which the search is short enough counts. With longer ones
         /// only half of the pairs are found in the graph of docs/decisions.md (similarity).
         const RESTS: [f32; 5] = [0.4, 0.5, 0.6, 0.7, 0.8];

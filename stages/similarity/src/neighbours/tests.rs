@@ -70,19 +70,35 @@ fn a_long_search_is_refused() {
     assert!(nearest_neighbours(&directions, NODES, 10).is_ok());
 }
 
+/// The nodes of rows like these, `[nodes]`, each with its words.
+fn directions_of(rows: &[Vec<u32>]) -> Directions {
+    let n_words = rows.iter().flatten().max().map_or(0, |&word| word as usize + 1);
+    let entries = rows.iter().map(|row| row.iter().map(|&word| (word, 1.0)).collect());
+    Directions::new(&Features(SparseMatrix::from_rows(n_words, entries).expect("valid")))
+}
+
+/// Nearly all nodes have one word, and few have any other.
+#[test]
+fn nodes_without_a_rare_word_are_found_by_a_frequent_one() {
+    let mut rows = vec![vec![9]; 300];
+    rows[0] = vec![0, 1, 2, 3, 4, 9];
+    rows[1] = vec![3, 4, 9];
+    rows[299] = vec![5];
+    check_against_all_cosines(&directions_of(&rows), 300, &[1, 10, 1000]);
+}
+
 /// Nodes with one or two words have many equal cosines.
 #[test]
 fn ties_go_to_the_first_nodes() {
+    let tied = [&[3, 7][..], &[0, 2, 6], &[7], &[2, 3, 7], &[0, 5, 6], &[2, 4], &[2], &[0, 1, 5, 7], &[0, 1, 2, 6, 7]];
+    let tied = tied.into_iter().chain([&[0, 1, 3][..], &[0, 1, 2, 7], &[6]]).map(<[u32]>::to_vec).collect::<Vec<_>>();
+    check_against_all_cosines(&directions_of(&tied), tied.len(), &[1, 3, 5]);
     let mut rng = StageRng::new(5, "ties", 0).fast_stream("words", 0);
-    for n_nodes in [1, 12, 100, 300] {
-        let rows: Vec<Vec<(u32, f32)>> = (0..n_nodes)
-            .map(|_| {
-                let words = (0..8_u32).filter(|&word| rng.random::<f64>() < 1.5 / (f64::from(word) + 2.0));
-                words.map(|word| (word, 1.0)).collect()
-            })
+    for n_nodes in std::iter::repeat_n(12, 2_000).chain([1, 100, 300]) {
+        let rows: Vec<Vec<u32>> = (0..n_nodes)
+            .map(|_| (0..8_u32).filter(|&word| rng.random::<f64>() < 1.5 / (f64::from(word) + 2.0)).collect())
             .collect();
-        let directions = Directions::new(&Features(SparseMatrix::from_rows(8, rows).expect("valid")));
-        check_against_all_cosines(&directions, n_nodes, &[0, 1, 3, 1000]);
+        check_against_all_cosines(&directions_of(&rows), n_nodes, &[0, 1, 3, 1000]);
     }
 }
 
