@@ -62,8 +62,30 @@ fn networks_beyond_the_memory_limit_are_not_trained() {
         let answer = lab.call(&["run", "config.toml", "--set", &hidden, "--memory-limit", &limit_given]);
         assert_eq!(answer.status, 1, "{}", answer.err);
         let limit = format!("more than {limit}.0 MiB");
-        for word in ["a network has ", "numbers while it trains", &limit, "--memory-limit", "docs/config.md"] {
+        for word in
+            ["a network has ", "numbers on the host while it trains", &limit, "--memory-limit", "docs/config.md"]
+        {
             assert_eq!(answer.err.matches(word).count(), 1, "`{word}` in {}", answer.err);
         }
     }
+}
+
+/// Of 2,000 units, two networks take 9 MiB while they train side by side. So they fit into 10 MiB where one grid trains at a time, and do
+/// not where two grids share these. Results are the same.
+#[test]
+fn grids_that_train_side_by_side_share_the_memory_limit() {
+    let scores = |jobs: &str| {
+        let lab = Lab::tiny();
+        let grid = ["--set", "train.hidden=2000", "--set", "train.learning_rate=[0.01,0.02]", "--set", "trials=2"];
+        let command = ["-v", "run", "config.toml", "--json", "--memory-limit", "10MiB", "--jobs", jobs];
+        let mut command = lab.command(&[&command[..], &grid[..]].concat());
+        let output = command.env("RAYON_NUM_THREADS", "2").output().expect("runs");
+        let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{log}");
+        let document: serde_json::Value = serde_json::from_str(&out).expect("a document");
+        (document["metrics"].clone(), log.matches("1 of 2 models train at a time").count())
+    };
+    let (alone, shared) = (scores("1"), scores("2"));
+    assert_eq!((alone.1, shared.1), (0, 2));
+    assert_eq!(alone.0, shared.0);
 }

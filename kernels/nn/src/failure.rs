@@ -74,8 +74,8 @@ pub enum Failure {
     Parameters(usize, usize),
     /// Models would take more memory than the run may use.
     #[error(
-        "a network has {n_parameters} parameters and keeps {n_values} other numbers while it trains; {n_models} of them take at least {} \
-         if they train one after the other, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
+        "a network has {n_parameters} parameters and keeps {n_values} other numbers on the host while it trains; {n_models} of them take \
+         at least {}, however few train at a time, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
          the config chooses them, or raise --memory-limit (docs/config.md, Memory)",
         ByteSize(*needed),
         ByteSize(*limit)
@@ -85,9 +85,10 @@ pub enum Failure {
         n_models: usize,
         /// Parameters of each.
         n_parameters: usize,
-        /// Numbers that each keeps beside its parameters while it trains, at least: values of layers and weights of learned links.
+        /// Numbers that each keeps on the host beside its parameters while it trains, at least: values of layers and weights of learned
+        /// links; 0 where the models train on a GPU.
         n_values: usize,
-        /// Bytes that all take, at least, where one trains at a time.
+        /// Bytes that all take on the host, at least, where one trains at a time.
         needed: u64,
         /// Bytes that they may take.
         limit: u64,

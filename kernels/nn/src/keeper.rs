@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use veilgraph_contract::Watcher;
+use veilgraph_contract::{Memory, Watcher};
 
 /// Keeps every state, as if each were due, and the largest number of epochs that was reported.
 #[derive(Default)]
 pub(crate) struct Keeper {
-    pub(crate) memory_limit: Option<u64>,
+    pub(crate) memory: Option<Memory>,
     pub(crate) states: Mutex<BTreeMap<String, Vec<u8>>>,
     pub(crate) done: Mutex<u64>,
 }
@@ -28,7 +28,7 @@ impl Watcher for Keeper {
     fn save_checkpoint(&self, name: &str, state: &[u8]) {
         self.states.lock().expect("no panic").insert(name.to_owned(), state.to_vec());
     }
-    fn memory_limit(&self) -> u64 {
-        self.memory_limit.unwrap_or(u64::MAX)
+    fn memory(&self) -> Memory {
+        self.memory.unwrap_or(Memory::of_one_task(u64::MAX))
     }
 }

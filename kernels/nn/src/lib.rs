@@ -53,6 +53,7 @@ pub use dataset::Dataset;
 pub use device::{Device, DeviceError};
 pub use failure::Failure;
 pub use grid::{EpochRecord, Schedule, Setting, StepSizes, Trained};
+pub use host_memory::models_at_a_time;
 pub use input_features::InputFeatures;
 pub use learned::{LinkLearning, ReportedLinks};
 pub use link_prediction::{LinkRecord, LinkTraining, TrainedLinks, train_links};

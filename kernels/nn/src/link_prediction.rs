@@ -95,10 +95,10 @@ pub fn train_links<'f>(
     }
     let sampler = Sampler::new(graph)?;
     let encoder = Encoder::new(features.into(), &Arc::new(GraphOperator::explicit(graph)), training)?;
-    encoder.host_footprint().at_a_time(1, 1, progress.memory_limit())?;
+    encoder.host_footprint().at_a_time(1, 1, progress.memory())?;
     // Not on a thread of rayon's, which might take up another model while it waits for a part of a product.
     let run = |_| fit(&encoder, &sampler, validation, training, &Streams { rng, setting: training.setting }, progress);
-    on_threads(1, run).remove(0)
+    on_threads(1, 1, run).remove(0)
 }
 
 /// Steps and evaluations of one model.

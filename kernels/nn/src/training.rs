@@ -59,17 +59,12 @@ pub fn train(
     }
 }
 
-/// Returns `train(0)`, `train(1)`, ... of `n` models, each on an OS thread, with as many at a time as rayon has threads.
+/// Returns `train(0)`, `train(1)`, ... of `n` models, each on an OS thread, with so many at a time.
 ///
 /// Do not use rayon's own threads here. One that waits for a part of a product meanwhile takes up other work; were that
 /// another model, it would run on the same stack, and wait for ever for a lock of burn's gradients that the suspended
 /// model below it holds.
-pub fn on_threads<T: Send>(n: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    on_some_threads(n, rayon::current_num_threads(), train)
-}
-
-/// As [`on_threads`], with so many models at a time.
-fn on_some_threads<T: Send>(n: usize, at_a_time: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn on_threads<T: Send>(n: usize, at_a_time: usize, train: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
         for _ in 0..n.min(at_a_time) {
@@ -164,14 +159,7 @@ impl<'a> Grid<'a> {
             Device::Cpu => rayon::current_num_threads().min(self.settings.len()),
             _ => 0,
         };
-        let footprint = HostFootprint::of(self.dataset);
-        let at_a_time = footprint.at_a_time(self.settings.len(), wanted, self.progress.memory_limit())?;
-        if at_a_time < wanted {
-            tracing::info!(
-                "{at_a_time} of {wanted} models train at a time, because more do not fit into the memory limit"
-            );
-        }
-        Ok(at_a_time)
+        HostFootprint::of(self.dataset).at_a_time(self.settings.len(), wanted, self.progress.memory())
     }
 
     /// Returns `train` of each of these models of the grid, with so many at a time on the CPU.
@@ -186,10 +174,10 @@ impl<'a> Grid<'a> {
     ) -> Vec<T> {
         let network = || Network::<Flex>::new(&self.dataset.input, &Default::default());
         if self.dataset.learns_links() {
-            return on_some_threads(models.len(), at_a_time, |at| train(&network(), models[at]));
+            return on_threads(models.len(), at_a_time, |at| train(&network(), models[at]));
         }
         let network = network();
-        on_some_threads(models.len(), at_a_time, |at| train(&network, models[at]))
+        on_threads(models.len(), at_a_time, |at| train(&network, models[at]))
     }
 
     /// Trains the models from number `first` on as one batch, or goes on where a checkpoint left it.

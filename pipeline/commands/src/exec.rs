@@ -85,6 +85,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         rng: &StageRng::new(order.seed, &stage, order.trial),
         release: None,
         memory: super::run::memory_limit(arguments.memory_limit),
+        tasks_at_a_time: 1,
         checkpoint_interval: Duration::from_secs(order.checkpoint_seconds),
         show: &show,
     };

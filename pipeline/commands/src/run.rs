@@ -228,6 +228,7 @@ fn bring_with(
         side,
         is_simulation: arguments.simulation,
         memory,
+        jobs: jobs(arguments, is_plan),
         checkpoint_interval,
         allowance,
         is_plan,
@@ -235,7 +236,7 @@ fn bring_with(
         others,
         display,
     };
-    let done = engine.run(jobs(arguments, is_plan));
+    let done = engine.run();
     display.close();
     done
 }

@@ -16,4 +16,4 @@ pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, 
 pub use random::{Randomness, StageRng};
 pub use release::{Cost, Relation, Release, Subject, Trust, nats, optional_nats};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
-pub use stage::{Draws, NoParams, Progress, Stage, Watcher};
+pub use stage::{Draws, Memory, NoParams, Progress, Stage, Watcher};

@@ -103,9 +103,26 @@ pub trait Watcher: Sync {
     /// Keeps `state` until the task is done.
     fn save_checkpoint(&self, _name: &str, _state: &[u8]) {}
 
-    /// Most bytes of memory that one artifact, or the models of one training, may take.
-    fn memory_limit(&self) -> u64 {
-        u64::MAX
+    /// The memory that the stage may take.
+    fn memory(&self) -> Memory {
+        Memory::of_one_task(u64::MAX)
+    }
+}
+
+/// The memory that a stage may take, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// One artifact, or the models of one training, may not take more.
+    pub limit: u64,
+    /// What falls to this task where others like it run at the same time. A stage that can do with less at a time takes no more.
+    pub share: u64,
+}
+
+impl Memory {
+    /// The memory of a task beside which no other one runs.
+    #[must_use]
+    pub fn of_one_task(limit: u64) -> Self {
+        Self { limit, share: limit }
     }
 }
 
@@ -114,14 +131,14 @@ pub trait Watcher: Sync {
 /// result at all and how much is computed at a time.
 pub struct Progress<'a> {
     watcher: Option<&'a dyn Watcher>,
-    memory_limit: u64,
+    memory: Memory,
 }
 
 impl<'a> Progress<'a> {
     /// Tells `watcher`.
     #[must_use]
     pub fn new(watcher: &'a dyn Watcher) -> Self {
-        Self { watcher: Some(watcher), memory_limit: watcher.memory_limit() }
+        Self { watcher: Some(watcher), memory: watcher.memory() }
     }
 
     /// Tells nobody.
@@ -130,16 +147,16 @@ impl<'a> Progress<'a> {
         Self::within(u64::MAX)
     }
 
-    /// Tells nobody, under a limit of memory; see [`Watcher::memory_limit`].
+    /// Tells nobody, under this limit of memory, as a task beside which no other one runs.
     #[must_use]
     pub fn within(memory_limit: u64) -> Self {
-        Self { watcher: None, memory_limit }
+        Self { watcher: None, memory: Memory::of_one_task(memory_limit) }
     }
 
-    /// Tells nobody, under the same limit of memory: for a part whose steps are none of the whole.
+    /// Tells nobody, with the same memory: for a part whose steps are none of the whole.
     #[must_use]
     pub fn of_part(&self) -> Progress<'static> {
-        Progress::within(self.memory_limit)
+        Progress { watcher: None, memory: self.memory }
     }
 
     /// `done` of `total` steps are finished.
@@ -161,10 +178,10 @@ impl<'a> Progress<'a> {
         self.watcher.is_some_and(|watcher| watcher.checkpoint_is_due(name))
     }
 
-    /// See [`Watcher::memory_limit`].
+    /// See [`Watcher::memory`].
     #[must_use]
-    pub fn memory_limit(&self) -> u64 {
-        self.memory_limit
+    pub fn memory(&self) -> Memory {
+        self.memory
     }
 
     /// See [`Watcher::save_checkpoint`].

@@ -56,6 +56,8 @@ pub struct Engine<'a> {
     pub is_simulation: bool,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
+    /// At most so many tasks run at a time.
+    pub jobs: usize,
     /// How much computing a kill may cost.
     pub checkpoint_interval: Duration,
     /// How much may be spent.
@@ -74,17 +76,17 @@ pub struct Engine<'a> {
 type Ends = [OnceLock<Done>];
 
 impl Engine<'_> {
-    /// Brings every task to its end, at most `jobs` at a time.
+    /// Brings every task to its end.
     ///
     /// # Errors
     /// When a task fails, a refused charge included, and the run does not keep going.
-    pub fn run(&self, jobs: usize) -> anyhow::Result<Vec<Done>> {
+    pub fn run(&self) -> anyhow::Result<Vec<Done>> {
         let schedule = Schedule::of(self.tasks);
         let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });
         let ends: Vec<OnceLock<Done>> = self.tasks.iter().map(|_| OnceLock::new()).collect();
         let going = Going { shared: &shared, changed: &Condvar::new(), ends: &ends };
         std::thread::scope(|scope| {
-            for _ in 0..jobs.max(1) {
+            for _ in 0..self.jobs.max(1) {
                 scope.spawn(|| self.work(&going));
                 // Results are checked as they come, several at a time.
                 scope.spawn(|| self.listen(&going));
@@ -212,6 +214,7 @@ impl Engine<'_> {
             rng,
             release,
             memory: self.memory,
+            tasks_at_a_time: self.tasks.iter().filter(|other| other.stage == task.stage).take(self.jobs).count(),
             checkpoint_interval: self.checkpoint_interval,
             show: &|done, total| self.display.step(task, done, total),
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use veilgraph_contract::{Progress, StageRng};
+use veilgraph_contract::{Memory, Progress, StageRng};
 use veilgraph_store::{CompleteDraft, Entry, KeyLock, MemoryLimit, Part, Recipe, ReleaseRecord, Store, StoreSaver};
 
 use crate::registry;
@@ -27,6 +27,8 @@ pub struct Performance<'a> {
     pub release: Option<ReleaseRecord>,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
+    /// So many tasks of this stage may run at the same time, this one included; they share the memory.
+    pub tasks_at_a_time: usize,
     /// How much computing a kill may cost.
     pub checkpoint_interval: Duration,
     /// Who is told of steps.
@@ -49,7 +51,9 @@ impl Performance<'_> {
         let may_keep = side == "server" || Part::of(&self.recipe).is_private();
         let checkpoints = may_keep.then(|| self.store.checkpoints(&self.recipe));
         let name = format!("{stage} {}", self.label);
-        let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval, self.memory);
+        let limit = self.memory.0;
+        let memory = Memory { limit, share: limit / self.tasks_at_a_time.max(1) as u64 };
+        let watcher = TaskWatcher::new(name, self.show, checkpoints, self.checkpoint_interval, memory);
         let mut draft = self.store.draft(self.recipe, lock)?;
         draft.set_release(self.release);
         let mut saver = StoreSaver { draft: &mut draft, memory: self.memory };

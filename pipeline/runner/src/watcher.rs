@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use veilgraph_contract::Watcher;
-use veilgraph_store::{Checkpoints, MemoryLimit};
+use veilgraph_contract::{Memory, Watcher};
+use veilgraph_store::Checkpoints;
 
 /// Shows that a task is so many steps far, of so many.
 pub(crate) type ShowSteps<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -18,7 +18,7 @@ pub(crate) struct TaskWatcher<'a> {
     /// None where the state of a task would lie in a folder that others may read although it saw private data.
     checkpoints: Option<Checkpoints>,
     interval: Duration,
-    memory: MemoryLimit,
+    memory: Memory,
     start: Instant,
     /// When each name was last saved.
     saved: Mutex<BTreeMap<String, Instant>>,
@@ -31,7 +31,7 @@ impl<'a> TaskWatcher<'a> {
         show: ShowSteps<'a>,
         checkpoints: Option<Checkpoints>,
         interval: Duration,
-        memory: MemoryLimit,
+        memory: Memory,
     ) -> Self {
         Self { name, show, checkpoints, interval, memory, start: Instant::now(), saved: Mutex::default() }
     }
@@ -70,7 +70,7 @@ impl Watcher for TaskWatcher<'_> {
         self.saved.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Instant::now());
     }
 
-    fn memory_limit(&self) -> u64 {
-        self.memory.0
+    fn memory(&self) -> Memory {
+        self.memory
     }
 }

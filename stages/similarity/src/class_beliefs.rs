@@ -4,7 +4,9 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use veilgraph_contract::{Draws, NoParams, Progress, Server, Stage, StageRng};
 use veilgraph_graph::{ClassBeliefs, EstimatedFeatures, Features, Labels, Nodes, Split, WeightedGraph};
-use veilgraph_nn::{Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, on_threads, train};
+use veilgraph_nn::{
+    Architecture, Dataset, Device, Failure, GraphOperator, NetworkOptions, models_at_a_time, on_threads, train,
+};
 
 use crate::Error;
 use crate::bins::AllPairs;
@@ -161,7 +163,7 @@ impl<'a> CrossFit<'a> {
     /// Each prediction is `[n_nodes, n_classes]`, row-major.
     ///
     /// # Errors
-    /// Fails when there is nothing to train on, or a network fails.
+    /// Fails when there is nothing to train on, the networks do not fit into memory, or one of them fails.
     fn predict<const N: usize>(&self, networks: [(Architecture, &WeightedGraph); N]) -> Result<[Vec<f32>; N], Failure> {
         let mut fold_of: Vec<Option<usize>> = vec![None; self.nodes.splits.len()];
         for (fold, nodes) in self.folds.iter().enumerate() {
@@ -176,7 +178,8 @@ impl<'a> CrossFit<'a> {
         let datasets: Vec<Dataset> = networks.into_iter().map(dataset).collect::<Result<_, Failure>>()?;
         // All of them side by side, so that few threads are idle at the end.
         let n_folds = self.folds.len();
-        let trained = on_threads(N * n_folds, |number| {
+        let at_a_time = models_at_a_time(&datasets, n_folds, self.progress)?;
+        let trained = on_threads(N * n_folds, at_a_time, |number| {
             self.progress.report(number as u64, (N * n_folds) as u64);
             let (dataset, fold) = (&datasets[number / n_folds], number % n_folds);
             self.train(fold, &dataset.without(|node| fold_of[node as usize] == Some(fold))?)

@@ -89,7 +89,7 @@ pub(crate) fn ask_perceptron(
     };
     let perceptron = SavedModel { grid, model: 0, parameters };
     let n_nodes = features.n_nodes();
-    let blocks = on_threads(n_nodes.div_ceil(ROWS), |block| {
+    let blocks = on_threads(n_nodes.div_ceil(ROWS), rayon::current_num_threads(), |block| {
         let rows: Vec<u32> = (block * ROWS..((block + 1) * ROWS).min(n_nodes)).map(|row| row as u32).collect();
         let graph = GraphOperator::explicit(&without_links(rows.len()));
         perceptron.probabilities(features.of_nodes(&rows).input(), &graph.into())

@@ -1,3 +1,4 @@
+use veilgraph_contract::Memory;
 use veilgraph_graph::{Construction, Features, Labels, WeightedGraph};
 use veilgraph_operator::GraphOperator;
 use veilgraph_operator::rows::matrix;
@@ -201,8 +202,8 @@ fn what_stops_by_itself_or_has_few_epochs_is_not_dropped() {
 #[test]
 fn models_train_one_after_the_other_before_they_are_refused_for_want_of_memory() {
     let (dataset, rng) = (dataset(), StageRng::new(2, "train", 0));
-    let of = |threads: usize, memory_limit| {
-        let keeper = Keeper { memory_limit: Some(memory_limit), ..Keeper::default() };
+    let of = |threads: usize, memory: Memory| {
+        let keeper = Keeper { memory: Some(memory), ..Keeper::default() };
         let progress = Progress::new(&keeper);
         let schedule = Schedule { epochs: 2, ..SCHEDULE };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -212,11 +213,13 @@ fn models_train_one_after_the_other_before_they_are_refused_for_want_of_memory()
         (all, *keeper.done.lock().expect("no panic"))
     };
     let needed = 4 * (8 * (114 + 120) + 4 * 114 + 1_560);
-    let (unbounded, _) = of(1, u64::MAX);
+    let (unbounded, _) = of(1, Memory::of_one_task(u64::MAX));
     assert!(unbounded.iter().all(Result::is_ok));
     for threads in [1, 3] {
-        assert_eq!(of(threads, needed).0, unbounded, "{threads}");
-        let (refused, done) = of(threads, needed - 1);
+        assert_eq!(of(threads, Memory::of_one_task(needed)).0, unbounded, "{threads}");
+        // The share of a task decides how many train at a time, and never whether they do.
+        assert_eq!(of(threads, Memory { limit: needed, share: 0 }).0, unbounded, "{threads}");
+        let (refused, done) = of(threads, Memory { limit: needed - 1, share: needed - 1 });
         let failure = Failure::TooLarge { n_models: 8, n_parameters: 114, n_values: 1_560, needed, limit: needed - 1 };
         assert!(refused.iter().all(|model| *model == Err(failure.clone())), "{threads}: {refused:?}");
         assert_eq!(done, 0, "{threads}");
