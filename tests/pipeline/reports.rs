@@ -74,9 +74,9 @@ fn networks_beyond_the_memory_limit_are_not_trained() {
 /// not where two grids share these. Results are the same.
 #[test]
 fn grids_that_train_side_by_side_share_the_memory_limit() {
-    let scores = |jobs: &str| {
+    let scores = |trials: &str, jobs: &str| {
         let lab = Lab::tiny();
-        let grid = ["--set", "train.hidden=2000", "--set", "train.learning_rate=[0.01,0.02]", "--set", "trials=2"];
+        let grid = ["--set", "train.hidden=2000", "--set", "train.learning_rate=[0.01,0.02]", "--set", trials];
         let command = ["-v", "run", "config.toml", "--json", "--memory-limit", "10MiB", "--jobs", jobs];
         let mut command = lab.command(&[&command[..], &grid[..]].concat());
         let output = command.env("RAYON_NUM_THREADS", "2").output().expect("runs");
@@ -85,7 +85,8 @@ fn grids_that_train_side_by_side_share_the_memory_limit() {
         let document: serde_json::Value = serde_json::from_str(&out).expect("a document");
         (document["metrics"].clone(), log.matches("1 of 2 models train at a time").count())
     };
-    let (alone, shared) = (scores("1"), scores("2"));
+    let (alone, shared) = (scores("trials=2", "1"), scores("trials=2", "2"));
     assert_eq!((alone.1, shared.1), (0, 2));
     assert_eq!(alone.0, shared.0);
+    assert_eq!(scores("trials=1", "2").1, 0, "one task has the whole limit");
 }

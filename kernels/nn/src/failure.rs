@@ -75,7 +75,7 @@ pub enum Failure {
     /// Models would take more memory than the run may use.
     #[error(
         "a network has {n_parameters} parameters and keeps {n_values} other numbers on the host while it trains; {n_models} of them take \
-         at least {}, however few train at a time, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
+         at least {} of memory there, more than {}; take fewer nodes or features, or fewer hidden units, layers and settings where \
          the config chooses them, or raise --memory-limit (docs/config.md, Memory)",
         ByteSize(*needed),
         ByteSize(*limit)

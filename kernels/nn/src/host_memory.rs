@@ -1,5 +1,6 @@
 //! How many models may train at a time in the memory that a run may use on the host.
 
+use bytesize::ByteSize;
 use veilgraph_contract::{Memory, Progress};
 
 use crate::architecture::{Architecture, named};
@@ -16,8 +17,10 @@ pub(crate) struct HostFootprint {
     /// What is kept beside parameters, their gradients and moments while the model trains: what layers give for nodes, and
     /// weights of links that are learned.
     pub values: usize,
-    /// Class probabilities of the trained model.
+    /// Class probabilities that are kept of the trained model.
     pub probabilities: usize,
+    /// Whether the parameters of a trained model are kept until all are trained, and written then.
+    pub keeps_parameters: bool,
 }
 
 impl HostFootprint {
@@ -31,7 +34,13 @@ impl HostFootprint {
             parameters: sizes.fold(0, usize::saturating_add),
             values: values_of_layers(dataset, n_nodes).saturating_add(n_learned),
             probabilities: if dataset.keeps_probabilities { n_nodes.saturating_mul(dataset.n_classes) } else { 0 },
+            keeps_parameters: true,
         }
+    }
+
+    /// The footprint of a model that answers for so many nodes and is forgotten then.
+    fn of_answers(dataset: &Dataset, n_asked: usize) -> Self {
+        Self { probabilities: n_asked.saturating_mul(dataset.n_classes), keeps_parameters: false, ..Self::of(dataset) }
     }
 
     /// The footprint of a model that is as large as the larger of two in every regard.
@@ -40,49 +49,63 @@ impl HostFootprint {
             parameters: self.parameters.max(other.parameters),
             values: self.values.max(other.values),
             probabilities: self.probabilities.max(other.probabilities),
+            keeps_parameters: self.keeps_parameters || other.keeps_parameters,
         }
     }
 
     /// Returns how many of `n_models` models train at a time on the host so that they take no more than the share of the memory: at
     /// least one and at most `wanted`; 0 where none is wanted, because they train on a device.
     ///
-    /// Parameters and probabilities of all models are counted. While models train, a gradient, two moments and the best value of
-    /// each of their parameters and the values of layers come on top; when all are trained, the parameters once more, as they are
-    /// written.
+    /// Probabilities of all models are counted, and their parameters where these are kept. While models train, a gradient, two moments
+    /// and the best value of each of their parameters and the values of layers come on top; when all are trained, parameters that are
+    /// kept once more, as they are written.
     ///
     /// # Errors
     /// Where the models exceed the limit although they train one after the other.
     pub(crate) fn at_a_time(self, n_models: usize, wanted: usize, memory: Memory) -> Result<usize, Failure> {
         let Memory { limit, share } = memory;
-        let Self { parameters, values, probabilities } = self;
+        let Self { parameters, values, probabilities, keeps_parameters } = self;
         let of_all = |numbers: usize| (n_models as u64).saturating_mul(numbers as u64);
-        let kept = of_all(parameters.saturating_add(probabilities));
-        let of_one = (parameters as u64).saturating_mul(4).saturating_add(values as u64);
+        let (kept_parameters, copies) = if keeps_parameters { (parameters, 4) } else { (0, 5) };
+        let kept = of_all(kept_parameters.saturating_add(probabilities));
+        let of_one = (parameters as u64).saturating_mul(copies).saturating_add(values as u64);
         let (values, while_training) = if wanted == 0 { (0, 0) } else { (values, of_one) };
-        let needed = kept.saturating_add(while_training.max(of_all(parameters))).saturating_mul(NUMBER);
+        let needed = kept.saturating_add(while_training.max(of_all(kept_parameters))).saturating_mul(NUMBER);
         if needed > limit {
             return Err(Failure::TooLarge { n_models, n_parameters: parameters, n_values: values, needed, limit });
         }
         let most = (share / NUMBER).saturating_sub(kept) / of_one.max(1);
         let at_a_time = wanted.min(n_models).min(usize::try_from(most).unwrap_or(usize::MAX).max(1));
-        if at_a_time < wanted.min(n_models) {
+        if needed > share {
+            tracing::warn!(
+                "{n_models} models take at least {} of memory on the host, more than the {} that fall to each of the tasks that may train \
+                 side by side; run fewer at a time (--jobs) if memory runs out",
+                ByteSize(needed),
+                ByteSize(share)
+            );
+        } else if at_a_time < wanted.min(n_models) {
             tracing::info!(
-                "{at_a_time} of {wanted} models train at a time, because more do not fit into the memory of this task"
+                "{at_a_time} of {wanted} models train at a time, because more do not fit into this task's share of --memory-limit"
             );
         }
         Ok(at_a_time)
     }
 }
 
-/// Returns how many models train at a time on the host, where so many are trained on each of these data: as many as there are threads
-/// and as fit into the memory that the task may use.
+/// Returns how many models train at a time on the host, where so many are trained on each of these data, each answers for `n_asked`
+/// nodes, and only the answers are kept: as many as there are threads and as fit into the memory that the task may use.
 ///
 /// # Errors
 /// Where the models do not fit although they train one after the other.
-pub fn models_at_a_time(datasets: &[Dataset], n_of_each: usize, progress: &Progress) -> Result<usize, Failure> {
+pub fn models_at_a_time(
+    datasets: &[Dataset],
+    n_of_each: usize,
+    n_asked: usize,
+    progress: &Progress,
+) -> Result<usize, Failure> {
     let n_models = datasets.len() * n_of_each;
-    let footprint = datasets.iter().map(HostFootprint::of).reduce(HostFootprint::or_larger);
-    let Some(footprint) = footprint else { return Ok(0) };
+    let footprints = datasets.iter().map(|dataset| HostFootprint::of_answers(dataset, n_asked));
+    let Some(footprint) = footprints.reduce(HostFootprint::or_larger) else { return Ok(0) };
     footprint.at_a_time(n_models, rayon::current_num_threads().min(n_models), progress.memory())
 }
 
@@ -116,7 +139,7 @@ mod tests {
     /// Ten models keep 10 · (5 + 2) numbers; each that trains takes 4 · 5 + 30 more.
     #[test]
     fn as_many_models_train_at_a_time_as_fit() {
-        let footprint = HostFootprint { parameters: 5, values: 30, probabilities: 2 };
+        let footprint = HostFootprint { parameters: 5, values: 30, probabilities: 2, keeps_parameters: true };
         let of = |wanted, numbers: u64| footprint.at_a_time(10, wanted, Memory::of_one_task(numbers * NUMBER));
         assert_eq!(of(8, 70 + 3 * 50), Ok(3));
         assert_eq!(of(8, 70 + 3 * 50 - 1), Ok(2));
@@ -135,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_share_decides_how_many_train_at_a_time_and_the_limit_whether_they_do() {
-        let footprint = HostFootprint { parameters: 5, values: 30, probabilities: 2 };
+        let footprint = HostFootprint { parameters: 5, values: 30, probabilities: 2, keeps_parameters: true };
         let of = |limit: u64, share: u64| {
             footprint.at_a_time(10, 8, Memory { limit: limit * NUMBER, share: share * NUMBER })
         };
@@ -184,7 +207,7 @@ mod tests {
         assert_eq!(learned.probabilities, 0);
     }
 
-    /// Each dataset is counted as the larger one: 2 · 2 models keep 4 · (91 + 60) numbers, and each that trains takes 4 · 91 + 540.
+    /// Each dataset is counted as the larger one: 2 · 2 models keep 50 · 3 numbers each, and each that trains takes 5 · 91 + 540.
     #[test]
     fn models_of_several_datasets_train_at_a_time_as_fit() {
         let of_layers =
@@ -192,9 +215,9 @@ mod tests {
         let datasets = [of_layers(1), of_layers(2)];
         let of = |threads: usize, numbers: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| models_at_a_time(&datasets, 2, &Progress::within(numbers * NUMBER)))
+            pool.install(|| models_at_a_time(&datasets, 2, 50, &Progress::within(numbers * NUMBER)))
         };
-        let (kept, of_one) = (4 * (91 + 60), 4 * 91 + 540);
+        let (kept, of_one) = (4 * 50 * 3, 5 * 91 + 540);
         assert_eq!(of(3, kept + 2 * of_one), Ok(2));
         assert_eq!(of(3, kept + 3 * of_one), Ok(3));
         assert_eq!(of(2, kept + 3 * of_one), Ok(2), "one for each thread");
@@ -204,7 +227,12 @@ mod tests {
 
     #[test]
     fn sizes_beyond_all_memory_are_refused() {
-        let footprint = HostFootprint { parameters: usize::MAX, values: usize::MAX, probabilities: usize::MAX };
+        let footprint = HostFootprint {
+            keeps_parameters: true,
+            parameters: usize::MAX,
+            values: usize::MAX,
+            probabilities: usize::MAX,
+        };
         assert!(footprint.at_a_time(usize::MAX, 4, Memory::of_one_task(u64::MAX - 1)).is_err());
         assert_eq!(footprint.at_a_time(usize::MAX, 4, Memory::of_one_task(u64::MAX)), Ok(1), "no limit");
     }

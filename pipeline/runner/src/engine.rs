@@ -28,7 +28,7 @@ use crate::perform::Performance;
 use crate::progress::Display;
 use crate::registry;
 use crate::runs::RunRecord;
-use crate::task::{Done, Handle, Status, Task, Wire};
+use crate::task::{Done, Handle, STAGES_THAT_TRAIN, Status, Task, Wire};
 use crate::why;
 pub(crate) use budget::outstanding_releases;
 use end::is_cut_off;
@@ -214,7 +214,7 @@ impl Engine<'_> {
             rng,
             release,
             memory: self.memory,
-            tasks_at_a_time: self.tasks.iter().filter(|other| other.stage == task.stage).take(self.jobs).count(),
+            tasks_at_a_time: self.n_that_train_side_by_side(),
             checkpoint_interval: self.checkpoint_interval,
             show: &|done, total| self.display.step(task, done, total),
         };
@@ -231,6 +231,12 @@ impl Engine<'_> {
                 }
             })
         })
+    }
+
+    /// Returns how many tasks of the plan may train networks at the same time, at most. Those that are fresh count too.
+    fn n_that_train_side_by_side(&self) -> usize {
+        let train = self.tasks.iter().filter(|task| STAGES_THAT_TRAIN.contains(&task.stage));
+        train.take(self.jobs).count()
     }
 
     /// Two runs at once do the work once; the second one says why nothing seems to happen.

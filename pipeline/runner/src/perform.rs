@@ -27,7 +27,7 @@ pub struct Performance<'a> {
     pub release: Option<ReleaseRecord>,
     /// How much memory an artifact may take.
     pub memory: MemoryLimit,
-    /// So many tasks of this stage may run at the same time, this one included; they share the memory.
+    /// So many tasks that train may run at the same time; they share the memory.
     pub tasks_at_a_time: usize,
     /// How much computing a kill may cost.
     pub checkpoint_interval: Duration,

@@ -17,6 +17,9 @@ use crate::peak_memory::TaskMemory;
 pub const STAGES: [&str; 8] =
     ["ingest", "privatize", "similarity", "estimate", "construct", "train", "audit", "evaluate"];
 
+/// Stages some of whose functions train networks.
+pub(crate) const STAGES_THAT_TRAIN: [&str; 3] = ["similarity", "train", "audit"];
+
 /// Position of a stage among all.
 #[must_use]
 pub fn position(stage: &str) -> usize {

@@ -178,7 +178,7 @@ impl<'a> CrossFit<'a> {
         let datasets: Vec<Dataset> = networks.into_iter().map(dataset).collect::<Result<_, Failure>>()?;
         // All of them side by side, so that few threads are idle at the end.
         let n_folds = self.folds.len();
-        let at_a_time = models_at_a_time(&datasets, n_folds, self.progress)?;
+        let at_a_time = models_at_a_time(&datasets, n_folds, self.asked.n_nodes(), self.progress)?;
         let trained = on_threads(N * n_folds, at_a_time, |number| {
             self.progress.report(number as u64, (N * n_folds) as u64);
             let (dataset, fold) = (&datasets[number / n_folds], number % n_folds);

@@ -98,6 +98,7 @@ impl Encoder {
             parameters: sizes.into_iter().fold(0, usize::saturating_add),
             values: self.n_nodes.saturating_mul(self.hidden.saturating_mul(3)),
             probabilities: 0,
+            keeps_parameters: true,
         }
     }
 

@@ -34,8 +34,9 @@ pub(crate) struct RunArguments {
     /// Tasks at a time (default: one per core).
     #[arg(long)]
     pub jobs: Option<NonZeroUsize>,
-    /// Most memory that one artifact, or the models of one training, may take, e.g. 8GiB (default: what this machine has). A task
-    /// holds several; where the limit is given, a warning names what took more than it in earlier runs.
+    /// Most memory that one artifact, or the models of one training, may take, e.g. 8GiB (default: what this machine has). Tasks that
+    /// train side by side share it where they can. A task holds several artifacts; where the limit is given, a warning names what
+    /// took more than it in earlier runs.
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
     /// Save the state of a long training this often, so that a killed run goes on from there.
