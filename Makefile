@@ -120,7 +120,7 @@ test-cuda:                ## The GPU kernels on an NVIDIA GPU, against the proce
 	cargo test --release --locked -p veilgraph-nn --features cuda -- ops:: device:: footprint::
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
 	cargo test --release --locked -p veilgraph-nn --features vulkan -- ops:: device:: footprint::
-bench: build              ## Time algorithms, whole runs, a million nodes, first build and tests (real graphs need DATA_DIR; most of an hour)
+bench: build              ## Time algorithms, whole runs, a million nodes, first build and tests; foretell make paper (needs DATA_DIR, PUBLISHED; an hour)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	cargo bench --profile release --locked -p veilgraph-graph --bench products
@@ -132,6 +132,7 @@ bench: build              ## Time algorithms, whole runs, a million nodes, first
 	python3 docs/benchmarks/pipeline.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 	python3 docs/benchmarks/speed.py --million --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR))
+	$(if $(and $(DATA_DIR),$(PUBLISHED)),python3 docs/benchmarks/paper_time.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --published $(PUBLISHED))
 	python3 docs/benchmarks/build.py --tests $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published choice of Blink on Cora (needs DATA_DIR)
 	cargo build --release --locked --features cuda
