@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `make paper` takes, foretold from one trial of each of its configs: paper.md.
 
-usage: paper_time.py --data-dir DIR --published DIR [--veilgraph PROGRAM] [--store FOLDER] [CONFIG...] > table.md
+usage: paper_time.py --data-dir DIR --published DIR [--veilgraph PROGRAM] [CONFIG...] > table.md
 
 Every config runs with one trial, in the order of `make paper` and in one store, so that what two configs share is made once. Where
 a config searches settings, one setting is trained. Every task of the whole plan is then taken to last as long as the task of the
@@ -34,9 +34,9 @@ def without_trial(task):
     return task["stage"], task["function"], re.sub(r",?trial-\d+", "", task["label"])
 
 
-def call(options, words):
+def call(options, store, words):
     """The answer of a command as JSON, and the seconds that it took."""
-    command = [options.veilgraph, "--quiet", "--store", options.store, *words, "--json"]
+    command = [options.veilgraph, "--quiet", "--store", store, *words, "--json"]
     command += ["--data-dir", options.data_dir, "--published", options.published]
     start = time.monotonic()
     answer = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -52,11 +52,11 @@ def n_networks(task, n_searched):
     return n * RACED if n_searched == 0 and "solitude" not in task["label"] else n
 
 
-def foretell(options, config):
+def foretell(options, store, config):
     """Seconds of the sample and of the whole config on the clock, and its number of networks."""
     is_halving = 'search = "halving"' in pathlib.Path(config).read_text()
-    plan, _ = call(options, ["plan", config])
-    sample, clock = call(options, ["run", config, *SAMPLE, *(ONE_SETTING if is_halving else [])])
+    plan, _ = call(options, store, ["plan", config])
+    sample, clock = call(options, store, ["run", config, *SAMPLE, *(ONE_SETTING if is_halving else [])])
     took = {without_trial(task): task["seconds"] or 0.0 for task in sample["stages"]}
     whole, searched = 0.0, {}
     for task in plan["stages"]:
@@ -77,15 +77,13 @@ def main():
     parser.add_argument("--veilgraph", default="target/release/veilgraph")
     parser.add_argument("--data-dir", required=True)
     parser.add_argument("--published", required=True)
-    parser.add_argument("--store", help="keep the entries here")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        options.store = options.store or folder
+    with tempfile.TemporaryDirectory() as store:
         print("| config | networks | one trial, s | foretold, hours |")
         print("|---|---:|---:|---:|")
         total = 0.0
         for config in options.configs:
-            clock, whole, networks = foretell(options, config)
+            clock, whole, networks = foretell(options, store, config)
             total += whole
             print(f"| `{pathlib.Path(config).stem}` | {networks:,} | {clock:.0f} | {whole / 3600:.2f} |", flush=True)
     print("\n| what | foretold | goal |")

@@ -15,7 +15,7 @@ use veilgraph_evaluate::Metrics;
 use veilgraph_privacy::composition::totals;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
-use veilgraph_runner::engine::{Engine, SideChoice};
+use veilgraph_runner::engine::{Engine, SideChoice, n_that_train_side_by_side};
 use veilgraph_runner::executor::OtherMachines;
 use veilgraph_runner::ledger::{Allowance, Ledger};
 use veilgraph_runner::measured::Measurements;
@@ -219,6 +219,7 @@ fn bring_with(
         accept_belief: arguments.accepted.accept_belief,
     };
     let checkpoint_interval = Duration::from_secs(arguments.checkpoint_seconds);
+    let jobs = jobs(arguments, is_plan);
     let engine = Engine {
         config,
         store,
@@ -228,7 +229,8 @@ fn bring_with(
         side,
         is_simulation: arguments.simulation,
         memory,
-        jobs: jobs(arguments, is_plan),
+        jobs,
+        training_jobs: n_that_train_side_by_side(tasks, jobs),
         checkpoint_interval,
         allowance,
         is_plan,

@@ -58,6 +58,8 @@ pub struct Engine<'a> {
     pub memory: MemoryLimit,
     /// At most so many tasks run at a time.
     pub jobs: usize,
+    /// So many of them may train networks ([`n_that_train_side_by_side`]); these share the memory.
+    pub training_jobs: usize,
     /// How much computing a kill may cost.
     pub checkpoint_interval: Duration,
     /// How much may be spent.
@@ -214,7 +216,7 @@ impl Engine<'_> {
             rng,
             release,
             memory: self.memory,
-            tasks_at_a_time: self.n_that_train_side_by_side(),
+            tasks_at_a_time: self.training_jobs,
             checkpoint_interval: self.checkpoint_interval,
             show: &|done, total| self.display.step(task, done, total),
         };
@@ -231,12 +233,6 @@ impl Engine<'_> {
                 }
             })
         })
-    }
-
-    /// Returns how many tasks of the plan may train networks at the same time, at most. Those that are fresh count too.
-    fn n_that_train_side_by_side(&self) -> usize {
-        let train = self.tasks.iter().filter(|task| STAGES_THAT_TRAIN.contains(&task.stage));
-        train.take(self.jobs).count()
     }
 
     /// Two runs at once do the work once; the second one says why nothing seems to happen.
@@ -276,6 +272,13 @@ impl Engine<'_> {
         self.check_whole_plan(&charge, ends)?;
         self.ledger.charge(&charge, &self.allowance)
     }
+}
+
+/// Returns how many of these tasks may train networks at the same time, where `jobs` tasks run at a time. Those that are fresh count
+/// too.
+#[must_use]
+pub fn n_that_train_side_by_side(tasks: &[Task], jobs: usize) -> usize {
+    tasks.iter().filter(|task| STAGES_THAT_TRAIN.contains(&task.stage)).take(jobs).count()
 }
 
 /// Handles for every slot; `None` if an input is not known yet (a plan).
