@@ -13,6 +13,7 @@ mod learned_score;
 mod matching;
 mod newton;
 mod orthonormal;
+mod pair_tiles;
 mod pairing;
 mod params;
 mod similar_claims;

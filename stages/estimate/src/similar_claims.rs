@@ -1,7 +1,11 @@
 //! This module lists the pairs of nodes that are similar, each with its claims.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 use veilgraph_posterior::LinkEvidence;
+
+use crate::pair_tiles::PairTiles;
 
 /// Lists the pairs in bins with their claims, which are so looked up only once.
 ///
@@ -11,6 +15,8 @@ pub(crate) struct SimilarClaims<'a> {
     evidence: &'a LinkEvidence,
     offsets: Vec<usize>,
     pairs: Vec<SimilarClaim>,
+    /// The same pairs by tiles, without and with the claimed ones, once somebody has asked for them.
+    tiles: [OnceLock<Option<PairTiles>>; 2],
 }
 
 /// Describes a pair of the row's node and a later one.
@@ -36,7 +42,7 @@ impl<'a> SimilarClaims<'a> {
             rest = others;
         }
         rows.into_par_iter().enumerate().for_each(|(i, row)| look_up(evidence, i, row));
-        Self { evidence, offsets, pairs }
+        Self { evidence, offsets, pairs, tiles: Default::default() }
     }
 
     /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`: then nothing is copied.
@@ -47,7 +53,8 @@ impl<'a> SimilarClaims<'a> {
         let lists_double = n_double <= most_listed;
         let list = || {
             let n_listed = self.pairs.len() + n_double;
-            let mut listed = Self { evidence, offsets: vec![0], pairs: Vec::with_capacity(n_listed) };
+            let (offsets, pairs) = (vec![0], Vec::with_capacity(n_listed));
+            let mut listed = Self { evidence, offsets, pairs, tiles: Default::default() };
             for i in 0..n {
                 let row = self.row(i);
                 listed.pairs.extend_from_slice(row);
@@ -75,7 +82,14 @@ impl<'a> SimilarClaims<'a> {
                 }
             }
         }
-        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs }
+        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs, tiles: Default::default() }
+    }
+
+    /// Returns the similar pairs by tiles, and the claimed ones where `with_claims`; `None` where they are visited row by row. They are
+    /// sorted into tiles at the first call.
+    pub(crate) fn tiles(&self, with_claims: bool) -> Option<&PairTiles> {
+        let tiles = &self.tiles[usize::from(with_claims)];
+        tiles.get_or_init(|| PairTiles::of_large_graph(self, with_claims)).as_ref()
     }
 
     /// Returns the evidence whose pairs are listed.
@@ -107,6 +121,11 @@ impl<'a> SimilarClaims<'a> {
     pub(crate) fn n_bins(&self) -> u8 {
         self.evidence.similar().n_bins()
     }
+}
+
+/// Returns one number for a bin and a number of claims, 0 to 2.
+pub(crate) fn code_of(bin: u8, claims: u8) -> u16 {
+    3 * u16::from(bin) + u16::from(claims)
 }
 
 /// Writes the similar pairs of `i` and later nodes with their claims.

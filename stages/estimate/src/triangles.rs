@@ -7,6 +7,10 @@ use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 use veilgraph_posterior::{BinLimits, CellBins, Posterior, SimilarPairs, bins_of_cells};
 
+use likely_links::{LikelyLinks, Sums};
+
+mod likely_links;
+
 /// There are at most this many bins of common neighbours, because their combinations with those of features must be
 /// numbered in a byte.
 const MOST_BINS: u8 = 8;
@@ -84,60 +88,25 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
     Ok(Crossed { pairs: SimilarPairs::from_rows(n_bins, rows)?, bins: (1..=n_bins).map(crossed_bin).collect() })
 }
 
-/// Holds the likely links with their probabilities, in both directions.
-struct LikelyLinks {
-    /// Each node has a row of neighbours, in ascending order, with the probabilities of the links.
-    rows: Vec<Vec<(u32, f32)>>,
-    /// `1 / degree` of each node, where a degree counts as at least half a link; 0 where the node is no common neighbour.
-    inverse_degrees: Vec<f32>,
-}
-
 impl LikelyLinks {
     /// Lists the likely links of the posterior.
     fn new(posterior: &Posterior, degrees: &[f64]) -> Self {
-        let mut rows = vec![Vec::new(); posterior.n_nodes()];
-        for (i, j, probability) in posterior.most_likely(EDGE_MULTIPLE) {
-            rows[i as usize].push((j, probability));
-            rows[j as usize].push((i, probability));
-        }
-        rows.par_iter_mut().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
+        let graph = Self::of_pairs(posterior.n_nodes(), &posterior.most_likely(EDGE_MULTIPLE));
+        // A degree counts as at least half a link.
         let mut inverse_degrees: Vec<f32> = degrees.iter().map(|&degree| 1.0 / degree.max(0.5) as f32).collect();
-        let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
-        let hubs = hubs(&lengths, MOST_STEPS);
+        let hubs = hubs(&graph.n_links(), MOST_STEPS);
         if !hubs.is_empty() {
             tracing::info!("{} nodes with very many likely links do not count as common neighbours", hubs.len());
         }
         hubs.into_iter().for_each(|hub| inverse_degrees[hub as usize] = 0.0);
-        Self { rows, inverse_degrees }
-    }
-
-    /// Calls `visit(j, index)` for the later nodes `j` that have a neighbour in common with `i`, in any order that is always
-    /// the same.
-    fn visit_later(&self, i: usize, Sums { sums, met }: &mut Sums, mut visit: impl FnMut(u32, f32)) {
-        for &(k, probability) in &self.rows[i] {
-            let inverse_degree = self.inverse_degrees[k as usize];
-            if inverse_degree == 0.0 {
-                continue;
-            }
-            let weight = probability * inverse_degree;
-            let others = &self.rows[k as usize];
-            for &(j, other_probability) in &others[others.partition_point(|&(j, _)| j as usize <= i)..] {
-                let sum = &mut sums[j as usize];
-                if *sum == 0.0 {
-                    met.push(j);
-                }
-                // A product may round to 0, and then the node would be met twice.
-                *sum += (weight * other_probability).max(f32::MIN_POSITIVE);
-            }
-        }
-        met.drain(..).for_each(|j| visit(j, std::mem::take(&mut sums[j as usize])));
+        graph.with_ways(&inverse_degrees)
     }
 
     /// Keeps at least the pairs that `limits` let into a bin; whoever reads the rows leaves out those whose cell has bin 0.
     fn most_with_common_neighbours(&self, limits: BinLimits) -> Neighbours {
         let cells = Cells::new();
         let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
-        let all: Vec<usize> = (0..self.rows.len()).collect();
+        let all: Vec<usize> = (0..self.n_nodes()).collect();
         let sampled: Vec<usize> = all.iter().copied().filter(|&node| is_sampled(node)).collect();
         let sampled = self.found(&sampled, &cells, CELLS);
         let guessed = first_cell_kept(&sampled.counts, MARGIN * limits.most_pairs as f64 / f64::from(SAMPLED));
@@ -153,7 +122,7 @@ impl LikelyLinks {
     /// Counts the pairs of these nodes and later ones by the cell of their index, and keeps the pairs from cell `first_kept`
     /// on.
     fn found(&self, nodes: &[usize], cells: &Cells, first_kept: usize) -> Found {
-        let n = self.rows.len();
+        let n = self.n_nodes();
         let empty = || Found { counts: vec![0; CELLS], rows: Vec::new() };
         let visit = |(mut found, mut sums): (Found, Sums), &i: &usize| {
             let mut row = Vec::new();
@@ -231,20 +200,6 @@ fn hubs(n_links: &[usize], most_steps: f64) -> Vec<u32> {
     };
     let first = nodes.iter().position(is_left_out).unwrap_or(nodes.len());
     nodes.split_off(first)
-}
-
-/// Is the room in which the indices of one node are added up.
-struct Sums {
-    /// `[n]`, 0 between two nodes.
-    sums: Vec<f32>,
-    /// The entries that are not 0.
-    met: Vec<u32>,
-}
-
-impl Sums {
-    fn new(n_nodes: usize) -> Self {
-        Self { sums: vec![0.0; n_nodes], met: Vec::new() }
-    }
 }
 
 /// A histogram of the index has this many cells.

@@ -23,12 +23,12 @@ fn indices_are_those_of_all_common_neighbours() {
         2 => 1e-30,
         _ => 0.0,
     };
-    let row = |i: usize| -> Vec<(u32, f32)> {
-        let linked = (0..n).filter(|&j| j != i && probability(i, j) > 0.0);
-        linked.map(|j| (j as u32, probability(i, j))).collect()
-    };
-    let inverse_degrees = (0..n).map(|node| 1.0 / (1 + node % 5) as f32).collect();
-    let graph = LikelyLinks { rows: (0..n).map(row).collect(), inverse_degrees };
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| probability(i, j) > 0.0);
+    // The order of the pairs says nothing.
+    let mut links: Vec<(u32, u32, f32)> = pairs.map(|(i, j)| (i as u32, j as u32, probability(i, j))).collect();
+    links.sort_by_key(|&(i, j, _)| (i * 31 + j * 17) % 53);
+    let inverse_degrees: Vec<f32> = (0..n).map(|node| 1.0 / (1 + node % 5) as f32).collect();
+    let graph = LikelyLinks::of_pairs(n, &links).with_ways(&inverse_degrees);
     let mut sums = Sums::new(n);
     let mut n_found = 0;
     for i in 0..n {
@@ -39,8 +39,7 @@ fn indices_are_those_of_all_common_neighbours() {
         });
         for (j, &found) in found.iter().enumerate().skip(i + 1) {
             let common = (0..n).filter(|&k| k != i && k != j && probability(i, k) > 0.0 && probability(k, j) > 0.0);
-            let terms: Vec<f32> =
-                common.map(|k| probability(i, k) * probability(k, j) * graph.inverse_degrees[k]).collect();
+            let terms: Vec<f32> = common.map(|k| probability(i, k) * probability(k, j) * inverse_degrees[k]).collect();
             assert_eq!(found.is_some(), !terms.is_empty(), "{i} {j}");
             if let Some(index) = found {
                 let expected: f32 = terms.iter().sum();
@@ -77,16 +76,13 @@ fn lists_depend_neither_on_the_sample_nor_on_threads() {
     let n = 96_usize;
     // Each node has links to some of the next eleven, fewer of those where `is_sparse` says so.
     let graph = |is_sparse: fn(usize) -> bool| {
-        let mut rows = vec![Vec::new(); n];
+        let mut links = Vec::new();
         for i in 0..n {
             for j in (i + 1..n.min(i + 12)).filter(|j| (i * 7 + j * 5) % if is_sparse(i) { 11 } else { 2 } == 0) {
-                let probability = 0.1 + ((i * 13 + j * 29) % 97) as f32 / 110.0;
-                rows[i].push((j as u32, probability));
-                rows[j].push((i as u32, probability));
+                links.push((i as u32, j as u32, 0.1 + ((i * 13 + j * 29) % 97) as f32 / 110.0));
             }
         }
-        rows.iter_mut().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
-        LikelyLinks { rows, inverse_degrees: vec![0.2; n] }
+        LikelyLinks::of_pairs(n, &links).with_ways(&vec![0.2; n])
     };
     let limits = BinLimits { most_pairs: 300, least_pairs: n / 4, most_bins: MOST_BINS };
     let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
@@ -119,15 +115,14 @@ fn nodes_with_very_many_links_are_no_common_neighbours() {
     assert_eq!(hubs(&[1, 3, 40, 2], 100.0), [2]);
     assert_eq!(hubs(&[1, 3, 40, 2], 5.0), [1, 2]);
     assert_eq!(hubs(&[10; 8], 200.0), [4, 5, 6, 7], "of equal nodes as many count as may");
-    let links = |k: u32| vec![(k, 0.5_f32), (2, 0.5)];
-    let rows = vec![links(1), vec![(0, 0.5), (3, 0.5)], vec![(0, 0.5), (3, 0.5)], links(1)];
-    let visited = |inverse_degrees: Vec<f32>| {
-        let graph = LikelyLinks { rows: rows.clone(), inverse_degrees };
+    let links = [(0, 1, 0.5), (0, 2, 0.5), (1, 3, 0.5), (2, 3, 0.5)];
+    let visited = |inverse_degrees: [f32; 4]| {
+        let graph = LikelyLinks::of_pairs(4, &links).with_ways(&inverse_degrees);
         let mut found = Vec::new();
         graph.visit_later(0, &mut Sums::new(4), |j, index| found.push((j, index)));
         found
     };
-    assert_eq!(visited(vec![0.5; 4]), [(3, 0.25)]);
-    assert_eq!(visited(vec![0.5, 0.5, 0.0, 0.5]), [(3, 0.125)], "node 2 does not count");
-    assert_eq!(visited(vec![0.0; 4]), []);
+    assert_eq!(visited([0.5; 4]), [(3, 0.25)]);
+    assert_eq!(visited([0.5, 0.5, 0.0, 0.5]), [(3, 0.125)], "node 2 does not count");
+    assert_eq!(visited([0.0; 4]), []);
 }
