@@ -184,17 +184,20 @@ impl SparseMatrix {
     /// Panics when `x` has another length.
     #[must_use]
     pub fn multiply_rows(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
-        /// One thread takes this many rows at a time. The rows of a smaller graph are left to the thread that asks, since
-        /// models train side by side.
+        /// One thread takes this many rows at a time, or fewer where they have more entries than [`ENTRIES_PER_TASK`]. The rows
+        /// of a smaller graph are left to the thread that asks, since models train side by side.
         const ROWS_PER_TASK: usize = 1 << 14;
+        const ENTRIES_PER_TASK: usize = 1 << 22;
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
-        if self.n_rows() <= ROWS_PER_TASK {
+        let n_parts = self.n_entries() / ENTRIES_PER_TASK + 1;
+        let rows_per_task = ROWS_PER_TASK.min(self.n_rows().div_ceil(n_parts));
+        if self.n_rows() <= rows_per_task {
             dispatch(Multiply { matrix: self, x, width, rows, first: 0, product: &mut product });
         } else {
-            let parts = product.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate();
+            let parts = product.par_chunks_mut((rows_per_task * width).max(1)).enumerate();
             parts.for_each(|(task, product)| {
-                dispatch(Multiply { matrix: self, x, width, rows, first: task * ROWS_PER_TASK, product });
+                dispatch(Multiply { matrix: self, x, width, rows, first: task * rows_per_task, product });
             });
         }
         product

@@ -128,13 +128,16 @@ fn likelihoods(
     let mut counts: Vec<u32> = groups.values().map(|group| group.observed.double_claims).collect();
     counts.sort_unstable();
     counts.dedup();
-    // tables[place][count] holds the logarithm of the likelihood of each distinct count of double claims.
+    // tables[place][count] holds the logarithm of the likelihood of each distinct count of double claims, and by_count the same in
+    // the order in which the rows read them.
     let tables: Vec<Vec<f64>> =
         neighbours.par_iter().map(|&number| claims.log_likelihoods(number as u64, &counts)).collect();
+    let of_count = |at: usize| tables.iter().map(|table| table[at]).collect();
+    let by_count: Vec<Vec<f64>> = (0..counts.len()).map(of_count).collect();
     let row = |seen: &Observed| {
         let at = counts.partition_point(|&count| count < seen.double_claims);
         let doubt = |number: f64| seen.report.map_or(0.0, |report| epsilon * (report - scale * number).abs());
-        let logs: Vec<f64> = neighbours.iter().zip(&tables).map(|(&number, table)| table[at] - doubt(number)).collect();
+        let logs: Vec<f64> = neighbours.iter().zip(&by_count[at]).map(|(&number, log)| log - doubt(number)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let is_near = |log: &f64| log - most > NEGLIGIBLE;
         let first = logs.iter().position(is_near).unwrap_or(0);

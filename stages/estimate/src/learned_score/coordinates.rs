@@ -81,11 +81,11 @@ fn weighted(matrix: &SparseMatrix) -> Result<SparseMatrix, Invalid> {
     let are_values_told = 2 * matrix.n_entries() > n * matrix.n_columns();
     let mut counts = vec![0.0; matrix.n_columns()];
     (0..n).flat_map(|node| matrix.row(node).0).for_each(|&feature| counts[feature as usize] += 1.0);
+    let rarities: Vec<f32> = counts.iter().map(|&count| libm::log(n as f64 / f64::max(count, 1.0)) as f32).collect();
     let rows = (0..n).map(|node| {
         let (features, values) = matrix.row(node);
         let weigh = |(&feature, &value): (&u32, &f32)| {
-            let rarity = libm::log(n as f64 / f64::max(counts[feature as usize], 1.0)) as f32;
-            (feature, if are_values_told { value } else { rarity })
+            (feature, if are_values_told { value } else { rarities[feature as usize] })
         };
         let (columns, mut weights): (Vec<u32>, Vec<f32>) = features.iter().zip(values).map(weigh).unzip();
         to_length_1(&mut weights);
