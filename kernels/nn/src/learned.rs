@@ -108,7 +108,7 @@ impl ReportedLinks {
     /// All weights, row-major `[n, n]`.
     fn dense(&self) -> Vec<f32> {
         let n = self.n_nodes();
-        let mut dense = vec![0.0; n * n];
+        let mut dense = written_zeros(n * n);
         for node in 0..n {
             let (columns, values) = self.weights.row(node);
             columns.iter().zip(values).for_each(|(&column, &value)| dense[node * n + column as usize] = value);
@@ -117,13 +117,22 @@ impl ReportedLinks {
     }
 }
 
+/// So many zeros in memory that has been written. Memory that is fresh from the system takes two page faults where it is read
+/// before it is written, as in the first step of the links, and the second one interrupts all processors.
+fn written_zeros(n: usize) -> Vec<f32> {
+    let mut zeros = vec![0.0; n];
+    // The compiler knows that the memory holds zeros already, and would leave out to write them.
+    std::hint::black_box(&mut zeros).fill(0.0);
+    zeros
+}
+
 impl LearnedMap {
     /// The map before anything is learned: its weights are those that were reported.
     pub(crate) fn new(reported: Arc<ReportedLinks>, rule: Rule) -> Self {
         let weights = reported.dense();
         let sum = |node: usize| rule.row_sum(reported.weights.row(node).1.iter().sum());
         let sums = (0..reported.n_nodes()).map(sum).collect();
-        let (first, second) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
+        let (first, second) = (written_zeros(weights.len()), written_zeros(weights.len()));
         let state =
             State { weights, first, second, steps: 0, sums, distance: 0.0, tape: Tape::default(), is_recording: false };
         Self { reported, rule, state: Mutex::new(state) }

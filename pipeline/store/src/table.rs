@@ -1,5 +1,6 @@
 //! Artifacts as Parquet files with deterministic bytes.
 
+mod promised;
 mod read;
 mod write;
 

@@ -1,6 +1,6 @@
 //! Row groups become blocks of columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::ops::Range;
@@ -15,9 +15,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
-use rayon::prelude::*;
 use veilgraph_contract::{Artifact, Blocks, Column, ColumnType, Facts, Invalid, among_rows, until_error};
 
+use super::promised::{Promised, promise};
 use super::{ArtifactType, OURS, columns_of, field, row_groups_at_a_time};
 
 /// An open Parquet file of an artifact, of which only the metadata have been read.
@@ -120,22 +120,27 @@ impl Table {
         Box::new(blocks.map(move |block| among_rows(block?, &rows)))
     }
 
-    /// The blocks of these row groups, of which a few are decoded at a time.
+    /// The blocks of these row groups, of which a few are decoded at a time, while whoever asks for blocks reads earlier ones.
     fn blocks(&self, groups: Vec<usize>) -> Blocks {
-        let (table, mut groups) = (self.clone(), groups.into_iter());
-        let windows = std::iter::from_fn(move || {
-            let window: Vec<usize> = groups.by_ref().take(row_groups_at_a_time()).collect();
-            (!window.is_empty()).then_some(window)
+        let (table, mut groups, mut decoded) = (self.clone(), groups.into_iter(), VecDeque::new());
+        let row_groups = std::iter::from_fn(move || {
+            while decoded.len() < row_groups_at_a_time()
+                && let Some(group) = groups.next()
+            {
+                let table = table.clone();
+                let (run, promised) = promise(move || table.decode(group));
+                rayon::spawn(run);
+                decoded.push_back(promised);
+            }
+            decoded.pop_front().map(Promised::wait)
         });
-        let decoded = windows.flat_map(move |window| -> Vec<Result<Vec<Column>, Invalid>> {
-            let decode = |group| table.decode(group).map_err(|error| invalid(&error));
-            let groups: Result<Vec<_>, _> = window.into_par_iter().map(decode).collect();
-            match groups {
-                Ok(groups) => groups.into_iter().flatten().map(Ok).collect(),
-                Err(error) => vec![Err(error)],
+        let blocks = row_groups.flat_map(|blocks| -> Vec<Result<Vec<Column>, Invalid>> {
+            match blocks {
+                Ok(blocks) => blocks.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(invalid(&error))],
             }
         });
-        Box::new(decoded)
+        Box::new(blocks)
     }
 
     /// The blocks of one row group.

@@ -1,6 +1,6 @@
 //! Blocks of columns become row groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
-use rayon::prelude::*;
 use veilgraph_contract::{Column, ColumnType, Facts};
 
+use super::promised::promise;
 use super::{OURS, field, row_groups_at_a_time, to_array};
 
 /// Writes a table with these columns block by block; equal content and metadata give equal bytes.
@@ -40,24 +40,26 @@ pub(crate) fn write_table(
     }
     let writer = ArrowWriter::try_new(sink, schema.clone(), Some(properties.build()))?;
     let (mut file, factory) = writer.into_serialized_writer()?;
-    let mut written = 0;
-    loop {
-        let batch: Vec<Vec<Column>> = blocks.take(row_groups_at_a_time()).collect();
-        if batch.is_empty() {
-            break;
-        }
-        let groups: Vec<Vec<ArrowColumnChunk>> = batch
-            .into_par_iter()
-            .enumerate()
-            .map(|(k, block)| encode(&factory, &schema, written + k, block))
-            .collect::<Result<_>>()?;
-        written += groups.len();
-        for chunks in groups {
+    let (factory, schema) = (&factory, &schema);
+    // This thread makes blocks and writes row groups, while others encode what comes between the two.
+    rayon::in_place_scope(|scope| -> Result<()> {
+        let mut encoded = VecDeque::new();
+        let mut blocks = blocks.enumerate();
+        loop {
+            while encoded.len() < row_groups_at_a_time()
+                && let Some((index, block)) = blocks.next()
+            {
+                let (run, promised) = promise(move || encode(factory, schema, index, block));
+                scope.spawn(move |_| run());
+                encoded.push_back(promised);
+            }
+            let Some(next) = encoded.pop_front() else { return Ok(()) };
+            let chunks = next.wait()?;
             let mut group = file.next_row_group()?;
             chunks.into_iter().try_for_each(|chunk| chunk.append_to_row_group(&mut group))?;
             group.close()?;
         }
-    }
+    })?;
     file.close()?;
     Ok(())
 }
