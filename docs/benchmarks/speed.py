@@ -5,7 +5,7 @@ usage: speed.py [--data-dir DIR] [--veilgraph PROGRAM] [--repeat N] [--rows NAME
        speed.py --estimators [GRAPH...] --data-dir DIR [--repeat N] > table.md      "Time and memory" of estimators.md
 
 Every repetition starts with an empty store. Without --data-dir the rows on Cora are left out; with --million the rows of a
-million nodes are run too (ten minutes and 3 GiB). Only the standard library is needed.
+million nodes are run too (ten minutes and 4 GiB). Only the standard library is needed.
 """
 
 import argparse
@@ -111,28 +111,34 @@ method = "published"
 
 
 class Runs:
-    """Repeated runs of one config, each in an empty store."""
+    """Repeated runs of one config, each in an empty store. Where `then` has arguments, another run follows each in its store."""
 
-    def __init__(self, options, config, arguments=(), repeat=None, threads=None):
-        self.seconds, self.walls, self.peak = [], [], 0.0
-        for _ in range(repeat or options.repeat):
+    def __init__(self, options, config, arguments=(), repeat=None, threads=None, then=None, verb="run"):
+        self.seconds, self.walls, self.peak, self.after = [], [], 0.0, None
+        for _ in range(options.repeat if repeat is None else repeat):
             with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "config.toml")
-                pathlib.Path(path).write_text(config)
-                store = os.path.join(folder, "store")
-                command = [options.veilgraph, "--quiet", "--store", store, "run", path, "--json", *arguments]
-                command += ["--data-dir", options.data_dir] if options.data_dir and "dataset" in config else []
+                pathlib.Path(folder, "config.toml").write_text(config)
                 environment = os.environ | ({"RAYON_NUM_THREADS": str(threads)} if threads else {})
-                start = time.monotonic()
-                with open(os.path.join(folder, "out.json"), "w+") as output:
-                    child = subprocess.Popen(command, stdout=output, env=environment)
-                    _, status, usage = os.wait4(child.pid, 0)
-                    if status != 0:
-                        raise SystemExit(f"{' '.join(command)} failed")
-                    self.walls.append(time.monotonic() - start)
-                    output.seek(0)
-                    self.seconds.append(json.load(output)["stages"])
-                self.peak = max(self.peak, usage.ru_maxrss / 1024)
+                self.call(options, folder, verb, arguments, environment)
+                if then is not None:
+                    self.after = self.after or Runs(options, config, repeat=0)
+                    self.after.call(options, folder, verb, then, environment)
+
+    def call(self, options, folder, verb, arguments, environment):
+        """Runs the folder's config once, in the folder's store."""
+        config, store = pathlib.Path(folder, "config.toml"), os.path.join(folder, "store")
+        command = [options.veilgraph, "--quiet", "--store", store, verb, str(config), "--json", *arguments]
+        command += ["--data-dir", options.data_dir] if options.data_dir and "dataset" in config.read_text() else []
+        start = time.monotonic()
+        with open(os.path.join(folder, "out.json"), "w+") as output:
+            child = subprocess.Popen(command, stdout=output, env=environment)
+            _, status, usage = os.wait4(child.pid, 0)
+            if status != 0:
+                raise SystemExit(f"{' '.join(command)} failed")
+            self.walls.append(time.monotonic() - start)
+            output.seek(0)
+            self.seconds.append(json.load(output)["stages"])
+        self.peak = max(self.peak, usage.ru_maxrss / 1024)
 
     def stage(self, name):
         """Median, least and most seconds of a stage, all its tasks together."""
@@ -182,7 +188,10 @@ def soft(options):
 def releases(options):
     for trials in [10, 100]:
         budgets = [round(0.1 * step, 1) for step in range(1, 101)]
-        runs = Runs(options, RELEASES.format(trials=trials, budgets=budgets), ["--until", "privatize"], repeat=1)
+        config = RELEASES.format(trials=trials, budgets=budgets)
+        plan = Runs(options, config, repeat=1, verb="plan")
+        row(f"{100 * trials:,} releases: plan, s on the clock", f"{plan.walls[0]:.2f}", "linear")
+        runs = Runs(options, config, ["--until", "privatize"], repeat=1)
         row(f"{100 * trials:,} releases: privatize, s", runs.stage("privatize"), "linear")
 
 
@@ -191,12 +200,14 @@ def million(options):
     row("a million nodes: ingest, s", runs.stage("ingest"), 3)
     row("a million nodes, hybrid GCN, 100 epochs: train, s", runs.stage("train"), 300)
     row("a million nodes: peak MiB", f"{runs.peak:.0f}", 12_288)
-    runs = Runs(options, PHYSICS.format(nodes=1_000_000, epsilon=11.1), ["--until", "construct"], repeat=1)
+    runs = Runs(options, PHYSICS.format(nodes=1_000_000, epsilon=11.1), ["--until", "construct"], repeat=1, then=[])
     what = "`best`, a million nodes, 8,415 features, 10 nats per bit"
     for stage in ["ingest", "similarity", "estimate", "construct"]:
         row(f"{what}: {stage}, s", runs.stage(stage), "")
     row(f"{what}: whole run to the hybrid graph, s", f"{runs.walls[0]:.0f}", 180)
     row(f"{what}: peak MiB", f"{runs.peak:.0f}", 8_192)
+    row(f"{what}: scores of links, alone, s", runs.after.stage("evaluate"), "")
+    row(f"{what}: scores of links, peak MiB", f"{runs.after.peak:.0f}", 8_192)
 
 
 def estimators(options):

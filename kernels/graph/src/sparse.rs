@@ -184,14 +184,9 @@ impl SparseMatrix {
     /// Panics when `x` has another length.
     #[must_use]
     pub fn multiply_rows(&self, x: &[f32], width: usize, rows: ProductRows) -> Vec<f32> {
-        /// One thread takes this many rows at a time, or fewer where they have more entries than [`ENTRIES_PER_TASK`]. The rows
-        /// of a smaller graph are left to the thread that asks, since models train side by side.
-        const ROWS_PER_TASK: usize = 1 << 14;
-        const ENTRIES_PER_TASK: usize = 1 << 22;
         assert_eq!(x.len(), self.n_columns * width, "x must have n_columns rows");
         let mut product = vec![0.0; self.n_rows() * width];
-        let n_parts = self.n_entries() / ENTRIES_PER_TASK + 1;
-        let rows_per_task = ROWS_PER_TASK.min(self.n_rows().div_ceil(n_parts));
+        let rows_per_task = rows_per_task(self.n_rows(), self.n_entries());
         if self.n_rows() <= rows_per_task {
             dispatch(Multiply { matrix: self, x, width, rows, first: 0, product: &mut product });
         } else {
@@ -202,6 +197,14 @@ impl SparseMatrix {
         }
         product
     }
+}
+
+/// Returns how many rows one thread takes at a time: so many, or fewer, so that they have about `ENTRIES_PER_TASK` entries where rows
+/// are about equally long. A smaller product is left to the thread that asks for it, since models train side by side.
+fn rows_per_task(n_rows: usize, n_entries: usize) -> usize {
+    const ROWS_PER_TASK: usize = 1 << 14;
+    const ENTRIES_PER_TASK: usize = 1 << 22;
+    ROWS_PER_TASK.min(n_rows.div_ceil(n_entries / ENTRIES_PER_TASK + 1))
 }
 
 /// Computes a product with the processor's vector instructions.

@@ -117,11 +117,11 @@ impl ReportedLinks {
     }
 }
 
-/// So many zeros in memory that has been written. Memory that is fresh from the system takes two page faults where it is read
+/// So many zeros in memory that has been written once. Memory that is fresh from the system takes two page faults where it is read
 /// before it is written, as in the first step of the links, and the second one interrupts all processors.
 fn written_zeros(n: usize) -> Vec<f32> {
     let mut zeros = vec![0.0; n];
-    // The compiler knows that the memory holds zeros already, and would leave out to write them.
+    // Without the black box the compiler would leave out the writing, since it knows that the memory holds zeros.
     std::hint::black_box(&mut zeros).fill(0.0);
     zeros
 }

@@ -12,7 +12,9 @@ use crate::model::Posterior;
 ///
 /// # Complexity
 /// Where more than a third of all pairs are known, this takes one pass over all pairs. Elsewhere it takes one pass over the
-/// known pairs, and then `O(n)` per threshold, or a pass over all pairs where there are more thresholds than nodes.
+/// known pairs, a visit of the pairs that would reach the higher thresholds if nothing were known of any, and `O(n)` for each
+/// lower threshold, whichever thresholds are the higher ones that this takes least for. In a large graph few links have a
+/// logit that many pairs would reach, and none of its pairs is visited for the others.
 ///
 /// # Panics
 /// Panics when the thresholds do not ascend.
@@ -29,32 +31,57 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
         };
         (0..n_parts).into_par_iter().fold(empty, add).reduce_with(ReachedCounts::plus).unwrap_or_else(empty)
     };
-    let mut as_if_unknown = vec![0; thresholds.len()];
-    let reached = if many_are_known(posterior) {
-        count(&|counts, i| counts.add_all_pairs(posterior, &locator, i as u32), n_nodes)
-    } else {
-        let known = count(&|counts, i| counts.add_known_pairs(posterior, &locator, i as u32), n_nodes);
-        let sorted_beta = posterior.sorted_beta();
-        // A threshold costs a pass over all nodes, and all thresholds together one over all pairs.
-        if thresholds.len() > n_nodes {
-            let groups: Vec<&[f64]> = sorted_beta.chunks(GROUP).collect();
-            let unknown_logit = posterior.unknown_logit();
-            known
-                .plus(count(&|counts, k| counts.add_as_if_unknown(&groups[k..], unknown_logit, &locator), groups.len()))
-        } else {
-            let count_one = |&threshold: &f64| posterior.count_as_if_unknown(&sorted_beta, threshold);
-            as_if_unknown = thresholds.par_iter().map(count_one).collect();
-            known
+    let in_descent = |reached: ReachedCounts, first: usize, counts: &mut [u64]| {
+        let reached = reached.by_number(&locator);
+        let mut change = 0;
+        for k in (first..thresholds.len()).rev() {
+            change += reached[k + 1];
+            counts[k] = counts[k].wrapping_add_signed(change);
         }
     };
-    let reached = reached.by_number(&locator);
     let mut counts = vec![0; thresholds.len()];
-    let mut change = 0;
-    for k in (0..thresholds.len()).rev() {
-        change += reached[k + 1];
-        counts[k] = as_if_unknown[k].wrapping_add_signed(change);
+    if many_are_known(posterior) {
+        let all = count(&|counts, i| counts.add_all_pairs(posterior, &locator, i as u32), n_nodes);
+        in_descent(all, 0, &mut counts);
+        return counts;
     }
+    let sorted_beta = posterior.sorted_beta();
+    let first_visited = first_visited(posterior, &sorted_beta, thresholds);
+    let (lower, higher) = thresholds.split_at(first_visited);
+    let count_one =
+        |(count, &threshold): (&mut u64, &f64)| *count = posterior.count_as_if_unknown(&sorted_beta, threshold);
+    counts[..first_visited].par_iter_mut().zip(lower).for_each(count_one);
+    if let Some(&least) = higher.first() {
+        let groups: Vec<&[f64]> = sorted_beta.chunks(GROUP).collect();
+        let unknown_logit = posterior.unknown_logit();
+        let visit = |counts: &mut ReachedCounts, k: usize| {
+            counts.add_as_if_unknown(&groups[k..], unknown_logit, least, &locator);
+        };
+        in_descent(count(&visit, groups.len()), first_visited, &mut counts);
+    }
+    let known = count(&|counts, i| counts.add_known_pairs(posterior, &locator, i as u32), n_nodes);
+    in_descent(known, 0, &mut counts);
     counts
+}
+
+/// Returns the first one of the thresholds for which all pairs are visited that would reach it if nothing were known of any. For
+/// each earlier one, these pairs are counted in a pass over all nodes.
+///
+/// # Shapes
+/// `sorted_beta`: `[n]`, descending; `thresholds`: ascending.
+pub(crate) fn first_visited(posterior: &Posterior, sorted_beta: &[f64], thresholds: &[f64]) -> usize {
+    let (mut first, mut end) = (0, thresholds.len());
+    while first < end {
+        let middle = first.midpoint(end);
+        // Whether the visits take longer than the passes up to and with this threshold.
+        let visits = posterior.count_as_if_unknown(sorted_beta, thresholds[middle]);
+        if visits > (middle as u64 + 1) * sorted_beta.len() as u64 {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    first
 }
 
 /// Returns whether one pass over all pairs takes less time than a pass as if nothing were known and a correction of each
@@ -121,17 +148,21 @@ impl ReachedCounts {
     }
 
     /// Counts the pairs of two nodes of the first group, and those of a node of the first and one of a later group, as if
-    /// nothing were known of any.
+    /// nothing were known of any. Pairs whose logit is below `least` may be left out.
     ///
     /// # Shapes
-    /// `groups`: the parameters of each group.
-    fn add_as_if_unknown(&mut self, groups: &[&[f64]], unknown_logit: f64, locator: &Locator) {
+    /// `groups`: the parameters of each group, in descending order.
+    fn add_as_if_unknown(&mut self, groups: &[&[f64]], unknown_logit: f64, least: f64, locator: &Locator) {
         let mut add = |a: f64, b: f64| self.add(locator, a + b + unknown_logit, 1);
         let Some((first, later)) = groups.split_first() else { return };
+        let may_reach = |group: &[f64]| first[0] + group[0] + unknown_logit >= least;
+        if !may_reach(first) {
+            return;
+        }
         for (position, &a) in first.iter().enumerate() {
             first[position + 1..].iter().for_each(|&b| add(a, b));
         }
-        for group in later {
+        for group in later.iter().take_while(|group| may_reach(group)) {
             for &a in *first {
                 group.iter().for_each(|&b| add(a, b));
             }

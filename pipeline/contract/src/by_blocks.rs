@@ -160,7 +160,8 @@ pub fn until_error<T>(
     take: impl FnOnce(&mut dyn Iterator<Item = Vec<Column>>) -> T,
 ) -> Result<T, Invalid> {
     let mut error = None;
-    let taken = take(&mut blocks.map_while(|block| block.map_err(|invalid| error = Some(invalid)).ok()));
+    // Whoever takes blocks may ask again after the last one, and nothing may follow an error.
+    let taken = take(&mut blocks.map_while(|block| block.map_err(|invalid| error = Some(invalid)).ok()).fuse());
     error.map_or(Ok(taken), Err)
 }
 

@@ -111,3 +111,6 @@ fn columns_of(batch: &RecordBatch, types: &[(&str, ColumnType)]) -> Vec<Column> 
     });
     columns.collect()
 }
+
+#[cfg(test)]
+mod tests;

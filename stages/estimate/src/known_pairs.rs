@@ -22,8 +22,8 @@ pub(crate) struct KnownPairs<'a> {
     /// A pair adds these log odds by its bin (bin 0 holds the pairs in no bin) and its number of claims,
     /// `[1 + n_bins][3]`.
     logits: Vec<[f64; 3]>,
-    /// These shares of the pairs that are not listed count as having 0, 1 and 2 claims.
-    shares: [f64; 3],
+    /// Where not every pair that is not listed counts as unclaimed: these shares of them count as having 0, 1 and 2 claims.
+    shares: Option<[f64; 3]>,
 }
 
 /// Every pair that is not listed counts as one that nobody claimed.
@@ -40,19 +40,13 @@ pub(crate) struct BinSums {
 impl<'a> KnownPairs<'a> {
     /// Returns what is known before the reports are looked at: the bins.
     pub(crate) fn prior(similar: &'a SimilarClaims<'a>, bin_logits: &[f64]) -> Self {
-        Self {
-            evidence: None,
-            similar,
-            epsilon_links: 0.0,
-            logits: evidence_logits(0.0, bin_logits),
-            shares: UNCLAIMED,
-        }
+        Self { evidence: None, similar, epsilon_links: 0.0, logits: evidence_logits(0.0, bin_logits), shares: None }
     }
 
     /// Returns what is known after the reports were looked at: the bins and the claims.
     pub(crate) fn posterior(similar: &'a SimilarClaims<'a>, epsilon_links: f64, bin_logits: &[f64]) -> Self {
         let logits = evidence_logits(epsilon_links, bin_logits);
-        Self { evidence: Some(similar.evidence()), similar, epsilon_links, logits, shares: UNCLAIMED }
+        Self { evidence: Some(similar.evidence()), similar, epsilon_links, logits, shares: None }
     }
 
     /// Returns what is known after the reports were looked at, but where these shares of all pairs that are not `listed`
@@ -64,7 +58,7 @@ impl<'a> KnownPairs<'a> {
         bin_logits: &[f64],
     ) -> Self {
         let logits = evidence_logits(epsilon_links, bin_logits);
-        Self { evidence: None, similar: listed, epsilon_links, logits, shares }
+        Self { evidence: None, similar: listed, epsilon_links, logits, shares: Some(shares) }
     }
 
     /// Returns `Σ_{j≠i} k(b_i + b_j + l_ij) v_j` for every node `i`, where the log odds `l_ij` are those of the claims
@@ -84,7 +78,7 @@ impl<'a> KnownPairs<'a> {
     /// Returns what a pair that is not listed adds to its nodes' log odds (without a claim, links are less likely), for
     /// each number of claims with the share of the pairs that count so.
     pub(crate) fn unlisted(&self) -> Vec<(f64, f64)> {
-        self.logits[0].into_iter().zip(self.shares).filter(|&(_, share)| share > 0.0).collect()
+        self.logits[0].into_iter().zip(self.shares.unwrap_or(UNCLAIMED)).filter(|&(_, share)| share > 0.0).collect()
     }
 
     /// Returns `e^{-l}` of all log odds.

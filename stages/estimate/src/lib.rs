@@ -13,9 +13,9 @@ mod learned_score;
 mod matching;
 mod newton;
 mod orthonormal;
-mod pair_tiles;
 mod pairing;
 mod params;
+mod partner_ranges;
 mod similar_claims;
 mod triangles;
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use veilgraph_posterior::LinkEvidence;
 
-use crate::pair_tiles::PairTiles;
+use crate::partner_ranges::PartnerRanges;
 
 /// Lists the pairs in bins with their claims, which are so looked up only once.
 ///
@@ -15,8 +15,8 @@ pub(crate) struct SimilarClaims<'a> {
     evidence: &'a LinkEvidence,
     offsets: Vec<usize>,
     pairs: Vec<SimilarClaim>,
-    /// The same pairs by tiles, without and with the claimed ones, once somebody has asked for them.
-    tiles: [OnceLock<Option<PairTiles>>; 2],
+    /// The same pairs by ranges of partners, without and with the claimed ones, once somebody has asked for them.
+    ranges: [OnceLock<Option<PartnerRanges>>; 2],
 }
 
 /// Describes a pair of the row's node and a later one.
@@ -42,7 +42,7 @@ impl<'a> SimilarClaims<'a> {
             rest = others;
         }
         rows.into_par_iter().enumerate().for_each(|(i, row)| look_up(evidence, i, row));
-        Self { evidence, offsets, pairs, tiles: Default::default() }
+        Self { evidence, offsets, pairs, ranges: Default::default() }
     }
 
     /// Adds the pairs in no bin that are claimed twice, unless there are more than `most_listed`: then nothing is copied.
@@ -54,7 +54,7 @@ impl<'a> SimilarClaims<'a> {
         let list = || {
             let n_listed = self.pairs.len() + n_double;
             let (offsets, pairs) = (vec![0], Vec::with_capacity(n_listed));
-            let mut listed = Self { evidence, offsets, pairs, tiles: Default::default() };
+            let mut listed = Self { evidence, offsets, pairs, ranges: Default::default() };
             for i in 0..n {
                 let row = self.row(i);
                 listed.pairs.extend_from_slice(row);
@@ -82,14 +82,17 @@ impl<'a> SimilarClaims<'a> {
                 }
             }
         }
-        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs, tiles: Default::default() }
+        Self { evidence: self.evidence, offsets: self.offsets.clone(), pairs, ranges: Default::default() }
     }
 
-    /// Returns the similar pairs by tiles, and the claimed ones where `with_claims`; `None` where they are visited row by row. They are
-    /// sorted into tiles at the first call.
-    pub(crate) fn tiles(&self, with_claims: bool) -> Option<&PairTiles> {
-        let tiles = &self.tiles[usize::from(with_claims)];
-        tiles.get_or_init(|| PairTiles::of_large_graph(self, with_claims)).as_ref()
+    /// Returns the similar pairs by ranges of partners, and the claimed ones `with_claims`; `None` where they are visited row by row.
+    /// They are sorted by ranges at the first call.
+    ///
+    /// No task of rayon may call this: while it waits for the ranges, its thread could take up another task that waits for the same
+    /// ranges.
+    pub(crate) fn ranges(&self, with_claims: bool) -> Option<&PartnerRanges> {
+        let ranges = &self.ranges[usize::from(with_claims)];
+        ranges.get_or_init(|| PartnerRanges::of_large_graph(self, with_claims)).as_ref()
     }
 
     /// Returns the evidence whose pairs are listed.

@@ -58,7 +58,7 @@ pub(crate) struct CrossedBin {
 /// Zhou, Lü, Zhang (2009), Predicting missing links via local information, with probabilities in place of links.
 pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pairs: usize) -> Result<Crossed, Invalid> {
     let n = posterior.n_nodes();
-    let graph = LikelyLinks::new(posterior, degrees);
+    let graph = likely_links(posterior, degrees);
     let most_pairs = ((share * (n * (n - 1) / 2) as f64) as usize).min(most_pairs);
     let limits = BinLimits { most_pairs, least_pairs: n / 4, most_bins: MOST_BINS };
     let Neighbours { rows, bin_of_cell, n_bins: n_neighbour_bins } = graph.most_with_common_neighbours(limits);
@@ -88,20 +88,24 @@ pub(crate) fn cross(posterior: &Posterior, degrees: &[f64], share: f64, most_pai
     Ok(Crossed { pairs: SimilarPairs::from_rows(n_bins, rows)?, bins: (1..=n_bins).map(crossed_bin).collect() })
 }
 
-impl LikelyLinks {
-    /// Lists the likely links of the posterior.
-    fn new(posterior: &Posterior, degrees: &[f64]) -> Self {
-        let graph = Self::of_pairs(posterior.n_nodes(), &posterior.most_likely(EDGE_MULTIPLE));
+/// Lists the likely links of the posterior.
+///
+/// # Shapes
+/// `degrees`: `[n]`, links.
+fn likely_links(posterior: &Posterior, degrees: &[f64]) -> LikelyLinks {
+    LikelyLinks::new(posterior.n_nodes(), &posterior.most_likely(EDGE_MULTIPLE), |n_links| {
         // A degree counts as at least half a link.
         let mut inverse_degrees: Vec<f32> = degrees.iter().map(|&degree| 1.0 / degree.max(0.5) as f32).collect();
-        let hubs = hubs(&graph.n_links(), MOST_STEPS);
+        let hubs = hubs(n_links, MOST_STEPS);
         if !hubs.is_empty() {
             tracing::info!("{} nodes with very many likely links do not count as common neighbours", hubs.len());
         }
         hubs.into_iter().for_each(|hub| inverse_degrees[hub as usize] = 0.0);
-        graph.with_ways(&inverse_degrees)
-    }
+        inverse_degrees
+    })
+}
 
+impl LikelyLinks {
     /// Keeps at least the pairs that `limits` let into a bin; whoever reads the rows leaves out those whose cell has bin 0.
     fn most_with_common_neighbours(&self, limits: BinLimits) -> Neighbours {
         let cells = Cells::new();

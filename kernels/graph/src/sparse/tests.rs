@@ -56,3 +56,15 @@ fn rows_that_are_read_are_those_of_the_product() {
         }
     }
 }
+
+#[test]
+fn long_products_are_divided() {
+    assert_eq!(rows_per_task(0, 0), 0);
+    assert_eq!(rows_per_task(2_708, 1_900_000), 2_708, "left to the thread that asks");
+    assert_eq!(rows_per_task(40_000, 500_000), 16_384);
+    assert_eq!(rows_per_task(8_415, 33_000_000), 1_052, "few rows with many entries");
+    // Every row has a product, whoever makes it: 3 rows of 2^21 entries make two tasks.
+    let row = || (0..1_u32 << 21).map(|column| (column, 1.0)).collect::<Vec<_>>();
+    let matrix = SparseMatrix::from_rows(1 << 21, [row(), Vec::new(), row()]).expect("valid");
+    assert_eq!(matrix.multiply(&vec![0.5; 1 << 21], 1), [1_048_576.0, 0.0, 1_048_576.0]);
+}

@@ -1,7 +1,7 @@
 use veilgraph_graph::BitMatrix;
 
 use crate::model::evidence_logits;
-use crate::ranking::many_are_known;
+use crate::ranking::{first_visited, many_are_known};
 use crate::{
     Known, LinkEvidence, LinkModel, LogisticKernel, PairSums, Posterior, SimilarPairs, counts_at_least, sigmoid,
 };
@@ -105,7 +105,9 @@ fn ranks_equal_the_dense_ones() {
             let mut thresholds: Vec<f64> =
                 dense(&posterior).iter().step_by(11).flat_map(|pair| [pair.2, pair.2.next_up()]).collect();
             thresholds.sort_by(f64::total_cmp);
-            // All thresholds at once may take a pass over all pairs, and a few at a time do not.
+            // Of all thresholds at once, the pairs that reach the higher ones are visited where few are known.
+            let first = first_visited(&posterior, &posterior.sorted_beta(), &thresholds);
+            assert!((1..thresholds.len()).contains(&first), "ε {epsilon}: {first} of {}", thresholds.len());
             let counts = counts_at_least(&posterior, &thresholds);
             let apart: Vec<u64> = thresholds.chunks(4).flat_map(|few| counts_at_least(&posterior, few)).collect();
             assert_eq!(counts, apart, "ε {epsilon}");

@@ -46,5 +46,13 @@ fn an_error_among_the_blocks_is_the_result() {
         || -> Blocks { Box::new([Ok(vec![Column::U32(vec![1])]), Err(Invalid("lost".to_owned()))].into_iter()) };
     let error = Streamed::<Rows>::from_blocks(Facts::default(), blocks).collect().expect_err("an error");
     assert_eq!(error.0, "lost");
+    // Whoever asks on after an error gets neither what follows nor another error.
+    let lost = |what: &str| Err(Invalid(what.to_owned()));
+    let row = |row| Ok(vec![Column::U32(vec![row])]);
+    let blocks: Blocks = Box::new([row(1), lost("first"), row(2), lost("second")].into_iter());
+    let mut taken = Vec::new();
+    let result = until_error(blocks, |blocks| (0..4).for_each(|_| taken.extend(blocks.next())));
+    assert_eq!(result.expect_err("an error").0, "first");
+    assert_eq!(taken.len(), 1);
     assert!(among_rows(vec![Column::F64(vec![1.0])], &(0..1)).is_err());
 }

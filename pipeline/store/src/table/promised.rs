@@ -1,4 +1,7 @@
 //! Work that other threads do before its result is needed.
+//!
+//! The promised work must not itself wait for work of the pool, and a thread of the pool must not wait while it holds a lock: the
+//! work that it takes up meanwhile could need that lock.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,13 +15,14 @@ pub(super) struct Promised<T>(Receiver<Result<T, Box<dyn Any + Send>>>);
 /// Returns what the thread pool is to run, and the promise of its result.
 pub(super) fn promise<T>(work: impl FnOnce() -> T) -> (impl FnOnce(), Promised<T>) {
     let (sender, receiver) = sync_channel(1);
-    // Who no longer waits for the result has dropped the promise.
+    // Sending fails only where the promise was dropped, and then nobody needs the result.
     let run = move || _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
     (run, Promised(receiver))
 }
 
 impl<T> Promised<T> {
-    /// Waits for the result. A thread of the pool does other work of the pool meanwhile, since nobody else may be there to do it.
+    /// Waits for the result. Where a thread of the pool waits, it does other work of the pool meanwhile. In a pool of one thread
+    /// nobody else could do the promised work.
     ///
     /// # Panics
     /// Where the work has panicked.
@@ -27,6 +31,7 @@ impl<T> Promised<T> {
             match self.0.try_recv() {
                 Ok(result) => break result,
                 Err(TryRecvError::Empty) if rayon::yield_now() == Some(Yield::Executed) => {}
+                // The pool has nothing left to take up, so another thread is at the promised work.
                 Err(_) => break self.0.recv().unwrap_or_else(|_| unreachable!("the pool runs what it was given")),
             }
         };

@@ -120,16 +120,22 @@ impl Table {
         Box::new(blocks.map(move |block| among_rows(block?, &rows)))
     }
 
-    /// The blocks of these row groups, of which a few are decoded at a time, while whoever asks for blocks reads earlier ones.
+    /// The blocks of these row groups, of which a few are decoded at a time, while whoever asks for blocks reads earlier ones. A
+    /// single one is decoded by whoever asks for it. Those that are being decoded end also where nobody asks for them any more.
     fn blocks(&self, groups: Vec<usize>) -> Blocks {
-        let (table, mut groups, mut decoded) = (self.clone(), groups.into_iter(), VecDeque::new());
+        let (table, is_single) = (Arc::new(self.clone()), groups.len() == 1);
+        let (mut groups, mut decoded) = (groups.into_iter(), VecDeque::new());
         let row_groups = std::iter::from_fn(move || {
             while decoded.len() < row_groups_at_a_time()
                 && let Some(group) = groups.next()
             {
                 let table = table.clone();
                 let (run, promised) = promise(move || table.decode(group));
-                rayon::spawn(run);
+                if is_single {
+                    run();
+                } else {
+                    rayon::spawn(run);
+                }
                 decoded.push_back(promised);
             }
             decoded.pop_front().map(Promised::wait)

@@ -44,7 +44,7 @@ pub(crate) fn write_table(
     // This thread makes blocks and writes row groups, while others encode what comes between the two.
     rayon::in_place_scope(|scope| -> Result<()> {
         let mut encoded = VecDeque::new();
-        let mut blocks = blocks.enumerate();
+        let mut blocks = blocks.fuse().enumerate();
         loop {
             while encoded.len() < row_groups_at_a_time()
                 && let Some((index, block)) = blocks.next()

@@ -128,12 +128,13 @@ fn likelihoods(
     let mut counts: Vec<u32> = groups.values().map(|group| group.observed.double_claims).collect();
     counts.sort_unstable();
     counts.dedup();
-    // tables[place][count] holds the logarithm of the likelihood of each distinct count of double claims, and by_count the same in
-    // the order in which the rows read them.
+    // `tables[place][at]` is the logarithm of the likelihood of `counts[at]` at `neighbours[place]`. `by_count[at][place]` is the
+    // same, because one observation reads one count at all places.
     let tables: Vec<Vec<f64>> =
         neighbours.par_iter().map(|&number| claims.log_likelihoods(number as u64, &counts)).collect();
     let of_count = |at: usize| tables.iter().map(|table| table[at]).collect();
     let by_count: Vec<Vec<f64>> = (0..counts.len()).map(of_count).collect();
+    drop(tables);
     let row = |seen: &Observed| {
         let at = counts.partition_point(|&count| count < seen.double_claims);
         let doubt = |number: f64| seen.report.map_or(0.0, |report| epsilon * (report - scale * number).abs());

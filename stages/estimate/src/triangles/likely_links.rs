@@ -5,30 +5,38 @@ use rayon::prelude::*;
 /// Holds the likely links with their probabilities, in both directions.
 ///
 /// # Shapes
-/// `offsets`: `[n + 1]`; `links` and `ways`: `[2 · links]`, where node `i` has those from `offsets[i]` to before `offsets[i + 1]`.
+/// `offsets`: `[n + 1]`; `links` and `onward`: `[2 · links]`, where node `i` has those from `offsets[i]` to before `offsets[i + 1]`.
 pub(super) struct LikelyLinks {
     offsets: Vec<usize>,
     /// The neighbours of each node, in ascending order, with the probabilities of the links.
     links: Vec<(u32, f32)>,
-    /// The same links, each with what follows after it.
-    ways: Vec<Way>,
+    /// For each entry of `links`: the links that lead on from that neighbour to later nodes.
+    onward: Vec<LinksOnward>,
 }
 
-/// Describes the ways of two links from a node, through one neighbour, to later nodes. In a large graph the links of the neighbour
-/// lie anywhere in memory, and a search for the first later node would wait for it again and again.
+/// Describes, for a link from `i` to `k`, the links of `k` to nodes after `i`. They are found once, because to search them again at
+/// each visit would wait for memory.
 #[derive(Clone, Copy)]
-struct Way {
-    /// The neighbour's links to nodes that come after the first one begin here among all links.
-    first_later: usize,
-    /// There are so many of them; 0 where the neighbour does not count.
-    n_later: u32,
-    /// The probability of the link to the neighbour over the neighbour's degree.
+struct LinksOnward {
+    /// They begin here among all links.
+    first: usize,
+    /// There are so many of them; 0 where `k` does not count as a common neighbour.
+    n_links: u32,
+    /// The probability of the link from `i` to `k` over the degree of `k`.
     weight: f32,
 }
 
 impl LikelyLinks {
-    /// Lists the links of each node, without ways.
-    pub(super) fn of_pairs(n_nodes: usize, pairs: &[(u32, u32, f32)]) -> Self {
+    /// Lists the links of each node. `inverse_degrees` takes the number of links of each node, and returns by what links through the
+    /// node are multiplied: 0 where it does not count as a common neighbour.
+    ///
+    /// # Shapes
+    /// `pairs`: each pair of two different nodes at most once, with its probability. `inverse_degrees` takes and returns `[n]`.
+    pub(super) fn new(
+        n_nodes: usize,
+        pairs: &[(u32, u32, f32)],
+        inverse_degrees: impl FnOnce(&[usize]) -> Vec<f32>,
+    ) -> Self {
         let mut offsets = vec![0; n_nodes + 1];
         for &(i, j, _) in pairs {
             offsets[i as usize + 1] += 1;
@@ -48,31 +56,21 @@ impl LikelyLinks {
         let row = |ends: &[usize]| rest.split_off_mut(..ends[1] - ends[0]).unwrap_or_default();
         let rows: Vec<&mut [(u32, f32)]> = offsets.windows(2).map(row).collect();
         rows.into_par_iter().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
-        Self { offsets, links, ways: Vec::new() }
-    }
-
-    /// Adds the ways through neighbours whose inverse degree is not 0.
-    ///
-    /// # Shapes
-    /// `inverse_degrees`: `[n]`.
-    pub(super) fn with_ways(mut self, inverse_degrees: &[f32]) -> Self {
-        // Nodes ascend, and so do the neighbours of each node. So a node is the next one of each of its neighbours.
-        let mut next = self.offsets.clone();
-        self.ways.reserve_exact(self.links.len());
-        for i in 0..inverse_degrees.len() {
-            for &(k, probability) in &self.links[self.offsets[i]..self.offsets[i + 1]] {
-                let k = k as usize;
+        let n_links: Vec<usize> = offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        let inverse_degrees = inverse_degrees(&n_links);
+        // Nodes are taken in ascending order, and the links of `k` ascend too. So when `i` comes to its neighbour `k`, `next[k]` is
+        // the link from `k` back to `i`, and all after it lead to later nodes.
+        next.copy_from_slice(&offsets);
+        let mut onward = Vec::with_capacity(links.len());
+        for i in 0..n_nodes {
+            for &(k, probability) in &links[offsets[i]..offsets[i + 1]] {
+                let (k, inverse_degree) = (k as usize, inverse_degrees[k as usize]);
                 next[k] += 1;
-                let n_later = if inverse_degrees[k] == 0.0 { 0 } else { (self.offsets[k + 1] - next[k]) as u32 };
-                self.ways.push(Way { first_later: next[k], n_later, weight: probability * inverse_degrees[k] });
+                let n_links = if inverse_degree == 0.0 { 0 } else { (offsets[k + 1] - next[k]) as u32 };
+                onward.push(LinksOnward { first: next[k], n_links, weight: probability * inverse_degree });
             }
         }
-        self
-    }
-
-    /// Returns how many links each node has.
-    pub(super) fn n_links(&self) -> Vec<usize> {
-        self.offsets.windows(2).map(|ends| ends[1] - ends[0]).collect()
+        Self { offsets, links, onward }
     }
 
     /// Returns the number of nodes.
@@ -83,8 +81,8 @@ impl LikelyLinks {
     /// Calls `visit(j, index)` for the later nodes `j` that have a neighbour in common with `i`, in any order that is always
     /// the same.
     pub(super) fn visit_later(&self, i: usize, Sums { sums, met }: &mut Sums, mut visit: impl FnMut(u32, f32)) {
-        for &Way { first_later, n_later, weight } in &self.ways[self.offsets[i]..self.offsets[i + 1]] {
-            for &(j, other_probability) in &self.links[first_later..first_later + n_later as usize] {
+        for &LinksOnward { first, n_links, weight } in &self.onward[self.offsets[i]..self.offsets[i + 1]] {
+            for &(j, other_probability) in &self.links[first..first + n_links as usize] {
                 let sum = &mut sums[j as usize];
                 if *sum == 0.0 {
                     met.push(j);

@@ -28,7 +28,7 @@ fn indices_are_those_of_all_common_neighbours() {
     let mut links: Vec<(u32, u32, f32)> = pairs.map(|(i, j)| (i as u32, j as u32, probability(i, j))).collect();
     links.sort_by_key(|&(i, j, _)| (i * 31 + j * 17) % 53);
     let inverse_degrees: Vec<f32> = (0..n).map(|node| 1.0 / (1 + node % 5) as f32).collect();
-    let graph = LikelyLinks::of_pairs(n, &links).with_ways(&inverse_degrees);
+    let graph = LikelyLinks::new(n, &links, |_| inverse_degrees.clone());
     let mut sums = Sums::new(n);
     let mut n_found = 0;
     for i in 0..n {
@@ -82,7 +82,7 @@ fn lists_depend_neither_on_the_sample_nor_on_threads() {
                 links.push((i as u32, j as u32, 0.1 + ((i * 13 + j * 29) % 97) as f32 / 110.0));
             }
         }
-        LikelyLinks::of_pairs(n, &links).with_ways(&vec![0.2; n])
+        LikelyLinks::new(n, &links, |_| vec![0.2; n])
     };
     let limits = BinLimits { most_pairs: 300, least_pairs: n / 4, most_bins: MOST_BINS };
     let scores: Vec<f64> = (0..CELLS).map(|cell| cell as f64).collect();
@@ -117,7 +117,10 @@ fn nodes_with_very_many_links_are_no_common_neighbours() {
     assert_eq!(hubs(&[10; 8], 200.0), [4, 5, 6, 7], "of equal nodes as many count as may");
     let links = [(0, 1, 0.5), (0, 2, 0.5), (1, 3, 0.5), (2, 3, 0.5)];
     let visited = |inverse_degrees: [f32; 4]| {
-        let graph = LikelyLinks::of_pairs(4, &links).with_ways(&inverse_degrees);
+        let graph = LikelyLinks::new(4, &links, |n_links| {
+            assert_eq!(n_links, [2; 4]);
+            inverse_degrees.to_vec()
+        });
         let mut found = Vec::new();
         graph.visit_later(0, &mut Sums::new(4), |j, index| found.push((j, index)));
         found
