@@ -3,6 +3,9 @@ use veilgraph_posterior::SimilarPairs;
 use super::*;
 use crate::partner_ranges::PartnerRanges;
 
+/// Says of a pair `i < j` its log odds, or NaN where it is not listed, and those of which the kernels are subtracted, each with its share.
+type OddsOfPair<'a> = Box<dyn Fn(&KnownPairs, usize, u32) -> (f64, Vec<(f64, f64)>) + 'a>;
+
 /// The product with kept slopes, with slopes that are not kept, and with probabilities is that of the dense matrix, for pairs
 /// that are claimed, in a bin, or both, whether claims are listed or bits, with typical claims and without any, and whether pairs are
 /// visited row by row or range by range.
@@ -22,8 +25,6 @@ fn changes_are_those_of_a_dense_matrix() {
         let with_double = with_double.expect("few pairs");
         let bin_and_claims =
             |i: usize, j: u32| (usize::from(evidence.similar().bin(i, j)), usize::from(evidence.n_claims(i, j)));
-        // The log odds of a pair, and those of which the kernels are subtracted, with their shares.
-        type OddsOfPair<'a> = Box<dyn Fn(&KnownPairs, usize, u32) -> (f64, Vec<(f64, f64)>) + 'a>;
         let posterior: OddsOfPair = Box::new(|known, i, j| {
             let (bin, claims) = bin_and_claims(i, j);
             (known.logits[bin][claims], vec![(known.logits[0][if are_planes { claims } else { 0 }], 1.0)])
@@ -54,14 +55,8 @@ fn changes_are_those_of_a_dense_matrix() {
     }
 }
 
-/// `odds(known, i, j)` says of `i < j` the log odds and, with their shares, those that are subtracted; NaN where a pair is not
-/// listed.
-fn check_against_dense(
-    known: &KnownPairs,
-    n: usize,
-    odds: &dyn Fn(&KnownPairs, usize, u32) -> (f64, Vec<(f64, f64)>),
-    case: &str,
-) {
+/// Compares products with those of the dense matrix of these log odds.
+fn check_against_dense(known: &KnownPairs, n: usize, odds: &OddsOfPair, case: &str) {
     let b: Vec<f64> = (0..n).map(|node| -2.0 + 0.1 * (node % 7) as f64).collect();
     let v: Vec<f64> = (0..n).map(|node| 1.0 + (node % 5) as f64).collect();
     let with_claims = known.listed_claims().is_some();
