@@ -111,7 +111,8 @@ method = "published"
 
 
 class Runs:
-    """Repeated runs of one config, each in an empty store. Where `then` has arguments, another run follows each in its store."""
+    """Repeated runs of one config, each in an empty store. Where `then` is not None, another run with
+    these arguments follows each in its store, and `after` holds what these runs took."""
 
     def __init__(self, options, config, arguments=(), repeat=None, threads=None, then=None, verb="run"):
         self.seconds, self.walls, self.peak, self.after = [], [], 0.0, None

@@ -22,7 +22,9 @@ pub(crate) struct KnownPairs<'a> {
     /// A pair adds these log odds by its bin (bin 0 holds the pairs in no bin) and its number of claims,
     /// `[1 + n_bins][3]`.
     logits: Vec<[f64; 3]>,
-    /// Where not every pair that is not listed counts as unclaimed: these shares of them count as having 0, 1 and 2 claims.
+    /// Where claims are not summed one by one: these shares of the pairs that are not listed count as having 0, 1 and 2 claims, and a
+    /// listed pair is changed from that mixture. Elsewhere every pair that is not listed counts as unclaimed, and the changes by claims
+    /// and by bins are added one after the other.
     shares: Option<[f64; 3]>,
 }
 

@@ -17,8 +17,8 @@ const LEAST_NODES: usize = 2 * NODES_PER_RANGE + 1;
 /// from 512 MiB, where nodes have many pairs in a range, to 1.5 GiB, where they have one.
 const MOST_PAIRS: usize = 1 << 27;
 
-/// Holds pairs by stripes and ranges: a stripe is every [`STRIPES`]th node as the earlier node of a pair, and a range is the
-/// nodes from one number to another as the later one.
+/// Holds pairs by stripes (every [`STRIPES`]th node as the earlier one of a pair) and, within each, by intervals of the later node; each
+/// such part is a [`PartnerRange`].
 pub(crate) struct PartnerRanges {
     /// The ranges of each stripe, one stripe after the other.
     ranges: Vec<PartnerRange>,

@@ -121,7 +121,8 @@ impl Table {
     }
 
     /// The blocks of these row groups, of which a few are decoded at a time, while whoever asks for blocks reads earlier ones. A
-    /// single one is decoded by whoever asks for it. Those that are being decoded end also where nobody asks for them any more.
+    /// single one is decoded by whoever asks for it. Where the iterator is dropped, row groups that the pool was already given
+    /// are still decoded, and their blocks dropped.
     fn blocks(&self, groups: Vec<usize>) -> Blocks {
         let (table, is_single) = (Arc::new(self.clone()), groups.len() == 1);
         let (mut groups, mut decoded) = (groups.into_iter(), VecDeque::new());

@@ -51,8 +51,8 @@ pub(crate) struct Changes<'a> {
     exp_minus_b: Vec<f64>,
     /// What the pairs of each [code](code_of) add to their nodes' log odds.
     odds_of_code: Vec<PairOdds>,
-    /// `e^{-l}` of the numbers of claims that a pair which is not listed may have, each with its share of these pairs; `None` where
-    /// every such pair counts as unclaimed.
+    /// `e^{-l}` of the numbers of claims that a pair which is not listed may have, each with its share of these pairs, where listed
+    /// pairs are changed from that mixture ([`KnownPairs::typical`]).
     typical: Option<Vec<(f64, f64)>>,
     /// The known pairs in the order in which a large graph is visited.
     pub(super) ranges: Option<&'a PartnerRanges>,
