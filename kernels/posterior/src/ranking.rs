@@ -32,7 +32,8 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
         };
         (0..n_parts).into_par_iter().fold(empty, add).reduce_with(ReachedCounts::plus).unwrap_or_else(empty)
     };
-    let in_descent = |reached: ReachedCounts, first: usize, counts: &mut [u64]| {
+    // Adds the pairs that reach each threshold from the `first` one on.
+    let add_reached = |reached: ReachedCounts, first: usize, counts: &mut [u64]| {
         let reached = reached.by_number(&locator);
         let mut change = 0;
         for k in (first..thresholds.len()).rev() {
@@ -43,7 +44,7 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
     let mut counts = vec![0; thresholds.len()];
     if many_are_known(posterior) {
         let all = count(&|counts, i| counts.add_all_pairs(posterior, &locator, i as u32), n_nodes);
-        in_descent(all, 0, &mut counts);
+        add_reached(all, 0, &mut counts);
         return counts;
     }
     let sorted_beta = posterior.sorted_beta();
@@ -58,12 +59,12 @@ pub fn counts_at_least(posterior: &Posterior, thresholds: &[f64]) -> Vec<u64> {
         let visit = |counts: &mut ReachedCounts, k: usize| {
             counts.add_as_if_unknown(&groups[k..], unknown_logit, least, &locator);
         };
-        // The pairs of a later group do not reach it.
+        // No pair of two nodes of later groups reaches the threshold.
         let n_groups = groups.partition_point(|group| group[0] + group[0] + unknown_logit >= least);
-        in_descent(count(&visit, n_groups), first_visited, &mut counts);
+        add_reached(count(&visit, n_groups), first_visited, &mut counts);
     }
     let known = count(&|counts, i| counts.add_known_pairs(posterior, &locator, i as u32), n_nodes);
-    in_descent(known, 0, &mut counts);
+    add_reached(known, 0, &mut counts);
     counts
 }
 
