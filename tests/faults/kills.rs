@@ -109,6 +109,10 @@ fn a_thousand_kills_of_deployments_release_once() {
         let _ = child.kill();
         child.wait().expect("ended");
         let answer = lab.call(&["ledger", "--json"]);
+        if before.is_none() && answer.err.contains("there is no store") {
+            // The run was killed before it made the store.
+            continue;
+        }
         assert_eq!(answer.status, 0, "kill {kill}: {}", answer.err);
         let rows: serde_json::Value = serde_json::from_str(&answer.out).expect("JSON");
         let charged = rows.as_array().expect("rows").len();
