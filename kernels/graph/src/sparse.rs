@@ -199,8 +199,8 @@ impl SparseMatrix {
     }
 }
 
-/// Returns how many rows one thread takes at a time: so many, or fewer, so that they have about `ENTRIES_PER_TASK` entries where rows
-/// are about equally long. A smaller product is left to the thread that asks for it, since models train side by side.
+/// Returns how many rows one thread takes at a time: `ROWS_PER_TASK`, or fewer, so that they have about `ENTRIES_PER_TASK` entries
+/// where rows are about equally long. A smaller product is left to the thread that asks for it, since models train side by side.
 fn rows_per_task(n_rows: usize, n_entries: usize) -> usize {
     const ROWS_PER_TASK: usize = 1 << 14;
     const ENTRIES_PER_TASK: usize = 1 << 22;
