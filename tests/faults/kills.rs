@@ -109,7 +109,7 @@ fn a_thousand_kills_of_deployments_release_once() {
         let _ = child.kill();
         child.wait().expect("ended");
         let answer = lab.call(&["ledger", "--json"]);
-        if before.is_none() && answer.err.contains("there is no store") {
+        if before.is_none() && !lab.path("artifacts").is_dir() {
             // The run was killed before it made the store.
             continue;
         }
