@@ -22,6 +22,7 @@ mod nodes;
 mod predictions;
 mod product_rows;
 mod ranking;
+mod row_places;
 mod sparse;
 pub mod vectors;
 mod weighted;
@@ -42,6 +43,7 @@ pub use nodes::{NodeMap, Nodes, Split, nodes_from_links, with_nodes_from_links};
 pub use predictions::{ModelPredictions, Predictions};
 pub use product_rows::ProductRows;
 pub use ranking::{Level, Levels, Ranking};
+pub use row_places::{RowPlaces, row_offsets};
 pub use sparse::SparseMatrix;
 pub use weighted::{Construction, LinkPieces, Links, WeightedGraph};
 

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use veilgraph_contract::Invalid;
 
 use crate::product_rows::ProductRows;
+use crate::row_places::{RowPlaces, row_offsets};
 use crate::vectors::dispatch;
 
 /// This sparse matrix is stored in compressed rows; the columns of each row ascend.
@@ -141,23 +142,16 @@ impl SparseMatrix {
     /// Returns the transposed matrix.
     #[must_use]
     pub fn transposed(&self) -> Self {
-        let mut offsets = vec![0; self.n_columns + 1];
-        for &column in &self.columns {
-            offsets[column as usize + 1] += 1;
-        }
-        for column in 0..self.n_columns {
-            offsets[column + 1] += offsets[column];
-        }
-        let mut next = offsets.clone();
+        let offsets = row_offsets(self.n_columns, self.columns.iter().map(|&column| column as usize));
+        let mut places = RowPlaces::new(&offsets);
         let mut columns = vec![0; self.columns.len()];
         let mut values = vec![0.0; self.values.len()];
         for row in 0..self.n_rows() {
             let (row_columns, row_values) = self.row(row);
             for (&column, &value) in row_columns.iter().zip(row_values) {
-                let at = next[column as usize];
-                columns[at] = row as u32;
-                values[at] = value;
-                next[column as usize] += 1;
+                let place = places.take(column as usize);
+                columns[place] = row as u32;
+                values[place] = value;
             }
         }
         Self { n_columns: self.n_rows(), offsets, columns, values }

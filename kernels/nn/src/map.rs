@@ -225,7 +225,7 @@ impl LinearMap {
 fn product_pays(graph: &GraphOperator, [rows, columns]: [usize; 2], apart: f64) -> bool {
     const COLUMNS_OF_EPOCHS: f64 = 128.0 * 32.0;
     // In units of one entry of a sparse matrix, 1.8 ns on one core. On two cores, on which the costs of soft graphs were measured,
-    // an entry takes 0.17 to 0.18 ns for 16 columns (docs/benchmarks/speed.md, soft graphs). A third more is counted, since the
+    // an entry takes 0.17 to 0.18 ns for 16 columns (docs/benchmarks/speed-changes.md). A third more is counted, since the
     // product takes memory besides.
     let entry = if matches!(graph, GraphOperator::Soft(_)) { 0.13 } else { DENSE_ENTRY };
     let (entries, made) = ((rows * columns) as f64, columns as f64 * apart);

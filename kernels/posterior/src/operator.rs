@@ -50,7 +50,7 @@ impl<T: Real> SoftOperator<T> {
     fn costs_less_with_every_entry(posterior: &Posterior) -> bool {
         const MOST_BYTES: usize = 1 << 29;
         /// Kept entries are preferred where more than this share of them would be corrected. This was measured in whole trainings
-        /// (docs/benchmarks/speed.md, soft graphs): single products would say 36 %, but they were timed with all rows, and without the
+        /// (docs/benchmarks/speed-changes.md): single products would say 36 %, but they were timed with all rows, and without the
         /// product of graph and features, which a network keeps where it pays.
         const LEAST_SHARE: f64 = 0.2;
         let entries = posterior.n_nodes() * posterior.n_nodes();

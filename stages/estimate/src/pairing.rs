@@ -3,6 +3,7 @@
 mod rows;
 
 use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng};
+use veilgraph_graph::{RowPlaces, row_offsets};
 use veilgraph_posterior::LinkEvidence;
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks, ReportFacts};
 
@@ -60,15 +61,12 @@ fn pair_lists(links: &NoisyLinks) -> Result<LinkEvidence, Invalid> {
     let n_nodes = links.n_nodes();
     let below = |reporter: usize| links.ones(reporter).take_while(move |&one| (one as usize) < reporter);
     // Who above reported each node: lists arrive in ascending order of the reporter.
-    let mut offsets = vec![0; n_nodes + 1];
-    (0..n_nodes).flat_map(below).for_each(|one| offsets[one as usize + 1] += 1);
-    (0..n_nodes).for_each(|node| offsets[node + 1] += offsets[node]);
-    let mut next = offsets.clone();
+    let offsets = row_offsets(n_nodes, (0..n_nodes).flat_map(below).map(|one| one as usize));
+    let mut places = RowPlaces::new(&offsets);
     let mut reporters = vec![0; offsets[n_nodes]];
     for reporter in 0..n_nodes {
         for one in below(reporter) {
-            reporters[next[one as usize]] = reporter as u32;
-            next[one as usize] += 1;
+            reporters[places.take(one as usize)] = reporter as u32;
         }
     }
     LinkEvidence::from_rows((0..n_nodes).map(|i| {

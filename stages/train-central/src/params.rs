@@ -169,7 +169,7 @@ impl Params {
             None if epsilon.is_infinite() => 1e-5,
             None => {
                 let text = "dp_delta is absent, and the number of nodes is not known before data are read; write \
-                            dp_delta = NUMBER, at most a tenth of one over the number of training nodes";
+                            dp_delta = NUMBER, at most a tenth of one over the number of nodes whose data are read";
                 return Err(Error::Params(text.into()));
             }
             Some(dp_delta) => dp_delta,
@@ -254,10 +254,10 @@ impl Params {
         Ok(())
     }
 
-    /// Refuses a `dp_delta` that protects nobody. The number of nodes is public.
+    /// Refuses a `dp_delta` that protects nobody. The number of nodes is public. The learners that have a level read all nodes, and
+    /// the others the training nodes alone.
     pub(crate) fn check_delta(&self, n_training: usize, n_nodes: usize) -> Result<(), Error> {
-        let (count, what) =
-            if self.level == Some(Level::Edge) { (n_nodes, "nodes") } else { (n_training, "training nodes") };
+        let (count, what) = if self.level.is_some() { (n_nodes, "nodes") } else { (n_training, "training nodes") };
         let most = 1.0 / (10 * count.max(1)) as f64;
         let dp_delta = self.budget()?.dp_delta;
         if dp_delta <= most || self.allow_weak_delta || self.is_without_noise() {

@@ -3,7 +3,7 @@
 #![expect(clippy::inline_always, reason = "what `dispatch` calls takes its vector width only where it is inlined")]
 
 use rayon::prelude::*;
-use veilgraph_graph::ProductRows;
+use veilgraph_graph::{ProductRows, RowPlaces, row_offsets};
 
 use super::columns::{BlockRow, ColumnBlocks, add_scaled, in_blocks};
 use super::real::Real;
@@ -30,17 +30,9 @@ impl<T: Real> Corrections<T> {
         /// The entries of so many rows are worked out side by side before they are put in place, because those of all rows
         /// would take half as much memory as the matrix.
         const ROWS_AT_ONCE: usize = 1024;
-        let mut offsets = vec![0; n_nodes + 1];
-        for i in 0..n_nodes {
-            later(i).for_each(|(j, _)| {
-                offsets[i + 1] += 1;
-                offsets[j as usize + 1] += 1;
-            });
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let mut next = offsets.clone();
+        let ends = (0..n_nodes).flat_map(|i| later(i).flat_map(move |(j, _)| [i, j as usize]));
+        let offsets = row_offsets(n_nodes, ends);
+        let mut places = RowPlaces::new(&offsets);
         let mut partners = vec![0; offsets[n_nodes]];
         let mut weights = vec![T::default(); offsets[n_nodes]];
         for first in (0..n_nodes).step_by(ROWS_AT_ONCE) {
@@ -54,10 +46,9 @@ impl<T: Real> Corrections<T> {
             for (i, row) in (first..).zip(rows) {
                 for (j, weight) in row {
                     for (row, partner) in [(i, j), (j as usize, i as u32)] {
-                        let at = next[row];
-                        partners[at] = partner;
-                        weights[at] = weight;
-                        next[row] += 1;
+                        let place = places.take(row);
+                        partners[place] = partner;
+                        weights[place] = weight;
                     }
                 }
             }

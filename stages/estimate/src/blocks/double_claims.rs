@@ -1,5 +1,6 @@
 //! This module lists the pairs that both of their nodes claim, in both directions.
 
+use veilgraph_graph::{RowPlaces, row_offsets};
 use veilgraph_posterior::LinkEvidence;
 
 /// Lists the double claims of every node. A *slot* is one direction of a double claim: the row of a node has one slot for
@@ -28,29 +29,20 @@ impl DoubleClaimPairs {
     pub(crate) fn of_pairs(evidence: &LinkEvidence, is_wanted: impl Fn(u32, u32) -> bool) -> Self {
         let n_nodes = evidence.n_nodes();
         let double = |i: usize| evidence.double_claims(i).filter(|&j| is_wanted(i as u32, j)).collect::<Vec<_>>();
-        let mut offsets = vec![0; n_nodes + 1];
-        for i in 0..n_nodes {
-            for j in double(i) {
-                offsets[i + 1] += 1;
-                offsets[j as usize + 1] += 1;
-            }
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
+        let ends = (0..n_nodes).flat_map(|i| double(i).into_iter().flat_map(move |j| [i, j as usize]));
+        let offsets = row_offsets(n_nodes, ends);
         let n_slots = offsets[n_nodes];
         let mut pairs = Self { partners: vec![0; n_slots], bins: vec![0; n_slots], offsets };
         // Rows are filled in the order of pairs, so that partners ascend: those below a node come before those above.
-        let mut next = pairs.offsets.clone();
+        let mut places = RowPlaces::new(&pairs.offsets);
         for i in 0..n_nodes {
             let mut similar = evidence.similar().row(i).peekable();
             for j in double(i) {
                 while similar.next_if(|&(partner, _)| partner < j).is_some() {}
                 let bin = similar.next_if(|&(partner, _)| partner == j).map_or(0, |(_, bin)| bin);
                 for (row, partner) in [(i, j), (j as usize, i as u32)] {
-                    let slot = next[row];
+                    let slot = places.take(row);
                     (pairs.partners[slot], pairs.bins[slot]) = (partner, bin);
-                    next[row] += 1;
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! This module holds what pairs say by not being claimed.
 
+use veilgraph_graph::{RowPlaces, row_offsets};
+
 use super::MOST_LIKELY;
 use super::learned::Learned;
 use crate::similar_claims::SimilarClaims;
@@ -50,25 +52,17 @@ impl Unclaimed {
     /// Lists the similar pairs.
     pub(crate) fn new(similar: &SimilarClaims) -> Self {
         let n_nodes = similar.n_nodes();
-        let mut offsets = vec![0; n_nodes + 1];
-        for i in 0..n_nodes {
-            for pair in similar.row(i) {
-                offsets[i + 1] += 1;
-                offsets[pair.partner as usize + 1] += 1;
-            }
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let mut next = offsets.clone();
+        let ends = (0..n_nodes).flat_map(|i| similar.row(i).iter().flat_map(move |pair| [i, pair.partner as usize]));
+        let offsets = row_offsets(n_nodes, ends);
+        let mut places = RowPlaces::new(&offsets);
         let n_entries = offsets[n_nodes];
         let (mut partners, mut bins) = (vec![0; n_entries], vec![0; n_entries]);
         for i in 0..n_nodes {
             for pair in similar.row(i) {
                 let bin = if pair.claims == 0 { pair.bin } else { 0 };
                 for (row, partner) in [(i, pair.partner), (pair.partner as usize, i as u32)] {
-                    (partners[next[row]], bins[next[row]]) = (partner, bin);
-                    next[row] += 1;
+                    let place = places.take(row);
+                    (partners[place], bins[place]) = (partner, bin);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use veilgraph_contract::{Draws, Invalid, NoParams, Progress, Server, Stage, StageRng, Stored, Streamed, take};
+use veilgraph_graph::{RowPlaces, row_offsets};
 use veilgraph_posterior::{LinkEvidence, RowBlock};
 use veilgraph_privacy::{NoisyDegrees, NoisyLinks, ReportFacts};
 
@@ -127,14 +128,10 @@ impl Lists {
 
     /// The second nodes of these pairs, listed by the first one; the rows begin at the node `first`.
     fn by_first(n_rows: usize, first: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut offsets = vec![0; n_rows + 1];
-        pairs.iter().for_each(|pair| offsets[pair.0 as usize - first + 1] += 1);
-        (0..n_rows).for_each(|row| offsets[row + 1] += offsets[row]);
-        let (mut next, mut nodes) = (offsets.clone(), vec![0; pairs.len()]);
+        let offsets = row_offsets(n_rows, pairs.iter().map(|pair| pair.0 as usize - first));
+        let (mut places, mut nodes) = (RowPlaces::new(&offsets), vec![0; pairs.len()]);
         for &(row, node) in pairs {
-            let place = &mut next[row as usize - first];
-            nodes[*place] = node;
-            *place += 1;
+            nodes[places.take(row as usize - first)] = node;
         }
         Self { offsets, nodes, n_rows }
     }

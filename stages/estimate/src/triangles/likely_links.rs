@@ -1,6 +1,7 @@
 //! This module holds the links of a graph with their probabilities, and visits the nodes that have neighbours in common.
 
 use rayon::prelude::*;
+use veilgraph_graph::{RowPlaces, row_offsets};
 
 /// Holds the likely links with their probabilities, in both directions.
 ///
@@ -37,20 +38,11 @@ impl LikelyLinks {
         pairs: &[(u32, u32, f32)],
         inverse_degrees: impl FnOnce(&[usize]) -> Vec<f32>,
     ) -> Self {
-        let mut offsets = vec![0; n_nodes + 1];
-        for &(i, j, _) in pairs {
-            offsets[i as usize + 1] += 1;
-            offsets[j as usize + 1] += 1;
-        }
-        for node in 0..n_nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let (mut links, mut next) = (vec![(0, 0.0); offsets[n_nodes]], offsets.clone());
+        let offsets = row_offsets(n_nodes, pairs.iter().flat_map(|&(i, j, _)| [i as usize, j as usize]));
+        let (mut links, mut places) = (vec![(0, 0.0); offsets[n_nodes]], RowPlaces::new(&offsets));
         for &(i, j, probability) in pairs {
-            for (from, to) in [(i as usize, j), (j as usize, i)] {
-                links[next[from]] = (to, probability);
-                next[from] += 1;
-            }
+            links[places.take(i as usize)] = (j, probability);
+            links[places.take(j as usize)] = (i, probability);
         }
         let mut rest = links.as_mut_slice();
         let row = |ends: &[usize]| rest.split_off_mut(..ends[1] - ends[0]).unwrap_or_default();
@@ -58,16 +50,16 @@ impl LikelyLinks {
         rows.into_par_iter().for_each(|row| row.sort_unstable_by_key(|&(j, _)| j));
         let n_links: Vec<usize> = offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
         let inverse_degrees = inverse_degrees(&n_links);
-        // Nodes are taken in ascending order, and the links of `k` ascend too. So when `i` comes to its neighbour `k`, `next[k]` is
-        // the link from `k` back to `i`, and all after it lead to later nodes.
-        next.copy_from_slice(&offsets);
+        // Nodes are taken in ascending order, and the links of `k` ascend too. So when `i` comes to its neighbour `k`, the next place
+        // of `k` is the link from `k` back to `i`, and all after it lead to later nodes.
+        let mut places = RowPlaces::new(&offsets);
         let mut onward = Vec::with_capacity(links.len());
         for i in 0..n_nodes {
             for &(k, probability) in &links[offsets[i]..offsets[i + 1]] {
                 let (k, inverse_degree) = (k as usize, inverse_degrees[k as usize]);
-                next[k] += 1;
-                let n_links = if inverse_degree == 0.0 { 0 } else { (offsets[k + 1] - next[k]) as u32 };
-                onward.push(LinksOnward { first: next[k], n_links, weight: probability * inverse_degree });
+                let first = places.take(k) + 1;
+                let n_links = if inverse_degree == 0.0 { 0 } else { (offsets[k + 1] - first) as u32 };
+                onward.push(LinksOnward { first, n_links, weight: probability * inverse_degree });
             }
         }
         Self { offsets, links, onward }

@@ -292,3 +292,15 @@ fn a_file_of_another_format_is_called_by_its_name() {
     let node_called_graph = graph(r#"{"edges": "e"}"#, &[("e", "graph,theory\n[deleted],graph\n")]).expect("a table");
     assert_eq!(links(&node_called_graph).len(), 2);
 }
+
+/// The reader of tables takes the end of the file for the end of the quote, so that the rows behind it would be lost.
+#[test]
+fn a_quote_that_is_never_closed_is_refused() {
+    let edges = "1,2\n2,3\n3,\"4\n4,5\n5,6\n";
+    let open = problem(r#"{"edges": "e"}"#, &[("e", edges)]);
+    assert!(open.starts_with("e: line 3: ") && open.contains("never closed"), "{open}");
+    let labels = problem(r#"{"edges": "e", "labels": "l"}"#, &[("e", "a,b\n"), ("l", "a,x\nb,\"y")]);
+    assert!(labels.starts_with("l: line 2: ") && labels.contains("never closed"), "{labels}");
+    let closed = graph(r#"{"edges": "e"}"#, &[("e", "1,\"2\"\n\"2\",\"a \"\"b\"\"\"")]).expect("quotes are closed");
+    assert_eq!(links(&closed), [("1", "2"), ("2", "a \"b\"")]);
+}

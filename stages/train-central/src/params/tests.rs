@@ -34,6 +34,10 @@ fn a_weak_delta_is_refused_unless_it_is_said() {
     assert!(message.contains("dp_delta = 2e-3 is above 1 / (10 · 2396 training nodes) = 4.2e-5"), "{message}");
     assert!(params("epsilon = 1\ndp_delta = 2e-3\nallow_weak_delta = true").check_delta(2396, 2995).is_ok());
     assert!(params("epsilon = 1\ndp_delta = 4e-5").check_delta(2396, 2995).is_ok());
+    // The nodes of tests are protected too where their data are summed.
+    let of_all = Gap::complete(params("epsilon = 1\ndp_delta = 4e-5"));
+    let message = of_all.check_delta(2396, 2995).expect_err("too weak").to_string();
+    assert!(message.contains("1 / (10 · 2995 nodes)"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tables as text: fields separated by commas, tabs, semicolons, bars or spaces.
 
 use std::borrow::Cow;
+use std::io::Read;
 
 use super::super::arrays::ends_in;
 use super::super::columns::{is_unnamed, is_usual_name};
@@ -119,7 +120,7 @@ fn separator(file: &str, text: &str) -> char {
 /// The length of the first field, if this separator gives the first rows equally many fields, and at least two.
 fn length_of_first_field(text: &str, separator: char) -> Option<usize> {
     const LOOKED_AT: usize = 100;
-    let mut reader = reader(text, separator);
+    let mut reader = reader(text.as_bytes(), separator);
     let rows = reader.records().map_while(Result::ok).map(|record| fields(&record, separator));
     let rows: Vec<Vec<String>> = rows.filter(|fields| !is_blank(fields)).take(LOOKED_AT).collect();
     let first = rows.first().filter(|first| first.len() >= 2)?;
@@ -131,14 +132,14 @@ fn length_of_first_field(text: &str, separator: char) -> Option<usize> {
     rows.iter().all(|row| row.len() == first.len()).then(|| first[0].len())
 }
 
-fn reader(text: &str, separator: char) -> csv::Reader<&[u8]> {
+fn reader<R: Read>(text: R, separator: char) -> csv::Reader<R> {
     csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(separator as u8)
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
-        .from_reader(text.as_bytes())
+        .from_reader(text)
 }
 
 /// The fields of a row. Several spaces are one separator.
@@ -151,6 +152,9 @@ fn is_blank(fields: &[String]) -> bool {
 }
 
 fn rows(file: &str, text: &str, separator: char) -> Result<Vec<Row>, Error> {
+    /// A row behind the last one. The reader takes the end of a file for the end of a quote that is still open; this row is then a
+    /// part of the last one that it finds.
+    const END: &str = "\u{4}";
     let row = |record: Result<csv::StringRecord, csv::Error>| {
         let record = record.map_err(|error| {
             let line = error.position().map_or(0, csv::Position::line);
@@ -160,7 +164,18 @@ fn rows(file: &str, text: &str, separator: char) -> Result<Vec<Row>, Error> {
         Ok((line, fields(&record, separator)))
     };
     let says_something = |row: &Result<Row, Error>| !row.as_ref().is_ok_and(|(_, fields)| is_blank(fields));
-    reader(text, separator).records().map(row).filter(says_something).collect()
+    let text_and_end = text.as_bytes().chain("\n".as_bytes()).chain(END.as_bytes());
+    let mut rows: Vec<Row> =
+        reader(text_and_end, separator).records().map(row).filter(says_something).collect::<Result<_, _>>()?;
+    match rows.pop() {
+        Some((line, fields)) if fields != [END] => Err(Error::new(
+            file,
+            format!("line {line}: "),
+            "a quote is opened in this row and never closed",
+            "close it, or write a quote that belongs to a name twice, inside quotes",
+        )),
+        _ => Ok(rows),
+    }
 }
 
 /// The line of the row that the reader found from `start` on; comments and empty lines may stand before it.
