@@ -722,3 +722,25 @@ fn nothing_is_averaged_over_learned_links_where_labels_are_true() {
         assert_eq!(answer.status, 0, "{fields}: {}", answer.err);
     }
 }
+
+/// A full disk cuts what a program would read on, so it is no success.
+#[test]
+fn results_that_cannot_be_written_are_an_error() {
+    let lab = Lab::new();
+    let advise = ["advise", "--nodes", "1000", "--mean-degree", "4"];
+    for arguments in [advise.to_vec(), [advise.as_slice(), &["--json"]].concat()] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+        let output = lab.command(&arguments).stdout(full).output().expect("the program starts");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && err.contains("standard output"), "{arguments:?}: {err}");
+    }
+}
+
+/// It names files of the store, which would be refused after the run.
+#[test]
+fn names_that_are_too_long_for_a_file_are_refused_before_anything_runs() {
+    let name = format!("name = \"{}\"", "x".repeat(260));
+    let lab = Lab::with("config.toml", &crate::support::TINY.replace("name = \"tiny\"", &name));
+    let answer = lab.call(&["run", "config.toml"]);
+    assert!(answer.status == 2 && answer.err.contains("at most 200 letters") && !lab.has_entries(), "{}", answer.err);
+}

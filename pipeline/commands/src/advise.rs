@@ -47,7 +47,7 @@ pub(crate) fn advise(store: &Store, arguments: &AdviseArguments) -> anyhow::Resu
     let worths = worths(store, arguments, &knowledge, &questions)?;
     let advice = Advice { knowledge, answers, asked: asked(arguments), worths };
     if arguments.json {
-        output::line(&serde_json::to_string_pretty(&advice.json())?);
+        output::data(&serde_json::to_string_pretty(&advice.json())?);
     } else {
         advice.print();
     }

@@ -9,7 +9,7 @@ use veilgraph_runner::config::selection::Selection;
 use veilgraph_runner::config::{Asks, Check, Rule};
 use veilgraph_runner::task::{Done, Task};
 
-use super::comparison::{Verdict, compare, reference};
+use super::comparison::{Rival, Verdict, compare, reference};
 use super::protected::{Protected, Standing};
 use super::summary::Row;
 pub(crate) use artifacts::refuse_unknown;
@@ -84,12 +84,13 @@ fn of_score(metric: &Metric, selection: &Selection, rule: &Rule, rows: &[Row]) -
         Rule::Near { other, within } => (mine.len(), away(&mine, metric, other, *within)),
         Rule::NoWorseThanFloor => {
             let all: Vec<&Row> = rows.iter().collect();
-            let pairs: Vec<(&Row, Option<&Row>)> =
+            let pairs: Vec<(&Row, Option<Rival>)> =
                 mine.iter().map(|row| (*row, reference(protected, &all, row, Standing::Floor, metric))).collect();
             (pairs.iter().filter(|pair| pair.1.is_some()).count(), worse(&pairs, metric))
         }
         Rule::NoWorseWithEpsilon => {
-            let pairs: Vec<(&Row, Option<&Row>)> = mine.iter().map(|row| (*row, step_before(&mine, row))).collect();
+            let pairs: Vec<(&Row, Option<Rival>)> =
+                mine.iter().map(|row| (*row, step_before(&mine, row).map(Rival::from))).collect();
             (pairs.iter().filter(|pair| pair.1.is_some()).count(), worse(&pairs, metric))
         }
     };
@@ -160,7 +161,7 @@ fn step_before<'a>(rows: &[&'a Row], row: &Row) -> Option<&'a Row> {
 
 /// Rows that are worse than what they are compared with, and not by the accident of few trials. With one trial, the scores
 /// themselves decide.
-fn worse(pairs: &[(&Row, Option<&Row>)], metric: &Metric) -> Vec<String> {
+fn worse(pairs: &[(&Row, Option<Rival>)], metric: &Metric) -> Vec<String> {
     let mut problems = Vec::new();
     for ((row, other), compared) in pairs.iter().zip(compare(pairs, metric)) {
         let (Some(other), Some(compared)) = (other, compared) else { continue };
@@ -173,8 +174,8 @@ fn worse(pairs: &[(&Row, Option<&Row>)], metric: &Metric) -> Vec<String> {
                 "{}: {}, and {}: {}",
                 called(&row.cell),
                 mean(row),
-                called(&other.cell),
-                mean(other)
+                called(&other.row.cell),
+                mean(other.row)
             ));
         }
     }

@@ -106,7 +106,7 @@ pub(crate) fn claims(store: &Store, arguments: &ClaimsArguments, quiet: bool) ->
     let number = |verdict: Verdict| checked.iter().filter(|checked| checked.finding.verdict == verdict).count();
     let failed = number(Verdict::Fails);
     if arguments.json {
-        output::line(&serde_json::to_string_pretty(&checked)?);
+        output::data(&serde_json::to_string_pretty(&checked)?);
     } else {
         output::line(&format!(
             "{} hold, {failed} fail, {} undecided, {} skipped; {}",

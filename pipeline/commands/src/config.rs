@@ -19,6 +19,6 @@ pub(crate) fn print(store: &Store, path: &Path, sets: &[String]) -> anyhow::Resu
         }
         None => Config::load(path, sets)?,
     };
-    output::line(config.text().trim_end());
+    output::data(config.text().trim_end());
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(crate) fn diff(store: &Store, before: &str, after: &str, as_json: bool) -> a
             "before": before, "after": after, "same_stage_runs": same, "changed": changed, "only_before": only_before,
             "only_after": only_after, "same_scores": scores.same, "scores": scores.json(),
         });
-        output::line(&serde_json::to_string_pretty(&document)?);
+        output::data(&serde_json::to_string_pretty(&document)?);
         return Ok(());
     }
     for StageRuns { stage, runs, reasons } in &changed {

@@ -77,7 +77,7 @@ pub(crate) fn check(store: &Store, data_dir: Option<&Path>, as_json: bool) -> an
     }
     let findings = Findings::of(store, data_dir);
     if as_json {
-        output::line(&serde_json::to_string_pretty(&findings)?);
+        output::data(&serde_json::to_string_pretty(&findings)?);
     } else {
         findings.lines().iter().for_each(|(name, text)| output::line(&format!("{name:<10} {text}")));
     }

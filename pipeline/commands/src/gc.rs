@@ -124,7 +124,7 @@ fn print_json(rule: GarbageRule, entries: &[Value], [removed, kept, young]: [&Su
         "dry_run": rule.dry_run, "forgotten": rule.forget, "removed": removed, "removed_entries": entries,
         "kept_by_size": kept, "kept_by_age": young,
     });
-    output::line(&serde_json::to_string_pretty(&document)?);
+    output::data(&serde_json::to_string_pretty(&document)?);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     ledger.reconcile()?;
     let rows = ledger.rows();
     if json {
-        output::line(&serde_json::to_string_pretty(&rows)?);
+        output::data(&serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
     let mut table = Table::new();

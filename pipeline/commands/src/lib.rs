@@ -40,6 +40,7 @@ mod watch;
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 use veilgraph_runner::config::ConfigError;
@@ -65,7 +66,8 @@ pub fn main(build: Build) -> ExitCode {
         .with_ansi(std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .without_time()
         .init();
-    match dispatch::dispatch(cli) {
+    let written = || output::finish().context("standard output: not all results could be written");
+    match dispatch::dispatch(cli).and_then(|()| written()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::error_line(&format!("error: {}", output::causes(&error).join("\n  because: ")));

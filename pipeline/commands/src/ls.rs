@@ -42,7 +42,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     );
     if as_json {
         let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
-        output::line(&serde_json::to_string_pretty(&rows)?);
+        output::data(&serde_json::to_string_pretty(&rows)?);
         return unreadable.into_iter().next().map_or(Ok(()), |error| Err(error.into()));
     }
     let mut rows = Vec::new();
@@ -100,7 +100,11 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
         "{}: no such experiment has run; `veilgraph ls --runs` lists all",
         wanted.join(", ")
     );
-    output::line(&if as_json { serde_json::to_string_pretty(&rows)? } else { table.to_string() });
+    if as_json {
+        output::data(&serde_json::to_string_pretty(&rows)?)
+    } else {
+        output::line(&table.to_string())
+    }
     Ok(())
 }
 

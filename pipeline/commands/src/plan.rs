@@ -57,7 +57,7 @@ pub(crate) fn plan(store: &Store, format: PlanFormat, arguments: &RunArguments) 
                 "name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done),
                 "would_spend": would_spend, "spent": would_spend, "totals": totals.json(),
             });
-            output::line(&serde_json::to_string_pretty(&document)?);
+            output::data(&serde_json::to_string_pretty(&document)?);
         }
     }
     Ok(())

@@ -83,7 +83,7 @@ pub(crate) fn run(
                 "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
                 "checks": checked,
             });
-            output::line(&serde_json::to_string_pretty(&document)?);
+            output::data(&serde_json::to_string_pretty(&document)?);
         } else {
             output::line(&summary::tables(&rows));
             checks::words(&checked).iter().for_each(|line| output::line(line));

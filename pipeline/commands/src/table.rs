@@ -1,6 +1,7 @@
 //! `table`: the scores of an experiment as a paper prints them, with what tells methods apart and what does not.
 
 mod axis;
+mod beside;
 mod csv;
 mod latex;
 mod markdown;

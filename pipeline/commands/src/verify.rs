@@ -74,7 +74,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         let document = json!({
             "files": files, "private_files_elsewhere": elsewhere, "damaged": damaged, "removed_entries": n_removed,
         });
-        output::line(&serde_json::to_string_pretty(&document)?);
+        output::data(&serde_json::to_string_pretty(&document)?);
     } else if remove {
         output::line(&format!("{files} files are as recorded; removed {n_removed} damaged entries"));
     } else {

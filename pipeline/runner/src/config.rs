@@ -193,8 +193,13 @@ impl Config {
         outline.privacy.check(&source)?;
         let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
-        if !is_name(&name) {
-            return Err(source.at("name", &format!("name `{name}` must consist of letters, digits, `-`, `_` and `.`")));
+        // A file may be called by the name, something before it and an ending.
+        if !is_name(&name) || name.len() > 200 {
+            let problem = format!(
+                "name `{name}` must consist of at most 200 letters, digits, `-`, `_` and `.`, and not begin with `.`; without \
+                 `name = \"...\"` it is that of the file"
+            );
+            return Err(source.at("name", &problem));
         }
         Ok(Self {
             name,

@@ -1,11 +1,38 @@
 //! The only place that prints.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
 
-/// A line of results on standard output. A reader that went away (`| head`) is no error.
+/// The first error of standard output.
+static FAILURE: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// A line of results on standard output.
 pub fn line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", plain(text));
+    write_line(&plain(text));
+}
+
+/// Lines for a program on standard output, such as JSON. They are written as they are where no terminal reads them.
+pub fn data(text: &str) {
+    if io::stdout().is_terminal() { line(text) } else { write_line(text) }
+}
+
+fn write_line(text: &str) {
+    if let Err(error) = writeln!(io::stdout(), "{text}") {
+        FAILURE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
+    }
+}
+
+/// Whether all results were written. A reader that went away (`| head`) is no error.
+///
+/// # Errors
+/// When something could not be written, for example because a disk is full.
+pub fn finish() -> io::Result<()> {
+    let failure = FAILURE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    match failure.map_or_else(|| io::stdout().flush(), Err) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// A line about the run on standard error.

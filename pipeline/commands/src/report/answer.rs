@@ -11,7 +11,7 @@ use serde::Serialize;
 use veilgraph_evaluate::metric;
 
 use super::figure::Figure;
-use crate::comparison::{are_about_the_same_data, reference};
+use crate::comparison::{Rival, are_about_the_same_data, reference};
 use crate::protected::{Protected, Standing};
 use crate::summary::Row;
 use method::{Method, methods};
@@ -70,8 +70,8 @@ pub(super) fn answers(rows: &[Row]) -> Vec<(Answer, Figure)> {
 }
 
 /// How differences were judged.
-const PAIRED: &str =
-    " Differences are paired over trials; their tests are corrected over all budgets and methods (Holm).";
+const PAIRED: &str = " Differences are paired over trials; their tests are corrected over all budgets and methods (Holm), and those of what is worse \
+     than the best floor also over all floors (Bonferroni).";
 /// Methods that get a sentence of their own.
 const SENTENCES: usize = 3;
 
@@ -120,6 +120,10 @@ impl Asked<'_> {
     }
 
     fn reference(&self, row: &Row, wanted: Standing) -> Option<&Row> {
+        self.rival(row, wanted).map(|rival| rival.row)
+    }
+
+    fn rival(&self, row: &Row, wanted: Standing) -> Option<Rival<'_>> {
         reference(self.protected, &self.rows, row, wanted, &metric::ACCURACY)
     }
 }

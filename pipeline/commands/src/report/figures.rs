@@ -260,11 +260,11 @@ impl<'a> Part<'a> {
         let named = |row: &Row| format!("epsilon {} {}", row.cell.epsilon, told_apart(row)).trim_end().to_owned();
         let mut lines = self.lines(&rows, &drawn, &|row| n_nodes(row).unwrap_or(f64::NAN), &named);
         for line in &mut lines {
-            line.name = format!(
-                "{} (slope {:.2})",
-                line.name,
-                log_log_slope(line.points.iter().map(|point| (point.x, point.mean)))
-            );
+            let slope = log_log_slope(line.points.iter().map(|point| (point.x, point.mean)));
+            // One point has no slope, and neither has an error of zero.
+            if slope.is_finite() {
+                line.name = format!("{} (slope {slope:.2})", line.name);
+            }
         }
         let title = "Mean absolute error by number of nodes (corollary 4.6)".to_owned();
         Figure { name: "nodes".to_owned(), title, x, y, x_above: None, lines }

@@ -98,7 +98,7 @@ pub(super) fn print(store: &Store, wanted: &Path, format: ShowFormat) -> anyhow:
     })??;
     let lineage = Lineage::of(store, entry)?;
     match format {
-        ShowFormat::Json => output::line(&serde_json::to_string_pretty(&lineage)?),
+        ShowFormat::Json => output::data(&serde_json::to_string_pretty(&lineage)?),
         ShowFormat::Table => lineage.lines().iter().for_each(|line| output::line(line)),
         ShowFormat::Csv => bail!("--format csv is for rows; a lineage is printed for people, or with --format json"),
     }

@@ -11,11 +11,11 @@ use crate::cli::ShowFormat;
 pub(super) fn print(frame: &DataFrame, format: ShowFormat) -> anyhow::Result<()> {
     match format {
         ShowFormat::Table => table(frame)?,
-        ShowFormat::Csv => output::line(csv(frame)?.trim_end()),
+        ShowFormat::Csv => output::data(csv(frame)?.trim_end()),
         ShowFormat::Json => {
             for row in 0..frame.height() {
                 let object: Map<String, Value> = cells(frame, row)?.into_iter().collect();
-                output::line(&serde_json::to_string(&object)?);
+                output::data(&serde_json::to_string(&object)?);
             }
         }
     }

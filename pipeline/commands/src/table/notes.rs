@@ -108,7 +108,7 @@ impl PivotTable {
         {
             notes.push(format!(
                 "+ better, − worse, ≈ not separable from {against}: paired t-tests over shared trials at {} %, Holm's correction \
-                 over the table.",
+                 over the table; “worse” than the best of several also over these.",
                 100.0 * ALPHA
             ));
         }
@@ -154,7 +154,7 @@ impl PivotCell {
         let number = |value: f64| table.metric.written(value);
         let difference = compared.difference;
         let against = table.against.as_deref().unwrap_or_default();
-        let p = compared.corrected.map_or(String::new(), |p| format!(", p = {p:.2e} after Holm's correction"));
+        let p = compared.corrected.map_or(String::new(), |p| format!(", p = {p:.2e} after correction"));
         format!(
             "{} than {against}: difference {} ± {} over {} shared trials{p}",
             compared.verdict.words(),

@@ -1,14 +1,13 @@
 //! Scores with methods as rows and budgets as columns.
 
-use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_runner::config::ConfigError;
 use veilgraph_statistics::Summary;
 
 use super::axis::ColumnAxis;
+use super::beside::Beside;
 use super::method::method_headings;
-
-use crate::comparison::{Compared, Verdict, are_about_the_same_data, best, compare, reference};
+use crate::comparison::{Compared, Rival, Verdict, compare, reference};
 use crate::partial::Lack;
 use crate::protected::{Protected, Standing};
 use crate::summary::Row;
@@ -109,8 +108,12 @@ fn pivot(
 ) -> Result<PivotTable, ConfigError> {
     let protected = Protected::of(rows);
     let headings = method_headings(rows, axis);
-    let references: Vec<Option<&Row>> =
-        rows.iter().map(|row| other(protected, rows, row, metric, against, axis)).collect();
+    let beside = Beside { protected, rows, metric, axis };
+    let references = rows.iter().map(|row| match against {
+        Against::Floor => reference(protected, rows, row, Standing::Floor, metric),
+        Against::Named(name) => beside.named(row, name),
+    });
+    let references: Vec<Option<Rival>> = references.collect();
     if let Against::Named(name) = against
         && references.iter().all(Option::is_none)
     {
@@ -120,11 +123,11 @@ fn pivot(
     }
     // Floors and ceilings are read, not judged.
     let is_judged = |row: &Row| protected.standing(&row.cell) == Standing::Private;
-    let pairs: Vec<(&Row, Option<&Row>)> =
-        rows.iter().zip(&references).map(|(row, other)| (*row, other.filter(|_| is_judged(row)))).collect();
+    let pairs: Vec<(&Row, Option<Rival>)> =
+        rows.iter().zip(&references).map(|(row, rival)| (*row, rival.filter(|_| is_judged(row)))).collect();
     let compared = compare(&pairs, metric);
-    let best_of_column: Vec<(&Row, Option<&Row>)> =
-        rows.iter().map(|row| (*row, best_beside(protected, rows, row, metric, axis))).collect();
+    let best_of_column: Vec<(&Row, Option<Rival>)> =
+        rows.iter().map(|row| (*row, beside.best(row).map(Rival::from))).collect();
     let to_best = compare(&best_of_column, metric);
     let columns = columns_of(rows, axis);
     let mut lines: Vec<PivotLine> = Vec::new();
@@ -138,7 +141,7 @@ fn pivot(
             }
             continue;
         };
-        let is_best = best_of_column[place].1.is_some_and(|best| std::ptr::eq(best, *row));
+        let is_best = best_of_column[place].1.is_some_and(|best| std::ptr::eq(best.row, *row));
         let is_inseparable = to_best[place].is_some_and(|compared| compared.verdict == Verdict::NotSeparable);
         let cell = PivotCell {
             summary,
@@ -148,7 +151,7 @@ fn pivot(
             epsilon_edge: row.cell.epsilon_edge,
             test_nodes: row.summary(metric::TEST_NODES.name).map(|summary| summary.mean),
             scores: row.values(metric.name),
-            differences: pairs[place].1.map_or(Vec::new(), |other| row.differences(other, metric.name)),
+            differences: pairs[place].1.map_or(Vec::new(), |rival| row.differences(rival.row, metric.name)),
         };
         line_of(&mut lines, method, standing, (at, columns.len())).cells[at] = Some(cell);
     }
@@ -208,67 +211,4 @@ fn line_of(
         lines[place].standing = Standing::Private;
     }
     &mut lines[place]
-}
-
-/// What a row is compared with.
-fn other<'a>(
-    protected: Protected,
-    rows: &[&'a Row],
-    row: &Row,
-    metric: &Metric,
-    against: Against,
-    axis: &ColumnAxis,
-) -> Option<&'a Row> {
-    let Against::Named(name) = against else {
-        return reference(protected, rows, row, Standing::Floor, metric);
-    };
-    let is_called = |cell: &Cell| [&cell.alternative, &cell.mechanism, &cell.model].contains(&&name.to_owned());
-    let named: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|other| is_called(&other.cell) && protects_the_rest_alike(protected, &other.cell, &row.cell))
-        .collect();
-    let here = |other: &&Row| axis.value(&other.cell) == axis.value(&row.cell);
-    let is_like = |other: &&Row| {
-        let is_one = other.cell.variant == row.cell.variant && other.cell.model == row.cell.model;
-        is_one && other.cell.choices == row.cell.choices
-    };
-    // The one that differs in nothing else, else the best of that name; without a budget of its own where it has none.
-    let at: Vec<&Row> =
-        named.iter().copied().filter(here).filter(|other| is_at_one_budget(protected, other, row, axis)).collect();
-    let level = || named.iter().copied().filter(|other| protected.standing(&other.cell) != Standing::Private);
-    let like = at.iter().copied().find(is_like);
-    like.or_else(|| best(at.into_iter(), metric)).or_else(|| best(level(), metric))
-}
-
-/// The best row of the row's column among those that are private at the same cost, where the row is one of them.
-fn best_beside<'a>(
-    protected: Protected,
-    rows: &[&'a Row],
-    row: &Row,
-    metric: &Metric,
-    axis: &ColumnAxis,
-) -> Option<&'a Row> {
-    let is_private = |cell: &Cell| protected.standing(cell) == Standing::Private;
-    if !is_private(&row.cell) {
-        return None;
-    }
-    let here = rows.iter().copied().filter(|other| {
-        is_private(&other.cell)
-            && axis.value(&other.cell) == axis.value(&row.cell)
-            && is_at_one_budget(protected, other, row, axis)
-            && protects_the_rest_alike(protected, &other.cell, &row.cell)
-    });
-    best(here, metric)
-}
-
-/// Whether both are about the same data and cost the same of everything but what the budget protects.
-fn protects_the_rest_alike(protected: Protected, a: &Cell, b: &Cell) -> bool {
-    let rest = protected == Protected::Model || protected.may_stand_beside(a, b, Standing::Ceiling);
-    rest && are_about_the_same_data(a, b)
-}
-
-/// Whether both spend the same, where the columns are something else than the budget.
-fn is_at_one_budget(protected: Protected, a: &Row, b: &Row, axis: &ColumnAxis) -> bool {
-    axis.is(protected.field()) || protected.budget(&a.cell) == protected.budget(&b.cell)
 }

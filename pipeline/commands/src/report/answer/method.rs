@@ -6,7 +6,7 @@ use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::{self, Metric};
 
 use super::Asked;
-use crate::comparison::{Compared, best, compare};
+use crate::comparison::{Compared, Rival, best, compare};
 use crate::protected::{Protected, Standing};
 use crate::summary::Row;
 
@@ -75,8 +75,8 @@ pub(super) fn methods<'a>(asked: &Asked<'a>) -> Vec<Method<'a>> {
             chosen.extend(best(here.into_iter(), metric).map(|row| (method, row)));
         }
     }
-    let pairs: Vec<(&Row, Option<&Row>)> =
-        chosen.iter().map(|(_, row)| (*row, asked.reference(row, Standing::Floor))).collect();
+    let pairs: Vec<(&Row, Option<Rival>)> =
+        chosen.iter().map(|(_, row)| (*row, asked.rival(row, Standing::Floor))).collect();
     let compared = compare(&pairs, &metric::ACCURACY);
     let named = names.into_iter().zip(by_validation);
     let mut methods: Vec<Method> = named
