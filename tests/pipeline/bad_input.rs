@@ -740,7 +740,7 @@ fn results_that_cannot_be_written_are_an_error() {
 #[test]
 fn names_that_are_too_long_for_a_file_are_refused_before_anything_runs() {
     let name = format!("name = \"{}\"", "x".repeat(260));
-    let lab = Lab::with("config.toml", &crate::support::TINY.replace("name = \"tiny\"", &name));
+    let lab = Lab::with("config.toml", crate::support::TINY.replace("name = \"tiny\"", &name));
     let answer = lab.call(&["run", "config.toml"]);
     assert!(answer.status == 2 && answer.err.contains("at most 200 letters") && !lab.has_entries(), "{}", answer.err);
 }

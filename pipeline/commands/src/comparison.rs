@@ -180,6 +180,6 @@ mod tests {
         let (low, high) = (row([0.1; 5]), row([0.2; 5]));
         let without = Row { scores: BTreeMap::new(), ..row([0.0; 5]) };
         let best = Rival::best([&low, &without, &high].into_iter(), &ACCURACY).expect("two are scored");
-        assert!(std::ptr::eq(best.row, &high) && best.best_of == 2, "{}", best.best_of);
+        assert!(std::ptr::eq(best.row, std::ptr::from_ref(&high)) && best.best_of == 2, "{}", best.best_of);
     }
 }

@@ -101,9 +101,9 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
         wanted.join(", ")
     );
     if as_json {
-        output::data(&serde_json::to_string_pretty(&rows)?)
+        output::data(&serde_json::to_string_pretty(&rows)?);
     } else {
-        output::line(&table.to_string())
+        output::line(&table.to_string());
     }
     Ok(())
 }
