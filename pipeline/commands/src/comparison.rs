@@ -120,20 +120,19 @@ pub(crate) struct Compared {
 /// accident. What is better than the best needs no such correction, because the accident is against it.
 pub(crate) fn compare(pairs: &[(&Row, Option<Rival>)], metric: &Metric) -> Vec<Option<Compared>> {
     let is_better = |difference: &Difference| goodness(metric, difference.mean).is_some_and(|gain| gain > 0.0);
-    let differences: Vec<Option<(Difference, usize)>> = pairs
-        .iter()
-        .map(|(row, rival)| {
-            let rival = rival.filter(|rival| !std::ptr::eq(rival.row, *row))?;
-            Some((row.difference(rival.row, metric.name)?, rival.best_of))
-        })
-        .collect();
+    let difference = |(row, rival): &(&Row, Option<Rival>)| {
+        let rival = rival.filter(|rival| !std::ptr::eq(rival.row, *row))?;
+        row.difference(rival.row, metric.name)
+    };
+    let differences: Vec<Option<Difference>> = pairs.iter().map(difference).collect();
     let mut p_values = Vec::new();
-    for (difference, best_of) in differences.iter().flatten() {
-        let picked_from = if is_better(difference) { 1 } else { *best_of };
+    for (difference, (_, rival)) in differences.iter().zip(pairs) {
+        let (Some(difference), Some(rival)) = (difference, rival) else { continue };
+        let picked_from = if is_better(difference) { 1 } else { rival.best_of };
         p_values.extend(difference.p_value.map(|p| (p * picked_from as f64).min(1.0)));
     }
     let mut corrected = holm(&p_values).into_iter();
-    let mut place = |(difference, _): (Difference, usize)| {
+    let mut place = |difference: Difference| {
         let corrected = difference.p_value.and_then(|_| corrected.next());
         let verdict = match corrected {
             None => Verdict::OneTrial,

@@ -73,7 +73,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.elapsed() >= TELL_EVERY {
             *told = Instant::now();
-            output::line(&json!({"key": key, "done": done, "total": total}).to_string());
+            output::data(&json!({"key": key, "done": done, "total": total}).to_string());
         }
     };
     let performance = Performance {
@@ -113,5 +113,5 @@ fn is_made(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<bo
 fn tell(key: &str, status: &str, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let told: Value = json!({"key": key, "status": status, "seconds": seconds, "host": host()});
-    output::line(&told.to_string());
+    output::data(&told.to_string());
 }

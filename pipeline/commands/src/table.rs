@@ -50,7 +50,7 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
         TableFormat::Typst => typst::written(&tables),
         TableFormat::Csv => csv::written(&tables)?,
     };
-    output::line(text.trim_end());
+    output::data(text.trim_end());
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn watch(store: &Store, once: bool, as_json: bool) -> anyhow::Result<
         let lines: Vec<String> =
             if as_json { vec![serde_json::to_string(&states)?] } else { states.iter().map(in_words).collect() };
         for line in lines.iter().filter(|line| !said.contains(line)) {
-            output::line(line);
+            if as_json { output::data(line) } else { output::line(line) }
         }
         if once {
             return Ok(());

@@ -70,8 +70,8 @@ pub(super) fn answers(rows: &[Row]) -> Vec<(Answer, Figure)> {
 }
 
 /// How differences were judged.
-const PAIRED: &str = " Differences are paired over trials; their tests are corrected over all budgets and methods (Holm), and those of what is worse \
-     than the best floor also over all floors (Bonferroni).";
+const PAIRED: &str = " Differences are paired over trials; their tests are corrected over all budgets and methods (Holm), and \
+     those of what is worse than the best floor also over all floors (Bonferroni).";
 /// Methods that get a sentence of their own.
 const SENTENCES: usize = 3;
 
