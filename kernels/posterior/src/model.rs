@@ -7,7 +7,7 @@ use crate::evidence::{Known, LinkEvidence};
 use crate::kernel_sum::{DistinctParameters, least_and_largest};
 use crate::logistic_kernel::LogisticKernel;
 
-/// Holds the parameters of every node and of every bin of similarity, and the budget that the bits were sent with.
+/// Holds the parameters of every node and of every bin of similarity, and the budget that the reports were sent with.
 ///
 /// # Shapes
 /// `degrees` and `beta`: `[n]`; `bin_logits`: `[n_bins]`.
@@ -19,6 +19,8 @@ pub struct LinkModel {
     pub beta: Vec<f64>,
     /// Each bit was sent with this budget in nats; it is 0 when no bits were sent.
     pub epsilon_links: f64,
+    /// Each degree was sent with this budget in nats; it is 0 when no degrees were sent.
+    pub epsilon_degree: f64,
     /// A pair's bin adds these log odds to those of a pair in bin 0; the first entry is that of bin 1.
     pub bin_logits: Vec<f64>,
     /// The fit misses its condition at no node by more than this share of the node's degree. Without a penalty the
@@ -229,6 +231,7 @@ impl Artifact for LinkModel {
         let bin_logits: Vec<String> = self.bin_logits.iter().map(ToString::to_string).collect();
         let facts = Facts::default()
             .with("epsilon_links", self.epsilon_links)
+            .with("epsilon_degree", self.epsilon_degree)
             .with("bin_logits", bin_logits.join(" "))
             .with("residual", self.residual)
             .with("iterations", self.iterations);
@@ -268,8 +271,8 @@ impl Artifact for LinkModel {
             _ => Err(Invalid(format!("the log odds {logit} of a bin are not a finite number"))),
         });
         let bin_logits = bin_logits.collect::<Result<_, _>>()?;
-        let (epsilon_links, residual, iterations) =
-            (facts.get("epsilon_links")?, facts.get("residual")?, facts.get("iterations")?);
+        let (epsilon_links, epsilon_degree) = (facts.get("epsilon_links")?, facts.get("epsilon_degree")?);
+        let (residual, iterations) = (facts.get("residual")?, facts.get("iterations")?);
         let told = |name: &str| if facts.0.contains_key(name) { facts.get::<f64>(name).map(Some) } else { Ok(None) };
         let [ridge, fallback_ridge, centred_ridge, bin_change, homophily] =
             [told(RIDGE)?, told(FALLBACK_RIDGE)?, told(CENTRED_RIDGE)?, told(BIN_CHANGE)?, told(HOMOPHILY)?];
@@ -278,6 +281,7 @@ impl Artifact for LinkModel {
             degrees,
             beta,
             epsilon_links,
+            epsilon_degree,
             bin_logits,
             residual,
             iterations,

@@ -21,7 +21,7 @@ use crate::systems::evidence::Evidence;
 use crate::task::Task;
 pub use answer::{Answer, Question, plain};
 pub(crate) use knowledge::StatedKnowledge;
-pub use knowledge::{Given, Knowledge, USUAL_SPREAD};
+pub use knowledge::{Given, Knowledge, SeenBefore, USUAL_SPREAD};
 pub use range::Range;
 pub use words::{between, bounded, in_nats, nats, percent, percents, sentence, verdict};
 

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use veilgraph_contract::Progress;
 use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+use veilgraph_privacy::Budget;
 
 use crate::beta_model::{Fitted, fit, fit_posterior, with_smallest_ridge};
 use crate::bin_odds::{BinOddsModel, FitInputs, LearnedOdds, learn_bin_odds};
@@ -29,7 +30,7 @@ pub(crate) fn believe(
     used: &UsedDegrees,
     mut evidence: LinkEvidence,
     bins: Bins,
-    epsilon_links: f64,
+    budget: Budget,
     one_sided: &[u32],
     params: &Params,
     progress: &Progress,
@@ -47,7 +48,7 @@ pub(crate) fn believe(
     let centred_ridge = params.centred_ridge.unwrap_or_else(|| centred_ridge(used.squared_variation));
     let (prior, ridge) =
         with_smallest_ridge(params.ridge, may_grow, |ridge| fit(degrees, params.solver, ridge, progress))?;
-    let inputs = FitInputs { degrees, epsilon_links, one_sided, ridge };
+    let inputs = FitInputs { degrees, epsilon_links: budget.links, one_sided, ridge };
     let matched = |goal| Matching { degrees: &used.degrees, centred_ridge, goal };
     let (homophily, latent_blocks) = match &bins {
         Bins::Learned => (None, None),
@@ -62,7 +63,8 @@ pub(crate) fn believe(
         LinkModel {
             degrees: degrees.clone(),
             beta,
-            epsilon_links,
+            epsilon_links: budget.links,
+            epsilon_degree: budget.degree,
             bin_logits,
             residual,
             iterations,
@@ -76,7 +78,7 @@ pub(crate) fn believe(
     };
     let mut start =
         Belief { posterior: prior.clone(), prior, bin_logits: Vec::new(), bin_change: 0.0, ridge, may_grow };
-    let finds_triangles = params.finds_triangles(epsilon_links);
+    let finds_triangles = params.finds_triangles(budget.links);
     let (bins, scores) = match bins {
         Bins::Learned => (BinOddsModel::free(evidence.similar().n_bins()), None),
         Bins::Scored(given) => {

@@ -385,9 +385,16 @@ fn log_odds_of_a_bin_are_learned_from_the_reports() {
         let evidence = LinkEvidence::from_rows(rows).expect("valid").with_similar(similar).expect("same size");
         let degrees: Vec<f64> = degrees.into_iter().map(|degree: f64| degree.max(0.5)).collect();
         let params = Params { prior: Prior::BetaModelFeatures, match_degrees: true, ..params() };
-        let (model, _) =
-            belief::believe(&used(&degrees), evidence, Bins::Learned, epsilon, &[], &params, &Progress::none())
-                .expect("a fit exists");
+        let (model, _) = belief::believe(
+            &used(&degrees),
+            evidence,
+            Bins::Learned,
+            Budget { links: epsilon, degree: 0.0 },
+            &[],
+            &params,
+            &Progress::none(),
+        )
+        .expect("a fit exists");
         let truth = libm::log(0.13 / 0.87) - libm::log((0.13 / 26.0) / (1.0 - 0.13 / 26.0));
         assert!((model.bin_logits[0] - truth).abs() < 0.35, "epsilon {epsilon}: {:?} for {truth}", model.bin_logits);
     }
@@ -402,9 +409,16 @@ fn common_neighbours_are_those_of_a_dense_product() {
     let similar = (0..n as u32).map(|i| (i + 1..n as u32).step_by(31).map(|j| (j, 1 + (j % 2) as u8)).collect());
     let evidence = evidence.with_similar(SimilarPairs::from_rows(2, similar).expect("valid")).expect("same size");
     let params = Params { match_degrees: true, ..params() };
-    let (model, evidence) =
-        belief::believe(&used(&degrees), evidence, Bins::Learned, 3.0, &[], &params, &Progress::none())
-            .expect("a fit exists");
+    let (model, evidence) = belief::believe(
+        &used(&degrees),
+        evidence,
+        Bins::Learned,
+        Budget { links: 3.0, degree: 0.0 },
+        &[],
+        &params,
+        &Progress::none(),
+    )
+    .expect("a fit exists");
     let posterior = Posterior::new(&model, evidence).expect("same size");
     let mut links = vec![0.0; n * n];
     for (i, j, probability) in posterior.most_likely(3.0) {

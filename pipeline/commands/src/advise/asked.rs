@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use veilgraph_exposure::Signal;
-use veilgraph_runner::belief::{Given, Knowledge, Range, USUAL_SPREAD};
+use veilgraph_runner::belief::{Given, Knowledge, Range, SeenBefore, USUAL_SPREAD};
 use veilgraph_runner::config::ConfigError;
 use veilgraph_runner::nearest::did_you_mean;
 
@@ -25,9 +24,9 @@ pub(super) fn asked(arguments: &AdviseArguments, released: Option<Released>) -> 
         sources: sources(&arguments.sources)?,
     };
     check_sources(&given)?;
-    let mut seen_before = Signal::default();
-    if let Some(Released { name, nodes, mean_degree, spread, signal }) = released {
-        seen_before = signal;
+    let mut seen_before = SeenBefore::default();
+    if let Some(Released { name, nodes, mean_degree, spread, reports }) = released {
+        seen_before = reports;
         given.nodes = nodes;
         given.sources.insert("nodes".to_owned(), format!("as in {name}"));
         if given.mean_degree.is_none() {

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use polars::prelude::LazyFrame;
 use veilgraph_exposure::{Law, Observation, Signal};
+use veilgraph_runner::belief::SeenBefore;
 use veilgraph_store::{Store, metadata_of};
 
 use crate::scan::scan_parquet;
@@ -20,8 +21,8 @@ pub(super) struct Released {
     pub mean_degree: f64,
     /// Their standard deviation over their mean.
     pub spread: f64,
-    /// The noisy bits of that release, which the server has.
-    pub signal: Signal,
+    /// The reports of that release, which the server has.
+    pub reports: SeenBefore,
 }
 
 impl Released {
@@ -44,11 +45,21 @@ impl Released {
             degrees.iter().map(|degree| (degree - mean_degree) * (degree - mean_degree)).sum::<f64>() / nodes;
         let spread = variance.sqrt() / mean_degree;
         let metadata = metadata_of(&path).with_context(|| format!("{name}: its facts cannot be read"))?;
-        let epsilon = metadata.get("epsilon_links").and_then(|text| text.parse::<f64>().ok());
-        let epsilon = epsilon.with_context(|| format!("{name}: it does not say what its bits cost"))?;
-        let look = Observation { law: Law::RandomizedResponse, epsilon };
-        let pair = vec![look; if epsilon > 0.0 { 2 } else { 0 }];
-        let signal = Signal { pair, ..Signal::default() };
-        Ok(Self { nodes: degrees.len() as u64, mean_degree, spread, signal, name })
+        let budget_of = |fact: &str| {
+            let budget = metadata.get(fact).and_then(|text| text.parse::<f64>().ok());
+            budget.with_context(|| {
+                format!("{name}: the fact `{fact}` is missing, so what its reports cost is unknown; estimate it again")
+            })
+        };
+        let (epsilon_links, epsilon_degree) = (budget_of("epsilon_links")?, budget_of("epsilon_degree")?);
+        // Both nodes of a pair sent a bit about it, and the pair counts in the degrees of both.
+        let look = Observation { law: Law::RandomizedResponse, epsilon: epsilon_links };
+        let pair = if epsilon_links > 0.0 { vec![look; 2] } else { Vec::new() };
+        let sent_degrees = if epsilon_degree > 0.0 { vec![epsilon_degree] } else { Vec::new() };
+        let reports = SeenBefore {
+            signal: Signal { pair, degrees: sent_degrees, knows_degrees: false },
+            per_link: 2.0 * (epsilon_links + epsilon_degree),
+        };
+        Ok(Self { nodes: degrees.len() as u64, mean_degree, spread, reports, name })
     }
 }

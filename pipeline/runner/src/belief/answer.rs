@@ -73,14 +73,14 @@ impl Answer {
     pub fn of(question: Question, knowledge: &Knowledge, models: &[DegreeModel], at_most_belief: f64) -> Self {
         let asked = question.seen.as_ref().map(|seen| seen.signal.clone()).unwrap_or_default();
         // What was released before is seen too.
-        let signal = asked.beside(&knowledge.seen_before);
+        let signal = asked.beside(&knowledge.seen_before.signal);
         let exposures: Vec<Exposure> = models.iter().map(|model| exposure(model, &signal)).collect();
         let over = |of: fn(&Exposure) -> f64| Range::over(exposures.iter().map(of));
         let twice = signal.beside(&asked);
         let base = knowledge.base_rate();
         let believed = |nats: f64| Range { low: belief_after(base.low, nats), high: belief_after(base.high, nats) };
         let nats_of = |signal: &Signal| signal.pair.iter().map(|look| look.epsilon).sum::<f64>();
-        let per_link = question.seen.as_ref().map_or(0.0, |seen| seen.per_link) + nats_of(&knowledge.seen_before);
+        let per_link = question.seen.as_ref().map_or(0.0, |seen| seen.per_link) + knowledge.seen_before.per_link;
         let (found, found_of_hubs) = (over(|exposed| exposed.found), over(|exposed| exposed.found_of_hubs));
         let hubs_after = over(|exposed| exposed.hubs_after);
         let is_bound = question.seen.as_ref().is_some_and(|seen| seen.is_bound);

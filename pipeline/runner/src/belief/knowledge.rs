@@ -32,6 +32,15 @@ pub struct Known {
     pub source: String,
 }
 
+/// Reports of an earlier release, with noise of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeenBefore {
+    /// What they show of a pair and of degrees.
+    pub signal: Signal,
+    /// Nats that all of them together cost an undirected link.
+    pub per_link: f64,
+}
+
 /// Everything that the advice rests on.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
@@ -51,7 +60,7 @@ pub struct Knowledge {
     /// Accuracy of a network that reads features alone, as a share.
     pub features_accuracy: Option<Known>,
     /// What the server saw before.
-    pub seen_before: Signal,
+    pub seen_before: SeenBefore,
 }
 
 /// What somebody says about a graph.
@@ -137,7 +146,7 @@ impl Knowledge {
             source_of_classes: stated("classes"),
             homophily: (given.classes.is_some() || given.homophily.is_some()).then(homophily),
             features_accuracy,
-            seen_before: Signal::default(),
+            seen_before: SeenBefore::default(),
         };
         knowledge.check()?;
         Ok(knowledge)
