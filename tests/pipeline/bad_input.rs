@@ -116,7 +116,7 @@ fn config_cases<'a>() -> Vec<Case<'a>> {
         case("an unknown format", &synthetic("[ingest]\nformat = \"graphml\""), vec!["c.toml:4", "planetoid"]),
         case("an unknown normalization", &synthetic("[ingest]\nnormalize = \"colum\""), vec!["c.toml:4", "row"]),
         case("a format without its fields", &synthetic("[ingest]\nformat = \"npz\""), vec!["archive"]),
-        case("no trials", &format!("trials = 0\n{}", synthetic("")), vec!["c.toml:1", "at least 1"]),
+        case("no trials", &format!("trials = 0\n{}", synthetic("")), vec!["c.toml:1", "not between 1"]),
         case("a negative seed", &format!("seed = -1\n{}", synthetic("")), vec!["c.toml:1", "seed"]),
         case("a name that is a path", &format!("name = \"../x\"\n{}", synthetic("")), vec!["c.toml:1", "letters"]),
         case("a learning rate of zero", &synthetic("[train]\nlearning_rate = 0"), vec!["learning_rate", "positive"]),
@@ -264,7 +264,7 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
             "random features without a column",
             format!("{free}[estimate.features]\nsubstitute = \"random\"\ndimension = 0\n{rr}"),
             2,
-            vec!["dimension must be at least 1"],
+            vec!["dimension must lie between 1"],
         ),
         attack("an influence of averaged features", "linkteller", vec!["`linkteller`", "single nodes", "hops = 0"]),
         attack("neighbourhoods with averaged features", "inductive", vec!["`inductive`", "single nodes", "hops = 0"]),
@@ -295,7 +295,7 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
 
 fn synthetic_cases<'a>() -> Vec<Case<'a>> {
     let case = |what, field: &str, words: Vec<&'a str>| {
-        (what, synthetic(&format!("[ingest.synthetic]\n{field}")), vec![], 1, words)
+        (what, synthetic(&format!("[ingest.synthetic]\n{field}")), vec![], 2, words)
     };
     vec![
         case("two nodes", "nodes = 2", vec!["[ingest.synthetic]", "nodes", "2"]),
@@ -304,6 +304,22 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
         case("a steep power law", "exponent = 2", vec!["exponent", "above 2"]),
         case("more homophily than links", "homophily = 1.5", vec!["homophily", "[0, 1]"]),
         case("more words than there are", "words = 2000", vec!["words", "half the features"]),
+        case("more words than numbers of 32 bits", "features = 100000000000", vec!["features", "4294967295"]),
+        (
+            "a graph of no machine",
+            synthetic("[ingest.synthetic]\nnodes = 4294967295"),
+            vec![],
+            1,
+            vec!["nodes", "--memory-limit"],
+        ),
+        (
+            "more trials than can be planned",
+            format!("trials = 4294967295\n{}", synthetic("")),
+            vec![],
+            2,
+            vec!["trials", "100000"],
+        ),
+        ("a network of no machine", synthetic("[train]\nlayers = 100000000000"), vec![], 2, vec!["layers", "1000"]),
         ("a share above one", synthetic("[similarity]\nshare = 1.5"), vec![], 2, vec!["share", "(0, 1]"]),
         ("no pair at all", synthetic("[similarity]\nmost_pairs = 0"), vec![], 2, vec!["most_pairs", "at least 1"]),
         ("a ridge below zero", synthetic("[estimate]\nridge = -1"), vec![], 2, vec!["ridge", "at least 0"]),
@@ -318,14 +334,14 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
             "shares above one",
             synthetic("[ingest]\nsplit = { train = 0.8, validation = 0.3, test = 0.3 }"),
             vec![],
-            1,
+            2,
             vec!["split", "more than 1"],
         ),
         (
             "a negative share",
             synthetic("[ingest]\nsplit = { train = -0.5, validation = 0.5, test = 0.5 }"),
             vec![],
-            1,
+            2,
             vec!["-0.5"],
         ),
         (

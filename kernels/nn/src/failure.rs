@@ -7,7 +7,7 @@ use veilgraph_graph::Construction;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// A loss was no finite number; in which epoch.
-    #[error("the loss was not a finite number in epoch {0}; lower the learning rate")]
+    #[error("the loss was not a finite number in epoch {0}; lower the learning rate or the weight decay")]
     Diverged(usize),
     /// Attention over all pairs would not fit into memory; number of pairs, and the most that are taken.
     #[error(
@@ -72,6 +72,9 @@ pub enum Failure {
     /// Parameters are not those of the network; how many there are, and how many it has.
     #[error("the file holds {0} parameters, not the {1} of its network in name and shape; train the model again")]
     Parameters(usize, usize),
+    /// A parameter holds something else than finite numbers.
+    #[error("the parameter `{0}` holds a value that is no finite number; train the model again")]
+    NoNumber(String),
     /// Models would take more memory than the run may use.
     #[error(
         "a network has {n_parameters} parameters and keeps {n_values} other numbers on the host while it trains; {n_models} of them take \

@@ -89,13 +89,15 @@ impl SavedModel {
         }
     }
 
-    /// Whether the parameters have the names and shapes `expected`.
+    /// Whether the parameters have the names and shapes `expected`, and are numbers.
     fn check(&self, expected: &[(String, [usize; 2])]) -> Result<(), Failure> {
         let found = self.parameters.iter().map(|parameter| (&parameter.name, &parameter.shape));
-        if found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
-            Ok(())
-        } else {
-            Err(Failure::Parameters(self.parameters.len(), expected.len()))
+        if !found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
+            return Err(Failure::Parameters(self.parameters.len(), expected.len()));
+        }
+        match self.parameters.iter().find(|parameter| !parameter.values.iter().all(|value| value.is_finite())) {
+            Some(parameter) => Err(Failure::NoNumber(parameter.name.clone())),
+            None => Ok(()),
         }
     }
 }

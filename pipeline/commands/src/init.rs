@@ -3,6 +3,7 @@
 mod guess;
 mod text;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use anyhow::{Context, ensure};
 use veilgraph_contract::{Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::Split;
 use veilgraph_ingest::{Ingest, Params};
-use veilgraph_runner::config::{ConfigError, read_value};
+use veilgraph_runner::config::{ConfigError, NAME_RULE, is_name, read_value};
 use veilgraph_runner::output;
 
 use super::plan::print_cost;
@@ -33,6 +34,11 @@ struct Found {
 pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let to = &arguments.to;
     ensure!(!to.exists(), "{}: exists already; name another file with --to", to.display());
+    ensure!(
+        to.file_stem().and_then(OsStr::to_str).is_some_and(is_name),
+        "{}: an experiment takes its name from the file of its config, without the ending; {NAME_RULE}",
+        to.display()
+    );
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "{}: there is no such folder; make it first", folder.display());
     let source = guess::source(arguments)?;

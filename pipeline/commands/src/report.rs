@@ -20,7 +20,7 @@ use std::path::Path;
 use anyhow::Context;
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
-use veilgraph_runner::config::{Config, ConfigError, is_name};
+use veilgraph_runner::config::{Config, ConfigError, NAME_RULE, is_name};
 use veilgraph_runner::output;
 use veilgraph_runner::plan::rounded;
 use veilgraph_runner::progress::Display;
@@ -56,7 +56,7 @@ pub(crate) fn report(
     let given = name;
     let name = name.unwrap_or(&experiments[0].0.name);
     if !is_name(name) {
-        let problem = format!("--name `{name}`: a name consists of letters, digits, `-`, `_` and `.`, and is no path");
+        let problem = format!("--name `{name}`: {NAME_RULE}");
         return Err(ConfigError(problem).into());
     }
     // Scores were computed from the truth: they are the auditor's.

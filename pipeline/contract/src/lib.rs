@@ -5,6 +5,7 @@
 mod artifact;
 mod by_blocks;
 mod inputs;
+mod memory;
 mod random;
 mod release;
 mod side;
@@ -13,7 +14,8 @@ mod stage;
 pub use artifact::{Artifact, Column, ColumnType, Facts, Invalid, take};
 pub use by_blocks::{Blocks, Stored, Streamed, among_rows, until_error};
 pub use inputs::{Arity, Input, Inputs, Loader, Output, Outputs, RawFile, Saver, Slot};
+pub use memory::{Memory, TooLarge};
 pub use random::{Randomness, StageRng};
 pub use release::{Cost, Relation, Release, Subject, Trust, nats, optional_nats};
 pub use side::{Auditor, HeldOut, Owner, Private, Public, ReadableBy, Server, Side, Zone};
-pub use stage::{Draws, Memory, NoParams, Progress, Stage, Watcher};
+pub use stage::{Draws, NoParams, Progress, Stage, Watcher};

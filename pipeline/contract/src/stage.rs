@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::inputs::{Inputs, Outputs};
+use crate::memory::Memory;
 use crate::random::StageRng;
 use crate::release::Release;
 use crate::side::Side;
@@ -106,23 +107,6 @@ pub trait Watcher: Sync {
     /// The memory that the stage may take.
     fn memory(&self) -> Memory {
         Memory::of_one_task(u64::MAX)
-    }
-}
-
-/// The memory that a stage may take, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
-    /// One artifact, or the models of one training, may not take more.
-    pub limit: u64,
-    /// What falls to this task where others like it run at the same time. A stage that can do with less at a time takes no more.
-    pub share: u64,
-}
-
-impl Memory {
-    /// The memory of a task beside which no other one runs.
-    #[must_use]
-    pub fn of_one_task(limit: u64) -> Self {
-        Self { limit, share: limit }
     }
 }
 

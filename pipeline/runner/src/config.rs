@@ -125,6 +125,9 @@ fn default_metrics(randomness: Randomness, protects_labels: bool) -> Vec<MetricG
 /// Seed of what is drawn reproducibly, where none is given.
 const DEFAULT_SEED: u64 = 42;
 
+/// Every trial is planned by itself.
+const MOST_TRIALS: u32 = 100_000;
+
 fn default_trials() -> u32 {
     1
 }
@@ -167,8 +170,10 @@ impl Config {
             }
         }
         let outline: Outline = typed(head, "", &source)?;
-        if outline.trials == 0 {
-            return Err(source.at("trials", "trials must be at least 1"));
+        for (field, number, least) in [("trials", outline.trials, 1), ("search_trials", outline.search_trials, 0)] {
+            if !(least..=MOST_TRIALS).contains(&number) {
+                return Err(source.at(field, &format!("{number} is not between {least} and {MOST_TRIALS}")));
+            }
         }
         if outline.privacy.randomness == Randomness::Os {
             if outline.trials > 1 || outline.search_trials > 0 {
@@ -193,12 +198,8 @@ impl Config {
         outline.privacy.check(&source)?;
         let stem = source.path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
         let name = outline.name.unwrap_or(stem);
-        // A file may be called by the name, something before it and an ending.
-        if !is_name(&name) || name.len() > 200 {
-            let problem = format!(
-                "name `{name}` must consist of at most 200 letters, digits, `-`, `_` and `.`, and not begin with `.`; without \
-                 `name = \"...\"` it is that of the file"
-            );
+        if !is_name(&name) {
+            let problem = format!("name `{name}`: {NAME_RULE}; without `name = \"...\"` it is that of the file");
             return Err(source.at("name", &problem));
         }
         Ok(Self {
@@ -285,11 +286,15 @@ fn table_at<'a>(tables: &'a Table, path: &str) -> Option<&'a Table> {
     path.split('.').try_fold(tables, |table, part| table.get(part)?.as_table())
 }
 
-/// Fit for a folder.
+/// What can be a name, in words.
+pub const NAME_RULE: &str =
+    "a name has at most 200 letters, digits, `-`, `_` and `.`, does not begin with `.`, and is no path";
+
+/// Whether a folder or a file may be called so, also with something before the name and an ending.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('.')
+    (1..=200).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.')
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 mod substitute;
 
-use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng};
+use veilgraph_contract::{Draws, Invalid, Progress, Server, Stage, StageRng, TooLarge};
 use veilgraph_graph::{EstimatedFeatures, FeatureMatrix, Features, Propagation};
 use veilgraph_privacy::NoisyFeatures;
 
+use substitute::MOST_COLUMNS;
 pub use substitute::{DegreeFeatures, Substitute, SubstituteFeatures, SubstituteParams};
 
 /// Turns reports about features into unbiased estimates.
@@ -27,9 +28,12 @@ pub enum Error {
     /// A fact or a value makes no sense.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// Random features without a column.
-    #[error("dimension must be at least 1, not 0")]
-    Dimension,
+    /// Random features without a column, or with too many.
+    #[error("dimension must lie between 1 and {MOST_COLUMNS}, not {0}")]
+    Dimension(usize),
+    /// Random features that do not fit into the memory.
+    #[error("{0}; set [estimate.features] dimension to a smaller number, or raise --memory-limit")]
+    TooLarge(#[from] TooLarge),
     /// The degrees of a soft graph are no integers.
     #[error(
         "one-hot degrees need a graph of listed links, and a soft graph has none; set [construct] variant = \"hard\" or \"hybrid\""

@@ -239,8 +239,7 @@ fn read(
     if evidence.n_nodes() != degrees.n_nodes {
         return Err(Error::Mismatch(format!("{} and {} nodes", evidence.n_nodes(), degrees.n_nodes)));
     }
-    let budget = degrees.facts.budget;
-    let epsilon_links = budget.links;
+    let (budget, epsilon_links) = (degrees.facts.budget, degrees.facts.budget.links);
     // In the form in which the reports were paired, so that sums come out the same to the last bit.
     let in_planes = NoisyLinks::are_dense(epsilon_links) && params.reads_claims();
     let evidence = if in_planes { evidence.into_planes() } else { evidence };
@@ -252,13 +251,7 @@ fn read(
     if !knows_degrees {
         // Nothing is known of the degrees: every pair is a fair coin before its bits are seen.
         let none = vec![0.0; evidence.n_nodes()];
-        let model = LinkModel {
-            degrees: none.clone(),
-            beta: none,
-            epsilon_links,
-            epsilon_degree: budget.degree,
-            ..LinkModel::default()
-        };
+        let model = LinkModel { degrees: none.clone(), beta: none, epsilon_links, ..LinkModel::default() };
         return Ok((model, evidence, classes.map(|classes| classes.prior)));
     }
     let degrees = degrees::used(&degrees, &evidence, params.degrees);

@@ -35,6 +35,13 @@ struct NamedFiles {
 }
 
 impl NamedFiles {
+    /// The nodes of every file that is given.
+    fn all_names(&self) -> Vec<Names<'_>> {
+        let links = self.links.as_ref().map(NamedLinks::names);
+        let nodes = self.nodes.as_ref().map(NamedNodes::names);
+        self.descriptions().into_iter().chain(nodes).chain(links).collect()
+    }
+
     /// The nodes of features and of labels, where they are given.
     fn descriptions(&self) -> Vec<Names<'_>> {
         let features = self.features.as_ref().map(NamedFeatures::names);
@@ -52,7 +59,9 @@ pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
         labels: params.labels.as_ref().map(|file| labels::read(files, file, params)).transpose()?,
     };
     compare_names(&named)?;
-    let names = ordered(nodes::all(&named, params)?);
+    let all = nodes::all(&named, params)?;
+    names::refuse_two_spellings(&all, || named.all_names())?;
+    let names = ordered(all);
     if u32::try_from(names.len()).is_err() {
         let problem = format!("{} nodes", names.len());
         return Err(Error::new(&params.origin_of_nodes(), "", problem, "at most 2^32 - 1 nodes are possible"));

@@ -53,11 +53,11 @@ impl Stage for Ingest {
     );
     type Error = Error;
 
-    fn run((raw,): Self::Inputs, params: &Params, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+    fn run((raw,): Self::Inputs, params: &Params, _: &StageRng, progress: &Progress) -> Result<Self::Outputs, Error> {
         params.check()?;
         let files = Files(&raw);
         let graph = match params.format() {
-            Format::Synthetic => synthetic::generate(&params.synthetic.clone().unwrap_or_default())?,
+            Format::Synthetic => synthetic::generate(&params.synthetic.clone().unwrap_or_default(), progress.memory())?,
             Format::Planetoid => planetoid::read(&files, params)?,
             Format::Npz => npz::read(&files, params)?,
             Format::Ogb => ogb::read(&files, params)?,
@@ -134,15 +134,14 @@ fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<()
     if !params.declared_classes || !params.has_own_labels() {
         return Ok(());
     }
-    let is_counted = |node: u32| params.classes.is_none() || splits[node as usize] == Split::Train;
+    let trains = |node: u32| splits[node as usize] == Split::Train;
     let found: BTreeSet<usize> =
-        known.classes().iter().filter(|(node, _)| is_counted(*node)).map(|(_, class)| usize::from(*class)).collect();
+        known.classes().iter().filter(|(node, _)| trains(*node)).map(|(_, class)| usize::from(*class)).collect();
     let missing = (0..known.n_classes()).find(|class| !found.contains(class));
     match (missing, &params.classes) {
         (None, _) => Ok(()),
         (Some(_), None) => Err((
-            "in a deployment the classes are public, and one of them is that of no training or validation node"
-                .to_owned(),
+            "in a deployment the classes are public, and one of them is that of no training node".to_owned(),
             "choose another split, or give its nodes another class; where it has none, declare `classes` without it",
         )),
         (Some(class), Some(_)) => Err((

@@ -24,7 +24,7 @@ pub(crate) fn assign(
 ) -> Result<Vec<Split>, Error> {
     let has_labels = params.has_labels();
     let mut splits = match &params.split {
-        SplitParams::Random(ratios) => random(classes, ratios, has_labels)?,
+        SplitParams::Random(ratios) => random(classes, ratios, has_labels),
         SplitParams::PerClass(wanted) => per_class(classes, wanted, has_labels)?,
         SplitParams::OfParts(wanted) => of_parts(links, wanted)?,
         SplitParams::OfDataset(DatasetSplit::Planetoid) => of_dataset.ok_or_else(|| {
@@ -64,18 +64,11 @@ pub(crate) fn assign(
     Ok(splits)
 }
 
-fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Result<Vec<Split>, Error> {
-    let wrong = |problem: String| Err(Error::new("[ingest] split", "", problem, "use shares such as 0.5, 0.25, 0.25"));
-    let shares = [ratios.train, ratios.validation, ratios.test];
-    if let Some(share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-        return wrong(format!("the share {share} does not lie in [0, 1]"));
-    }
-    if shares.iter().sum::<f64>() > 1.0 + 1e-9 {
-        return wrong(format!("the shares {shares:?} add up to more than 1"));
-    }
+fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Vec<Split> {
+    let shares = ratios.shares();
     let mut splits = vec![Split::None; classes.len()];
     if !has_labels {
-        return Ok(splits);
+        return splits;
     }
     let labelled = shuffled(classes, ratios.seed);
     let groups: Vec<Vec<usize>> = if ratios.stratified == Some(true) {
@@ -95,7 +88,7 @@ fn random(classes: &[Option<u16>], ratios: &Ratios, has_labels: bool) -> Result<
             start = end.max(start);
         }
     }
-    Ok(splits)
+    splits
 }
 
 /// As many training nodes of every class, and of what is left as many as are wanted for validation and test.

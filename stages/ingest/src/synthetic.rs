@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use veilgraph_contract::StageRng;
+use veilgraph_contract::{Memory, StageRng};
 
 use crate::error::Error;
 use crate::params::SyntheticParams;
@@ -39,9 +39,9 @@ impl Topics<'_> {
     }
 }
 
-/// Draws a graph of the model.
-pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
-    check(params)?;
+/// Draws a graph of the model, whose parameters were checked.
+pub(crate) fn generate(params: &SyntheticParams, memory: Memory) -> Result<RawGraph, Error> {
+    check_memory(params, memory)?;
     let source = StageRng::new(params.seed, "synthetic", 0);
     // Class sizes fall gently, as in citation graphs: the largest is some three times the smallest.
     let shares: Vec<f64> =
@@ -67,48 +67,25 @@ pub(crate) fn generate(params: &SyntheticParams) -> Result<RawGraph, Error> {
     })
 }
 
-fn check(params: &SyntheticParams) -> Result<(), Error> {
-    let wrong = |field: &str, problem: String| {
-        Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "docs/config.md describes the fields"))
-    };
-    if params.nodes < 3 || params.nodes > u32::MAX as usize {
-        return wrong("nodes", format!("{} is not a number of nodes from 3 on", params.nodes));
-    }
-    if params.classes < 2 || params.classes > params.nodes.min(65_535) {
-        return wrong("classes", format!("{} is not between 2 and the number of nodes", params.classes));
-    }
-    if !(params.mean_degree > 0.0 && params.mean_degree <= (params.nodes - 1) as f64 / 4.0) {
-        return wrong(
-            "mean_degree",
-            format!("{} is not positive and at most a quarter of the nodes", params.mean_degree),
-        );
-    }
-    if !(params.exponent > 2.0 && params.exponent.is_finite()) {
-        return wrong("exponent", format!("{} is not above 2", params.exponent));
-    }
-    if let Some(spread) = params.degree_spread
-        && !(spread > 0.0 && spread <= MOST_SPREAD)
-    {
-        return wrong("degree_spread", format!("{spread} is not positive and at most {MOST_SPREAD}"));
-    }
-    let shares = [
-        ("homophily", params.homophily),
-        ("topic_share", params.topic_share),
-        ("ambiguous_share", params.ambiguous_share),
-    ];
-    for (field, share) in shares {
-        if !(0.0..=1.0).contains(&share) {
-            return wrong(field, format!("{share} does not lie in [0, 1]"));
-        }
-    }
-    if params.features > 0 && !(params.words > 0.0 && params.words <= params.features as f64 / 2.0) {
-        return wrong("words", format!("{} is not positive and at most half the features", params.words));
-    }
-    Ok(())
+/// Refuses a graph that would not fit into the memory.
+///
+/// A node has a name, classes and a place in lists, each of its links stands among the pairs and in two rows, and a word has a
+/// frequency and a rank in each class.
+fn check_memory(params: &SyntheticParams, memory: Memory) -> Result<(), Error> {
+    const OF_NODE: f64 = 64.0;
+    const OF_LINK: f64 = 16.0;
+    const OF_WORD_OF_NODE: f64 = 8.0;
+    const OF_WORD: f64 = 16.0;
+    const OF_RANK: f64 = 4.0;
+    let words = if params.features > 0 { params.words } else { 0.0 };
+    let of_node = OF_NODE + OF_LINK * params.mean_degree / 2.0 + OF_WORD_OF_NODE * words;
+    let of_words = params.features as f64 * (OF_WORD + OF_RANK * params.classes as f64);
+    let needed = (params.nodes as f64 * of_node + of_words) as u64;
+    memory.check("this graph", needed).map_err(|too_large| {
+        let remedy = "ask for fewer nodes, links or features, or raise --memory-limit";
+        Error::new("[ingest.synthetic]", "", too_large.to_string(), remedy)
+    })
 }
-
-/// Largest spread of degrees that is drawn.
-const MOST_SPREAD: f64 = 10.0;
 
 fn draw_classes(nodes: usize, shares: &[f64], rng: &mut ChaCha8Rng) -> Vec<u16> {
     let index = Weighted::new(shares);

@@ -8,6 +8,9 @@ use veilgraph_nn::{
 use crate::Search;
 use crate::checks::{check_patience, check_setting};
 
+/// No network of the field has more layers, and shapes are listed for each before memory is counted.
+const MOST_LAYERS: usize = 1000;
+
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 ///
 /// It is written without what the chosen model does not read, so that this is no part of its key.
@@ -268,6 +271,9 @@ impl Params {
         }
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers, heads and patience must be at least 1".into());
+        }
+        if self.layers > MOST_LAYERS {
+            return Err(format!("layers must be at most {MOST_LAYERS}, not {}", self.layers));
         }
         check_patience(self.patience, self.min_epochs)
     }

@@ -7,7 +7,7 @@ use super::overlay::merge;
 use super::profile::Profile;
 use super::references::{self, HeldData};
 use super::source::{Laid, Source, typed};
-use super::{Config, ConfigError, is_name};
+use super::{Config, ConfigError, NAME_RULE, is_name};
 use crate::published::Published;
 use crate::task::STAGES;
 
@@ -75,8 +75,7 @@ impl Config {
         let name = match over.remove("name") {
             Some(Value::String(name)) if is_name(&name) => name,
             _ => {
-                let problem = "every [[compare]] needs a name of letters, digits, `-`, `_` and `.`";
-                return Err(error(problem));
+                return Err(error(&format!("every [[compare]] needs a name; {NAME_RULE}")));
             }
         };
         if let Some(key) = over.keys().find(|key| !may_differ(key)) {

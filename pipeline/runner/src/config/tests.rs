@@ -93,7 +93,7 @@ fn a_mistake_is_named_with_its_line_and_the_nearest_name() {
         (TEXT.replace("0.1\n", "1.5\n"), vec![], vec!["x.toml:10", "[0, 1]"]),
         (TEXT.replace("[ingest]", "[ingset]"), vec![], vec!["did you mean `ingest`"]),
         (TEXT.replace("\"x\"", "\"a/b\""), vec![], vec!["x.toml:2", "letters"]),
-        (TEXT.replace("trials = 2", "trials = 0"), vec![], vec!["x.toml:3", "at least 1"]),
+        (TEXT.replace("trials = 2", "trials = 0"), vec![], vec!["x.toml:3", "between 1 and"]),
         (TEXT.replace("trials = 2", "trials = "), vec![], vec!["x.toml:3", "TOML"]),
         (TEXT.replace("synthetic", "corra"), vec![], vec!["x.toml:6", "did you mean `cora`"]),
         (TEXT.to_owned(), vec!["privatize.links.epsilon=0"], vec!["--set privatize.links.epsilon", "positive"]),

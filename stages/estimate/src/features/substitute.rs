@@ -70,6 +70,8 @@ impl Default for SubstituteParams {
 
 /// Columns of random features where none are asked for.
 const RANDOM_COLUMNS: usize = 1024;
+/// Most columns of random features.
+pub(super) const MOST_COLUMNS: usize = 1 << 24;
 
 impl SubstituteParams {
     /// The same parameters with only what the substitute reads.
@@ -101,19 +103,30 @@ impl Stage for SubstituteFeatures {
     type Error = Error;
 
     fn check_params(params: &SubstituteParams) -> Result<(), Error> {
-        if params.dimension == Some(0) { Err(Error::Dimension) } else { Ok(()) }
+        match params.dimension {
+            Some(dimension @ 0) => Err(Error::Dimension(dimension)),
+            Some(dimension) if dimension > MOST_COLUMNS => Err(Error::Dimension(dimension)),
+            _ => Ok(()),
+        }
     }
 
     fn run(
         (nodes,): Self::Inputs,
         params: &SubstituteParams,
         rng: &StageRng,
-        _: &Progress,
+        progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         Self::check_params(params)?;
         let n_nodes = nodes.splits.len();
         let values = match params.substitute {
-            Substitute::Random => random(n_nodes, params.dimension.unwrap_or(RANDOM_COLUMNS), rng)?,
+            Substitute::Random => {
+                let n_columns = params.dimension.unwrap_or(RANDOM_COLUMNS);
+                // Rows are drawn one by one before they are joined.
+                let needed = 2 * size_of::<f32>() * n_nodes * n_columns;
+                let what = format!("{n_columns} random features of {n_nodes} nodes");
+                progress.memory().check(&what, needed as u64)?;
+                random(n_nodes, n_columns, rng)?
+            }
             Substitute::Constant => one_hot(1, &vec![0; n_nodes])?,
             Substitute::PropagationProfile | Substitute::OneHotDegree => {
                 one_hot(n_nodes, &(0..n_nodes as u32).collect::<Vec<_>>())?

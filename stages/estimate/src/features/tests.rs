@@ -57,7 +57,10 @@ fn substitutes_tell_nodes_apart_or_not_at_all() {
     assert_eq!(profile.row(2), [0.0, 0.0, 1.0, 0.0]);
     let constant = substituted(Substitute::Constant, None, 4).expect("made").values;
     assert!((0..4).all(|node| constant.row(node) == [1.0]));
-    assert!(matches!(substituted(Substitute::Random, Some(0), 4), Err(Error::Dimension)));
+    for dimension in [0, 100_000_000_000] {
+        let refused = substituted(Substitute::Random, Some(dimension), 4);
+        assert!(matches!(refused, Err(Error::Dimension(named)) if named == dimension));
+    }
 }
 
 /// Of 200,000 independent standard normal numbers the mean lies within 0.01 of 0 (|z| < 4.5), and so does the variance

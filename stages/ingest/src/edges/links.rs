@@ -1,9 +1,10 @@
 //! Links of one's own graph.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrays;
 use super::columns;
+use super::names::Names;
 use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
@@ -18,6 +19,17 @@ pub(super) struct NamedLinks {
 }
 
 impl NamedLinks {
+    /// The same with the line that names each first.
+    pub(super) fn names(&self) -> Names<'_> {
+        let mut nodes = BTreeMap::new();
+        for (line, ends) in &self.rows {
+            for end in ends {
+                nodes.entry(end.as_str()).or_insert(Some(*line));
+            }
+        }
+        Names { file: &self.file, n_rows: self.rows.len(), nodes }
+    }
+
     /// The nodes that are an end of a link.
     pub(super) fn ends(&self) -> BTreeSet<&str> {
         self.rows.iter().flat_map(|(_, ends)| ends).map(String::as_str).collect()

@@ -66,6 +66,26 @@ pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> 
     Ok(Agreement { counts, hint })
 }
 
+/// Refuses two names that are one number, such as `1` and `1.0`, where all names are numbers: they would be two nodes.
+/// `files` gives the files that name nodes.
+pub(super) fn refuse_two_spellings<'a>(
+    all: &BTreeSet<&str>,
+    files: impl FnOnce() -> Vec<Names<'a>>,
+) -> Result<(), Error> {
+    let plain =
+        |name: &str| name.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number.to_string());
+    let twice = |name: &&&str| name.contains('.') && plain(name).is_some_and(|number| all.contains(number.as_str()));
+    let Some(name) = all.iter().find(twice) else { return Ok(()) };
+    if all.iter().any(|name| name.parse::<f64>().is_err()) {
+        return Ok(());
+    }
+    let files = files();
+    let Some(names) = files.iter().find(|names| names.nodes.contains_key(name)) else { return Ok(()) };
+    let place = names.nodes[name].map_or_else(String::new, |line| place(names.file, line));
+    let problem = format!("the node `{name}` would be another one than `{}`", plain(name).unwrap_or_default());
+    Err(Error::new(names.file, place, problem, "write numbers alike (pandas: `.astype(\"Int64\")`)"))
+}
+
 /// What would let every node of `nodes` be among the `others`.
 pub(super) fn hint(nodes: &[&str], others: &BTreeSet<&str>) -> Option<String> {
     let number = |node: &str| node.parse::<u64>().ok();

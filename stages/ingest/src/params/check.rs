@@ -1,6 +1,6 @@
 //! Which fields of the `[ingest]` table go together.
 
-use super::{Format, Params};
+use super::{Format, Params, SplitParams, SyntheticParams};
 use crate::error::Error;
 
 impl Params {
@@ -12,7 +12,11 @@ impl Params {
         self.no_file_is_ignored()?;
         self.links_are_given()?;
         self.classes_are_those_of_labels()?;
-        self.named_columns_can_be_found()
+        self.named_columns_can_be_found()?;
+        if let SplitParams::Random(ratios) = &self.split {
+            ratios.check()?;
+        }
+        self.synthetic.as_ref().map_or(Ok(()), SyntheticParams::check)
     }
 
     /// The fields given that only text files have, links first.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// How the uses of nodes are decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -48,6 +50,30 @@ pub struct Ratios {
     /// Whether these are the shares of every class (default: of all nodes together).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stratified: Option<bool>,
+}
+
+impl Ratios {
+    /// The shares that train, that choose the model and that score.
+    pub(crate) fn shares(&self) -> [f64; 3] {
+        [self.train, self.validation, self.test]
+    }
+
+    /// Whether nodes can be divided like this.
+    ///
+    /// # Errors
+    /// When a share is none, or all are more than 1 together.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let wrong =
+            |problem: String| Err(Error::new("[ingest] split", "", problem, "use shares such as 0.5, 0.25, 0.25"));
+        let shares = self.shares();
+        if let Some(share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            return wrong(format!("the share {share} does not lie in [0, 1]"));
+        }
+        if shares.iter().sum::<f64>() > 1.0 + 1e-9 {
+            return wrong(format!("the shares {shares:?} add up to more than 1"));
+        }
+        Ok(())
+    }
 }
 
 /// As many training nodes of every class, as is usual for graphs of citations; what is left over is unused.

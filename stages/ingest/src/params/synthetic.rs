@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// A degree-corrected block model with power-law or log-normal degrees, homophilous classes and words as features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -48,5 +50,64 @@ impl Default for SyntheticParams {
             ambiguous_share: 0.0,
             seed: 0,
         }
+    }
+}
+
+/// Largest spread of degrees that is drawn.
+const MOST_SPREAD: f64 = 10.0;
+/// Classes are numbered in 16 bits.
+const MOST_CLASSES: usize = 65_535;
+/// Nodes and words are numbered in 32 bits.
+const MOST: usize = u32::MAX as usize;
+
+impl SyntheticParams {
+    /// Whether a graph can be drawn.
+    ///
+    /// # Errors
+    /// Names the field, its value and its range.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let wrong = |field: &str, problem: String| {
+            Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "docs/config.md describes the fields"))
+        };
+        if self.nodes < 3 || self.nodes > MOST {
+            return wrong("nodes", format!("{} is not between 3 and {MOST}", self.nodes));
+        }
+        if self.classes < 2 || self.classes > self.nodes.min(MOST_CLASSES) {
+            return wrong(
+                "classes",
+                format!("{} is not between 2 and the number of nodes, or {MOST_CLASSES} at most", self.classes),
+            );
+        }
+        if !(self.mean_degree > 0.0 && self.mean_degree <= (self.nodes - 1) as f64 / 4.0) {
+            return wrong(
+                "mean_degree",
+                format!("{} is not positive and at most a quarter of the nodes", self.mean_degree),
+            );
+        }
+        if !(self.exponent > 2.0 && self.exponent.is_finite()) {
+            return wrong("exponent", format!("{} is not above 2", self.exponent));
+        }
+        if let Some(spread) = self.degree_spread
+            && !(spread > 0.0 && spread <= MOST_SPREAD)
+        {
+            return wrong("degree_spread", format!("{spread} is not positive and at most {MOST_SPREAD}"));
+        }
+        let shares = [
+            ("homophily", self.homophily),
+            ("topic_share", self.topic_share),
+            ("ambiguous_share", self.ambiguous_share),
+        ];
+        for (field, share) in shares {
+            if !(0.0..=1.0).contains(&share) {
+                return wrong(field, format!("{share} does not lie in [0, 1]"));
+            }
+        }
+        if self.features > MOST {
+            return wrong("features", format!("{} is more than {MOST}", self.features));
+        }
+        if self.features > 0 && !(self.words > 0.0 && self.words <= self.features as f64 / 2.0) {
+            return wrong("words", format!("{} is not positive and at most half the features", self.words));
+        }
+        Ok(())
     }
 }

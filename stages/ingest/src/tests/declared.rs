@@ -57,7 +57,10 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
 fn classes_of_a_deployment_do_not_follow_from_labels_of_test_nodes() {
     let labels = "0,a\n1,b\n2,a\n3,b\n4,c\n5,a\n";
     let problem = labelled(labels, r#""declared_classes": true"#).err().expect("refused");
-    let words = ["l.csv", "no training or validation node", "give its nodes another class"];
+    let words = ["l.csv", "no training node", "give its nodes another class"];
+    assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
+    let of_validation = "0,a\n1,b\n2,a\n3,c\n4,b\n5,a\n";
+    let problem = labelled(of_validation, r#""declared_classes": true"#).err().expect("no network could learn it");
     assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
     for (labels, fields) in [
         (labels, r#""declared_classes": false"#),

@@ -55,3 +55,16 @@ fn a_stranger_is_named_with_its_line_and_the_remedy() {
     let problem = refuse_strangers(&unlined, &listed).expect_err("a stranger").to_string();
     assert!(problem.starts_with("f.json: the node `zoe` is not in n.csv"), "{problem}");
 }
+
+#[test]
+fn a_number_that_is_written_twice_is_refused() {
+    let refused = |nodes: &[&str]| {
+        let all = nodes.iter().copied().collect();
+        refuse_two_spellings(&all, || vec![names("e.csv", nodes)]).map_err(|error| error.to_string())
+    };
+    let problem = refused(&["0", "1", "1.0"]).expect_err("one node would be two");
+    assert!(problem.starts_with("e.csv: line 3: the node `1.0` would be another one than `1`"), "{problem}");
+    for nodes in [&["0", "1", "2"][..], &["0.0", "1.0"], &["0", "1.5"], &["1", "1.0", "1.0.1"], &["01", "1"]] {
+        assert_eq!(refused(nodes), Ok(()), "{nodes:?}");
+    }
+}
