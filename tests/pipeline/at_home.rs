@@ -81,6 +81,7 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
         (vec!["edges.csv", "absent-labels.csv"], vec!["absent-labels.csv", "no such file"]),
         (vec!["edges.csv", "broken-links.csv"], vec!["both look like edges"]),
         (vec!["broken-links.csv"], vec!["line 2", "1 fields where the first row has 2"]),
+        (vec!["x.csv", "--to", "my graph.toml"], vec!["my graph.toml", "takes its name from the file"]),
     ] {
         let answer = lab.call(&[&["init"], &arguments[..]].concat());
         assert!(

@@ -410,6 +410,14 @@ fn a_model_is_applied_to_every_graph_that_networks_train_on() {
     assert_eq!(whole.len(), 2, "a graph for each trial");
     assert_eq!(predicted("blocks", "privatize.links.row_blocks=3"), whole);
     assert_eq!(predicted("public", "privatize.links.mechanism=public").len(), 2);
+    // Behind its length and the header that says where tensors lie, a file of safetensors holds numbers alone.
+    let mut bytes = fs::read(lab.path(model)).expect("a model");
+    let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+    bytes[8 + length..].chunks_exact_mut(4).for_each(|number| number.copy_from_slice(&f32::NAN.to_le_bytes()));
+    fs::write(lab.path("broken.safetensors"), bytes).expect("written");
+    let answer = lab.call(&["predict", "broken.safetensors", "config.toml", "--to", "broken"]);
+    assert!(answer.status == 1 && answer.err.contains("no finite number"), "{}", answer.err);
+    assert!(!lab.path("broken").exists());
 }
 
 /// The scores of a long run are printed also where its names cannot be written.
@@ -428,10 +436,18 @@ fn scores_are_printed_where_names_cannot_be_written() {
 #[test]
 fn a_name_that_no_folder_can_have_is_refused_before_anything_runs() {
     let lab = Lab::tiny();
-    let long = "x".repeat(250);
-    lab.write("config.toml", format!("{}\n[[compare]]\nname = \"{long}\"\ntrain.epochs = 3\n", crate::support::TINY));
-    let answer = lab.call(&["run", "config.toml"]);
-    assert!(answer.status == 2 && answer.err.contains("shorter names"), "{}", answer.err);
+    for (length, words) in [(199, "shorter names"), (250, "at most 200 letters")] {
+        let long = "x".repeat(length);
+        let config = format!("{}\n[[compare]]\nname = \"{long}\"\ntrain.epochs = 3\n", crate::support::TINY);
+        lab.write("config.toml", config);
+        // What is swept is a part of the name of a run as well.
+        let swept = [
+            "privatize.links.epsilon=[1.123456789012345, 2.123456789012345]",
+            "privatize.links.degree_fraction=[0.1234567890123, 0.2345678901234]",
+        ];
+        let answer = lab.call(&["run", "config.toml", "--set", swept[0], "--set", swept[1]]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{}", answer.err);
+    }
     assert!(!lab.has_entries());
 }
 

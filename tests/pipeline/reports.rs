@@ -40,6 +40,8 @@ fn reports_beyond_the_memory_limit_are_not_made() {
             "estimate",
         ])
     };
+    // The synthetic graph takes more.
+    assert_eq!(lab.call(&["run", "config.toml", "--until", "ingest"]).status, 0);
     let answer = run("3599B");
     assert_eq!(answer.status, 1, "{}", answer.err);
     for word in ["noisy_links would take", "--memory-limit", "docs/config.md"] {

@@ -232,7 +232,7 @@ fn latent_blocks_are_found_without_labels() {
 #[test]
 fn what_cannot_be_learned_from_is_refused_first() {
     let cases = [
-        ("source,target\n", "{ train = 0.5, validation = 0.25, test = 0.25 }", "the graph has no link"),
+        ("source,target\n", "{ train = 0.5, validation = 0.25, test = 0.25 }", "the file has no row"),
         ("source,target\n1,1\n", "{ train = 0.5, validation = 0.25, test = 0.25 }", "the graph has no link"),
         ("source,target\n0,1\n2,3\n", "{ train = 0.7, validation = 0, test = 0.3 }", "for the validation split"),
     ];

@@ -7,6 +7,7 @@ mod docs;
 mod extends;
 pub mod fields;
 mod metric_group;
+mod name;
 mod overlay;
 mod privacy;
 mod profile;
@@ -27,6 +28,7 @@ use crate::task::STAGES;
 pub use checks::{Asks, Bound, Check, Rule, score_named};
 use extends::resolved;
 pub(crate) use metric_group::MetricGroup;
+pub use name::{NAME_RULE, is_name};
 pub(crate) use privacy::{Holding, Privacy};
 pub use profile::Profile;
 pub(crate) use references::HeldData;
@@ -284,17 +286,6 @@ const NESTED: [&str; 1] = ["estimate.features"];
 /// The table at a dotted path, if it is there.
 fn table_at<'a>(tables: &'a Table, path: &str) -> Option<&'a Table> {
     path.split('.').try_fold(tables, |table, part| table.get(part)?.as_table())
-}
-
-/// What can be a name, in words.
-pub const NAME_RULE: &str =
-    "a name has at most 200 letters, digits, `-`, `_` and `.`, does not begin with `.`, and is no path";
-
-/// Whether a folder or a file may be called so, also with something before the name and an ending.
-#[must_use]
-pub fn is_name(name: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    (1..=200).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.')
 }
 
 #[cfg(test)]

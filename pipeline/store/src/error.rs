@@ -133,6 +133,7 @@ impl StoreError {
                 "make it writable, or choose another --store"
             }
             io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::NotADirectory => "a file stands where a folder is meant; check the path",
             _ => "check the disk and run again",
         };
         Self::Io { action, path: path.to_owned(), remedy, source }

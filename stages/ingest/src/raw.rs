@@ -39,6 +39,9 @@ pub fn decompressed_name(file: &str) -> &str {
     file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(file)
 }
 
+/// What some programs write at the start of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The first bytes of files that are no UTF-8 text, what they are, and what to do.
 const NO_TEXT: [(&[u8], &str, &str); 8] = [
     (b"\x1f\x8b", "compressed by gzip", "let its name end in `.gz`"),
@@ -83,16 +86,20 @@ impl Files<'_> {
         Ok(Cow::Owned(bytes))
     }
 
-    /// The file `name` as text.
+    /// The file `name` as text, without the mark of the order of bytes that some programs write first.
     pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
         let bytes = self.bytes(name)?.into_owned();
         if let Some((_, what, remedy)) = NO_TEXT.iter().find(|(start, ..)| bytes.starts_with(start)) {
             return Err(Error::new(name, "", format!("not text but {what}"), *remedy));
         }
-        String::from_utf8(bytes).map_err(|error| {
+        let mut text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
             Error::new(name, format!("line {line}: "), "not UTF-8 text", "convert the file to UTF-8")
-        })
+        })?;
+        if text.starts_with(BYTE_ORDER_MARK) {
+            text.drain(..BYTE_ORDER_MARK.len_utf8());
+        }
+        Ok(text)
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct AdviseArguments {
     #[arg(long = "source", value_name = "NAME=TEXT")]
     pub sources: Vec<String>,
     /// Budgets to compare, in nats per list bit (per undirected link where a curator releases).
-    #[arg(long, value_delimiter = ',', default_values_t = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0])]
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3,4,6,8")]
     pub epsilon: Vec<f64>,
     /// Mechanisms to compare.
     #[arg(long, value_delimiter = ',', default_values_t = ["blink".to_owned()])]

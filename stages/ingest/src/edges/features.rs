@@ -117,7 +117,7 @@ fn check_nodes(table: &Table, node: usize) -> Result<(), Error> {
 
 /// Reads `{"node": [feature, ...], ...}`: a node has the features of its list, and no others.
 fn read_feature_lists(files: &Files, file: &str) -> Result<NamedFeatures, Error> {
-    let UniqueLists(lists) = serde_json::from_slice(&files.bytes(file)?).map_err(|error| {
+    let UniqueLists(lists) = serde_json::from_str(&files.text(file)?).map_err(|error| {
         let place = format!("line {}, column {}: ", error.line(), error.column());
         Error::new(
             file,

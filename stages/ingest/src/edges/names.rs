@@ -74,7 +74,9 @@ pub(super) fn refuse_two_spellings<'a>(
 ) -> Result<(), Error> {
     let plain =
         |name: &str| name.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number.to_string());
-    let twice = |name: &&&str| name.contains('.') && plain(name).is_some_and(|number| all.contains(number.as_str()));
+    let twice = |name: &&&str| {
+        name.contains('.') && plain(name).is_some_and(|number| number != **name && all.contains(number.as_str()))
+    };
     let Some(name) = all.iter().find(twice) else { return Ok(()) };
     if all.iter().any(|name| name.parse::<f64>().is_err()) {
         return Ok(());

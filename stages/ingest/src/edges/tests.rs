@@ -147,8 +147,11 @@ fn names_that_could_mean_two_columns_are_refused() {
 
 #[test]
 fn features_without_a_row_are_refused() {
+    let fields = r#"{"edges": "e", "features": "f.json"}"#;
+    let none = problem(fields, &[("e", "ann,bob\n"), ("f.json", "{}")]);
+    assert!(none.starts_with("f.json: the file has 0 features") && none.contains("leave the file out"), "{none}");
     let none = problem(r#"{"edges": "e", "features": "f"}"#, &[("e", "ann,bob\n"), ("f", "node,seven\n")]);
-    assert!(none.starts_with("f: the file has no node with features") && none.contains("leave the file out"), "{none}");
+    assert!(none.starts_with("f: below the names of its columns the file has no row"), "{none}");
 }
 
 #[test]

@@ -13,8 +13,7 @@ const HEADINGS: [&str; 4] = ["split", "set", "subset", "use"];
 
 /// Reads a word or a letter for each node in its order, or rows of a node and a word.
 pub(super) fn read(path: &str, files: &Files, names: &[String]) -> Result<Vec<Split>, Error> {
-    let text = files.text(path)?;
-    let text = text.trim_start_matches('\u{feff}');
+    let text = &files.text(path)?;
     if is_in_order(text) { in_order(path, text, names.len()) } else { by_name(path, files, names) }
 }
 

@@ -42,6 +42,9 @@ const ODD_FEATURES: &[(&str, &str, &[u8], Features)] = &[
     ("lists of JSON", "json", br#"{"ann": [0], "bob": [1], "cy": [1, 0, 1]}"#, {
         Rows(2, [&[(0, 1.0)], &[(1, 1.0)], &[(0, 1.0), (1, 1.0)]])
     }),
+    ("a byte order mark before JSON", "json", b"\xef\xbb\xbf{\"ann\": [0], \"bob\": [1], \"cy\": [1, 0, 1]}", {
+        Rows(2, [&[(0, 1.0)], &[(1, 1.0)], &[(0, 1.0), (1, 1.0)]])
+    }),
     ("decimal commas", "csv", b"node;a;b\nann;1,0;0\nbob;0;2,0\n", Refused(&["line 2: `1,0` is no number", "a point"])),
     ("an empty cell", "csv", b"node,a,b\nann,1,\nbob,0,2\n", Refused(&["line 2", "a feature without a value"])),
     ("no number", "csv", b"node,a,b\nann,1,0\nbob,NaN,2\n", Refused(&["line 3", "NaN is not finite"])),

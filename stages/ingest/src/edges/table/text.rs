@@ -11,8 +11,7 @@ use crate::raw::Files;
 
 /// Reads a table of text. `header` says whether the first row holds column names; otherwise its words decide.
 pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Table, Error> {
-    let text = files.text(file)?;
-    let text = text.trim_start_matches('\u{feff}');
+    let text = &files.text(file)?;
     if let Some(format) = other_format(text) {
         let remedy = "write it as a table: a file of links has one link per row (networkx: \
                       `nx.write_edgelist(graph, path, data=False)`)";
