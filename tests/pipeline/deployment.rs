@@ -1,8 +1,10 @@
 //! Deployments: a release is drawn once, whatever changes around it, and the server gets it and nothing else.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -242,6 +244,26 @@ fn a_renamed_population_has_no_new_budget() {
             renamed.err
         );
         assert_eq!(ledger(&lab), charged, "{second} after {first}");
+    }
+}
+
+/// Two runs that ask at the same moment for the same about the same data, each under a population of its own, release once.
+#[test]
+fn runs_side_by_side_release_the_same_data_once() {
+    for _ in 0..4 {
+        let lab = ring();
+        let ingested = lab.call(&["run", "config.toml", "--until", "ingest"]);
+        assert_eq!(ingested.status, 0, "{}", ingested.err);
+        let start = |population: &str| {
+            let set = format!("privacy.population={population}");
+            let arguments = ["run", "config.toml", "--until", "privatize", "--set", &set];
+            lab.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
+        };
+        let statuses = [start("a"), start("b")].map(|mut run| run.wait().expect("ended").success());
+        assert_eq!(statuses.iter().filter(|&&is_success| is_success).count(), 1, "one of them is refused");
+        let populations: BTreeSet<String> =
+            ledger(&lab).iter().map(|row| row["population"].as_str().expect("a name").to_owned()).collect();
+        assert_eq!(populations.len(), 1, "{populations:?}");
     }
 }
 

@@ -5,9 +5,16 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
 
+use crate::print::warn;
+use crate::state::is_open_to_others;
+
 /// The neighbours of `node` that a file names, ascending, and how many of its lines repeat another.
 pub(crate) fn read(path: &Path, node: u32, n_nodes: u32) -> anyhow::Result<(Vec<u32>, usize)> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read the links in {}", path.display()))?;
+    let wrong = || format!("cannot read the links in {}", path.display());
+    if is_open_to_others(&fs::metadata(path).with_context(wrong)?) {
+        warn(&format!("warning: other users of this device may read {}; close it with `chmod 600`", path.display()));
+    }
+    let bytes = fs::read(path).with_context(wrong)?;
     let mut neighbours = Vec::new();
     for (line, at) in bytes.split(|&byte| byte == b'\n').zip(1..) {
         let line = line.trim_ascii();

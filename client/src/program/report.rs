@@ -46,14 +46,14 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
             let again = known_release.is_some();
             files::is_delivered(&arguments.to, None)?;
             let spent = state.record.spent();
-            // With other parameters too, a report about a changed list tells more than one about the same list.
-            let mut earlier = state.record.releases.iter().filter(|release| is_about(release, &parameters));
-            let has_changed = earlier.any(|release| release.list != digest);
+            // Under other parameters too, and under any name of the population, a report about a changed list tells more than one
+            // about the same list.
+            let has_changed = state.record.releases.iter().any(|release| release.list != digest);
             if (again || has_changed) && !arguments.spend {
                 bail!(
                     "{} is not the list that node {node} has reported: its links have changed since. \
                      A second report costs a further {} nats per bit of the list, {} with all that this folder has \
-                     reported{}; to pay that, add --spend",
+                     reported{}; to pay that, add --spend (another network needs a --state folder of its own)",
                     arguments.links.display(),
                     nats(cost),
                     nats(spent + cost),
@@ -92,12 +92,6 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
         bytes.len(),
         nats(state.record.spent())
     ))
-}
-
-/// Whether an earlier report was about the same population; one whose parameters cannot be read counts as such.
-fn is_about(release: &Release, parameters: &PublicParameters) -> bool {
-    let earlier = PublicParameters::from_text(&release.parameters);
-    earlier.map_or(true, |earlier| earlier.population() == parameters.population())
 }
 
 fn simulated(seed: u64, trial: u32) -> String {

@@ -120,7 +120,7 @@ fn make_folder(folder: &Path) -> anyhow::Result<()> {
     let found = fs::metadata(folder).with_context(|| format!("cannot look at {name}"))?;
     ensure!(found.is_dir(), "{name} is no folder; name another state folder");
     ensure!(
-        !others_may_enter(&found),
+        !is_open_to_others(&found),
         "others may enter {name}, which keeps secrets of this node; run `chmod 700` on it"
     );
     let mut names = fs::read_dir(folder).with_context(|| format!("cannot read {name}"))?;
@@ -143,12 +143,12 @@ fn private_folder() -> fs::DirBuilder {
 }
 
 #[cfg(unix)]
-fn others_may_enter(found: &fs::Metadata) -> bool {
+pub(crate) fn is_open_to_others(found: &fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-fn others_may_enter(_: &fs::Metadata) -> bool {
+pub(crate) fn is_open_to_others(_: &fs::Metadata) -> bool {
     false
 }
 

@@ -78,7 +78,7 @@ fn other_parameters_are_a_further_release() {
     assert_eq!(home.spent(), [1.0, 1.0, 0.75]);
 }
 
-/// Another number of the release, or another budget, is no way to report a changed list unasked.
+/// Another number of the release, another budget, or another name of the population is no way to report a changed list unasked.
 #[test]
 fn a_changed_list_is_refused_under_other_parameters_too() {
     let home = Home::new();
@@ -88,6 +88,11 @@ fn a_changed_list_is_refused_under_other_parameters_too() {
     let refused = home.report("b.vgr", &["--budget", "4"]).fails();
     assert!(refused.contains("its links have changed") && refused.contains("--spend"), "{refused}");
     assert_eq!(home.spent(), [1.0]);
+    let parameters = home.parameters();
+    home.write("parameters", &parameters.replace("town", "Town"));
+    let refused = home.report("b.vgr", &["--budget", "4"]).fails();
+    assert!(refused.contains("--spend") && refused.contains("a --state folder of its own"), "{refused}");
+    home.write("parameters", &parameters);
     home.report("b.vgr", &["--budget", "4", "--spend"]).succeeds();
     assert_eq!(home.spent(), [1.0, 1.0]);
 }

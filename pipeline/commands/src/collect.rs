@@ -38,7 +38,7 @@ struct Collection {
     scratch: Scratch,
 }
 
-/// A store for one call alone: this program makes it, and removes it however the call ends.
+/// A store for one call alone: this program makes it, and removes it unless a signal kills the call.
 struct Scratch(Store);
 
 impl Drop for Scratch {
@@ -101,7 +101,9 @@ pub(crate) fn collect(
     let collection = Collection::prepare(arguments, release, to)?;
     let reports = Reports::read(folder, &collection.parameters, are_simulated)?;
     for (file, why) in &reports.left_out {
-        output::error_line(&format!("left out {}: {why}", file.display()));
+        // Whoever sends a report chooses its name, which must not look like a line of its own.
+        let name = file.display().to_string().replace('\n', "\\n");
+        output::error_line(&format!("left out {name}: {why}"));
     }
     let (n_nodes, n_missing) = (collection.parameters.n_nodes() as usize, reports.n_missing());
     ensure!(n_missing < n_nodes, "{}: no sound report was found", folder.display());

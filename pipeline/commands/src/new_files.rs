@@ -1,17 +1,20 @@
 //! Files and folders that must not exist yet: they are there wholly or not at all, and never in the place of another.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
 /// Writes a file that must not exist yet, nor a link of its name.
-pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes).inspect_err(|_| {
-        let _ = fs::remove_file(path);
-    })
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Like any new file, it is readable as far as the user's mask allows.
+    let mut draft = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    draft.write_all(bytes)?;
+    draft.persist_noclobber(path)?;
+    Ok(())
 }
 
 /// Writes a folder: `write` fills a draft beside it.

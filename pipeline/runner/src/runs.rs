@@ -130,7 +130,7 @@ pub fn publish(
         gather(store, config, task, entry, &mut parts)?;
     }
     // Two runs of one config write one after the other, so that the log has a line of each.
-    let _lock = store.lock_name(&format!("runs-{}", config.name))?;
+    let _lock = store.lock_name(&format!("runs-{}", config.name), || {})?;
     let mut add = Some(add);
     for (part, names) in parts {
         let place = folder(store, part, &config.name);

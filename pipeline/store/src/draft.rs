@@ -14,7 +14,7 @@ use crate::files::{self, NewFile};
 use crate::lock::KeyLock;
 use crate::manifest::{Manifest, OutputRecord, Recipe, ReleaseRecord};
 use crate::memory::MemoryLimit;
-use crate::places::{Part, StoreKind};
+use crate::places::Part;
 use crate::table::{self, ArtifactType};
 
 /// An entry being made: private to this process until published.
@@ -210,7 +210,7 @@ impl CompleteDraft {
 /// Moves the folder of an entry to its place in a part; what stands there belongs to no complete entry.
 pub(crate) fn place_folder(store: &Store, from: &Path, part: Part, stage: &str, key: &str) -> Result<(), StoreError> {
     let whole = store.part(part);
-    files::create_folder(&store.root, store.kind == StoreKind::Whole)?;
+    files::create_folder(&store.root, true)?;
     files::create_folder(&whole, part.is_private())?;
     if part.is_private() {
         files::refuse_if_open(&whole)?;

@@ -75,7 +75,8 @@ pub enum StoreError {
     /// The secret of a store with releases is gone.
     #[error(
         "{path}: the secret of this store is gone although releases were charged, so nobody can tell whether the data are \
-         still those that were released; restore the file from a copy, or begin with another --store"
+         still those that were released; restore the file from a copy (another --store would release again, and no ledger would \
+         count both)"
     )]
     SecretGone {
         /// Where it was.

@@ -86,12 +86,11 @@ impl Store {
 
     /// Says which layout the store has from now on: an earlier version must not read what this one writes.
     pub(crate) fn write_layout(&self) -> Result<(), StoreError> {
-        let is_private = self.kind == StoreKind::Whole;
-        let suffix = if is_private { "" } else { " server" };
+        let suffix = if self.kind == StoreKind::Whole { "" } else { " server" };
         let (path, layout) = (self.root.join(LAYOUT), format!("{LAYOUT_VERSION}{suffix}\n"));
         let is_written = || fs::read_to_string(&path).ok().as_ref() == Some(&layout);
         if !is_written() {
-            files::create_folder(&self.root, is_private)?;
+            files::create_folder(&self.root, true)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), LAYOUT, || {})?;
             if !is_written() {
                 files::write_whole(&path, layout.as_bytes(), false)?;

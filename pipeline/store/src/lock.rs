@@ -70,13 +70,13 @@ impl Store {
         KeyLock::acquire(&self.root.join("locks"), &format!("{}-{}", recipe.stage, recipe.key()), tell)
     }
 
-    /// Takes the lock `name` of this store, which has nothing to do with an entry.
+    /// Waits for the lock `name` of this store, which is that of no single entry, after a call of `tell` if another process holds it.
     ///
     /// # Errors
     /// When the store is not writable.
-    pub fn lock_name(&self, name: &str) -> Result<KeyLock, StoreError> {
+    pub fn lock_name(&self, name: &str, tell: impl FnOnce()) -> Result<KeyLock, StoreError> {
         self.write_layout()?;
-        KeyLock::acquire(&self.root.join("locks"), name, || {})
+        KeyLock::acquire(&self.root.join("locks"), name, tell)
     }
 
     /// Says, as long as the lock is held, that a run uses this store.

@@ -45,8 +45,10 @@ impl Engine<'_> {
             fate if self.is_plan => return Ok(planned(fate, self.allowance.spend)),
             _ => {}
         }
-        // Only now is it settled that something is drawn; another process may be about to draw the same.
-        let lock = self.store.lock(&recipe_of_release(task, 0), || self.tell_of_waiting(task))?;
+        // Only now is it settled that something is drawn; another process may be about to draw the same, perhaps about the same data
+        // under the name of another population.
+        let statement = blake3::hash(statement(task.function, &task.releases).as_bytes()).to_hex();
+        let lock = self.store.lock_name(&format!("release-{statement}"), || self.tell_of_waiting(task))?;
         self.recover(task, &wanted)?;
         let (number, is_charged, why) = match self.judge(task, &wanted)? {
             Fate::Made(done) => return Ok(done),

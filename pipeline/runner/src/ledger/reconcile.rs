@@ -47,7 +47,7 @@ impl Ledger {
         ensure!(
             has_rows,
             "{}: the privacy ledger lacks the release in {}, or says something else about it; restore the ledger from a \
-             copy, or begin with another --store",
+             copy (another --store would release again, and no ledger would count both)",
             self.path().display(),
             entry.folder().display()
         );
