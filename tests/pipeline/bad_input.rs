@@ -298,7 +298,7 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
         (what, synthetic(&format!("[ingest.synthetic]\n{field}")), vec![], 2, words)
     };
     vec![
-        case("two nodes", "nodes = 2", vec!["[ingest.synthetic]", "nodes", "2"]),
+        case("two nodes", "nodes = 2", vec!["c.toml:4", "ingest.synthetic.nodes", "2"]),
         case("one class", "classes = 1", vec!["classes", "between 2"]),
         case("no links", "mean_degree = 0", vec!["mean_degree", "positive"]),
         case("a steep power law", "exponent = 2", vec!["exponent", "above 2"]),
@@ -317,7 +317,7 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
             format!("trials = 4294967295\n{}", synthetic("")),
             vec![],
             2,
-            vec!["trials", "100000"],
+            vec!["trials", "10000"],
         ),
         ("a network of no machine", synthetic("[train]\nlayers = 100000000000"), vec![], 2, vec!["layers", "1000"]),
         ("a share above one", synthetic("[similarity]\nshare = 1.5"), vec![], 2, vec!["share", "(0, 1]"]),

@@ -1,16 +1,37 @@
 //! What guesses about canaries say about epsilon.
 
+use serde::{Deserialize, Serialize};
 use veilgraph_attack::{Canaries, PairScores};
 use veilgraph_bounds::Guesses;
 use veilgraph_contract::{Auditor, Draws, Invalid, Progress, Stage, StageRng};
 
-use crate::{Error, Metrics, Params, metric};
+use crate::{Cell, Error, Metrics, Params, metric};
 
 /// Bounds epsilon from below by guesses whose scores are log odds.
 pub struct EvaluateCanaries;
 
 /// Bounds epsilon from below by guesses whose scores are larger for likelier facts, and nothing more.
 pub struct EvaluateRankedCanaries;
+
+/// What guesses about canaries are held against; filled in by the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CanaryParams {
+    /// What the scores are about.
+    pub cell: Cell,
+    /// Trial that is scored.
+    pub trial: u32,
+    /// What the guesses may find of a fact, in nats, where they read a part of what was released and this part costs less than the
+    /// whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon_read: Option<f64>,
+}
+
+impl From<Params> for CanaryParams {
+    fn from(Params { cell, trial }: Params) -> Self {
+        Self { cell, trial, epsilon_read: None }
+    }
+}
 
 /// The printed bound exceeds the true epsilon with a chance of at most this.
 const ALPHA: f64 = 0.01;
@@ -24,14 +45,14 @@ impl Stage for EvaluateCanaries {
     const TASK: &'static str = "canaries";
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
-    type Params = Params;
+    type Params = CanaryParams;
     type Inputs = (PairScores, Canaries);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
         (scores, canaries): Self::Inputs,
-        params: &Params,
+        params: &CanaryParams,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
@@ -48,14 +69,14 @@ impl Stage for EvaluateRankedCanaries {
     const TASK: &'static str = "ranked-canaries";
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
-    type Params = Params;
+    type Params = CanaryParams;
     type Inputs = (PairScores, Canaries);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
         (scores, canaries): Self::Inputs,
-        params: &Params,
+        params: &CanaryParams,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
@@ -124,12 +145,14 @@ fn guesses_by_rank(scores: &[(f64, bool)]) -> Guesses {
 /// Scores of guesses, or an error where they are too good for what the ledger says.
 ///
 /// An `(epsilon, dp_delta)` cost allows more right guesses with a chance of at most `2 m · dp_delta` for `m` canaries,
-/// which is taken off the chance of a false alarm.
+/// which is taken off the chance of a false alarm. Guesses that read a part of a release are held against what this part costs:
+/// against the cost of the whole, a part that tells too much would pass.
 ///
 /// # Source
 /// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2.
-fn judged(guesses: Guesses, canaries: &Canaries, params: &Params) -> Result<(Metrics,), Error> {
-    let (claimed, dp_delta) = params.cell.cost_of(canaries.record);
+fn judged(guesses: Guesses, canaries: &Canaries, params: &CanaryParams) -> Result<(Metrics,), Error> {
+    let (whole, dp_delta) = params.cell.cost_of(canaries.record);
+    let claimed = params.epsilon_read.map_or(whole, |read| read.min(whole));
     let n_canaries = canaries.coins.len() as f64;
     let without_failures = |alpha: f64| alpha - 2.0 * n_canaries * dp_delta;
     let sure = guesses.epsilon_lower_bound(without_failures(GATE_ALPHA));

@@ -24,7 +24,7 @@ use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 use veilgraph_privacy::NoisyDegrees;
 
 pub use attack::{ClaimParams, EvaluateAttack, EvaluateAttributes, EvaluateClaims, EvaluateMembership};
-pub use canaries::{EvaluateCanaries, EvaluateRankedCanaries};
+pub use canaries::{CanaryParams, EvaluateCanaries, EvaluateRankedCanaries};
 pub use cell::{Cell, Choice, RelationCost};
 pub use link_prediction::EvaluateLinkPrediction;
 pub use metrics::{Metrics, Score};

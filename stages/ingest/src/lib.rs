@@ -22,7 +22,7 @@ use veilgraph_graph::{AdjacencyList, Features, Labels, NodeMap, Nodes, SparseMat
 pub use error::Error;
 pub use normalize::Normalize;
 pub use params::{
-    Classes, DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams,
+    Classes, DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams, WrongField,
 };
 pub use raw::decompressed_name;
 
@@ -134,15 +134,20 @@ fn check_classes(params: &Params, splits: &[Split], known: &Labels) -> Result<()
     if !params.declared_classes || !params.has_own_labels() {
         return Ok(());
     }
-    let trains = |node: u32| splits[node as usize] == Split::Train;
+    // No network is trained on nodes without features.
+    let trains = params.classes.is_some() || params.has_features();
+    let is_counted = |node: u32| !trains || splits[node as usize] == Split::Train;
     let found: BTreeSet<usize> =
-        known.classes().iter().filter(|(node, _)| trains(*node)).map(|(_, class)| usize::from(*class)).collect();
+        known.classes().iter().filter(|(node, _)| is_counted(*node)).map(|(_, class)| usize::from(*class)).collect();
     let missing = (0..known.n_classes()).find(|class| !found.contains(class));
     match (missing, &params.classes) {
         (None, _) => Ok(()),
         (Some(_), None) => Err((
-            "in a deployment the classes are public, and one of them is that of no training node".to_owned(),
-            "choose another split, or give its nodes another class; where it has none, declare `classes` without it",
+            {
+                let counted = if trains { "training node" } else { "training or validation node" };
+                format!("in a deployment the classes are public, and one of them is that of no {counted}")
+            },
+            "choose another split, or give the nodes of that class another one",
         )),
         (Some(class), Some(_)) => Err((
             format!("class {class} of `[ingest] classes`, counted from 0, is that of no training node"),

@@ -13,7 +13,7 @@ use crate::normalize::Normalize;
 pub use classes::Classes;
 pub(crate) use classes::names_beside_numbers;
 pub use split::{DatasetSplit, Parts, PerClass, Ratios, Scheme, SplitParams};
-pub use synthetic::SyntheticParams;
+pub use synthetic::{SyntheticParams, WrongField};
 
 /// The `[ingest]` table, after a dataset's name was looked up in `configs/datasets.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

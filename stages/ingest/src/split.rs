@@ -143,7 +143,7 @@ fn of_parts(links: Option<&AdjacencyList>, wanted: &Parts) -> Result<Vec<Split>,
     let Some(links) = links else {
         return wrong("parts are cut by links, and there are none".into(), "give shares");
     };
-    if wanted.parts < 3 || wanted.parts > links.n_nodes() {
+    if wanted.parts > links.n_nodes() {
         let problem = format!("{} parts of {} nodes make no split", wanted.parts, links.n_nodes());
         return wrong(problem, "write a number of parts from 3 to the number of nodes");
     }

@@ -69,12 +69,13 @@ pub(crate) fn generate(params: &SyntheticParams, memory: Memory) -> Result<RawGr
 
 /// Refuses a graph that would not fit into the memory.
 ///
-/// A node has a name, classes and a place in lists, each of its links stands among the pairs and in two rows, and a word has a
-/// frequency and a rank in each class.
+/// A node has a name, classes and a place in lists, each of its links stands among the pairs and in two rows, each of its words in two
+/// lists, and a word has a frequency and a rank in each class. 500,000 nodes of the default model were measured to take 320 MB, and
+/// are counted as 255.
 fn check_memory(params: &SyntheticParams, memory: Memory) -> Result<(), Error> {
-    const OF_NODE: f64 = 64.0;
-    const OF_LINK: f64 = 16.0;
-    const OF_WORD_OF_NODE: f64 = 8.0;
+    const OF_NODE: f64 = 160.0;
+    const OF_LINK: f64 = 32.0;
+    const OF_WORD_OF_NODE: f64 = 16.0;
     const OF_WORD: f64 = 16.0;
     const OF_RANK: f64 = 4.0;
     let words = if params.features > 0 { params.words } else { 0.0 };

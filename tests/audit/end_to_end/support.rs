@@ -3,7 +3,7 @@
 use veilgraph_attack::{Canaries, PairScores, Record};
 use veilgraph_audit::{CanariesOf, GuessFromGraph, GuessParams, PlantLinks, PlantParams};
 use veilgraph_contract::{Private, Progress, Stage, StageRng};
-use veilgraph_evaluate::{Cell, EvaluateCanaries, Params, RelationCost};
+use veilgraph_evaluate::{CanaryParams, Cell, EvaluateCanaries, RelationCost};
 use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::{NoisyEntries, NoisyLinks};
 
@@ -42,7 +42,7 @@ pub(crate) fn guess(canaries: &Canaries, lists: Option<NoisyLinks>, entries: Opt
 }
 
 /// What a score is about whose facts cost this much.
-fn costing(record: Record, epsilon: f64) -> Params {
+fn costing(record: Record, epsilon: f64) -> CanaryParams {
     let costs = record.relation().map(|relation| RelationCost {
         relation,
         epsilon,
@@ -51,7 +51,7 @@ fn costing(record: Record, epsilon: f64) -> Params {
         claimed_epsilon: None,
     });
     let cell = Cell { epsilon_edge: epsilon, costs: costs.into_iter().collect(), ..Cell::default() };
-    Params { cell, trial: 0 }
+    CanaryParams { cell, trial: 0, epsilon_read: None }
 }
 
 /// Whether guesses are too good for what the ledger claims; the gate is the one that fails a run.

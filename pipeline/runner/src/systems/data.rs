@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use veilgraph_contract::{Artifact, HeldOut, Private};
 use veilgraph_graph::{Features, Labels};
-use veilgraph_ingest::{Ingest, Normalize, Params, SplitParams};
+use veilgraph_ingest::{Ingest, Normalize, Params, SplitParams, SyntheticParams, WrongField};
 
 use super::{central, features, labels};
 use crate::config::{ConfigError, Holding};
@@ -49,6 +49,9 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
             let problem = "min-max scales the features of a node by those of all others, which it does not know where features \
                            are private; set normalize = \"none\" (a mechanism for features has a field `range`)";
             return Err(plan.config.error("ingest.normalize", problem));
+        }
+        if let Some(Err(WrongField { field, problem })) = params.synthetic.as_ref().map(SyntheticParams::check) {
+            return Err(plan.config.error(&format!("ingest.synthetic.{field}"), &problem));
         }
         let files = files(plan, params)?;
         let mut start = Branch::default().with(&cell.choices);

@@ -6,8 +6,8 @@ use veilgraph_bounds::Tail;
 use super::*;
 use crate::Cell;
 
-fn params(epsilon_edge: f64) -> Params {
-    Params { cell: Cell { epsilon_edge, ..Cell::default() }, trial: 0 }
+fn params(epsilon_edge: f64) -> CanaryParams {
+    CanaryParams { cell: Cell { epsilon_edge, ..Cell::default() }, trial: 0, epsilon_read: None }
 }
 
 /// `m` coins that are told by two independent bits, each right with probability `e^ε / (1 + e^ε)`: both ends of a link
@@ -56,6 +56,24 @@ fn flips_that_are_half_as_frequent_are_caught() {
     }
 }
 
+/// A link costs 4 nats, half of them in lists and half in degrees. Lists that tell 4 nats of it tell no more than the whole may,
+/// and twice of what they may.
+#[test]
+fn a_part_of_a_release_is_held_against_its_own_cost() {
+    let run = |epsilon_read| {
+        let params = CanaryParams { epsilon_read, ..params(4.0) };
+        EvaluateCanaries::run(
+            reported(1, 1_000, 2.0, 1.0),
+            &params,
+            &StageRng::new(1, "evaluate", 0),
+            &Progress::none(),
+        )
+    };
+    assert!(run(None).is_ok() && run(Some(4.0)).is_ok());
+    let error = run(Some(2.0)).expect_err("caught").to_string();
+    assert!(error.contains("the ledger states 2"), "{error}");
+}
+
 #[test]
 fn guesses_that_say_nothing_bound_nothing() {
     let (scores, canaries) = reported(1, 500, 1.0, 1.0);
@@ -84,7 +102,7 @@ fn a_delta_weakens_the_bound() {
     let with = |dp_delta: f64| {
         let relation = veilgraph_contract::Relation::Edge;
         let costs = vec![crate::RelationCost { relation, epsilon: 4.0, dp_delta, sound: true, claimed_epsilon: None }];
-        let params = Params { cell: Cell { epsilon_edge: 4.0, costs, ..Cell::default() }, trial: 0 };
+        let params = CanaryParams { cell: Cell { costs, ..params(4.0).cell }, ..params(4.0) };
         let inputs = (scores.clone(), canaries.clone());
         let run = EvaluateCanaries::run(inputs, &params, &StageRng::new(1, "evaluate", 0), &Progress::none());
         bound(&run.expect("holds").0)

@@ -66,26 +66,30 @@ pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> 
     Ok(Agreement { counts, hint })
 }
 
-/// Refuses two names that are one number, such as `1` and `1.0`, where all names are numbers: they would be two nodes.
-/// `files` gives the files that name nodes.
+/// Refuses a whole number that is a name both with and without `.0`, as data frames write it where a column has gaps: it would be
+/// two nodes. Where other names than whole numbers occur, such as sections `1.1` and `1.10`, a name is its letters. `files` gives the
+/// files that name nodes.
 pub(super) fn refuse_two_spellings<'a>(
     all: &BTreeSet<&str>,
     files: impl FnOnce() -> Vec<Names<'a>>,
 ) -> Result<(), Error> {
-    let plain =
-        |name: &str| name.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number.to_string());
-    let twice = |name: &&&str| {
-        name.contains('.') && plain(name).is_some_and(|number| number != **name && all.contains(number.as_str()))
-    };
-    let Some(name) = all.iter().find(twice) else { return Ok(()) };
-    if all.iter().any(|name| name.parse::<f64>().is_err()) {
+    let is_twice = |name: &&&str| whole_number(name).is_some_and(|number| number != **name && all.contains(number));
+    let Some(name) = all.iter().find(is_twice) else { return Ok(()) };
+    if all.iter().any(|name| whole_number(name).is_none()) {
         return Ok(());
     }
     let files = files();
     let Some(names) = files.iter().find(|names| names.nodes.contains_key(name)) else { return Ok(()) };
     let place = names.nodes[name].map_or_else(String::new, |line| place(names.file, line));
-    let problem = format!("the node `{name}` would be another one than `{}`", plain(name).unwrap_or_default());
+    let problem = format!("the node `{name}` would be another one than `{}`", whole_number(name).unwrap_or_default());
     Err(Error::new(names.file, place, problem, "write numbers alike (pandas: `.astype(\"Int64\")`)"))
+}
+
+/// The digits of a whole number that is written with or without zeros behind a point.
+fn whole_number(name: &str) -> Option<&str> {
+    let (digits, zeros) = name.split_once('.').unwrap_or((name, "0"));
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (is_whole && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')).then_some(digits)
 }
 
 /// What would let every node of `nodes` be among the `others`.

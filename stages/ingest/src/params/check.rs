@@ -1,6 +1,6 @@
 //! Which fields of the `[ingest]` table go together.
 
-use super::{Format, Params, SplitParams, SyntheticParams};
+use super::{Format, Params, SplitParams, SyntheticParams, WrongField};
 use crate::error::Error;
 
 impl Params {
@@ -13,10 +13,14 @@ impl Params {
         self.links_are_given()?;
         self.classes_are_those_of_labels()?;
         self.named_columns_can_be_found()?;
-        if let SplitParams::Random(ratios) = &self.split {
-            ratios.check()?;
+        match &self.split {
+            SplitParams::Random(ratios) => ratios.check()?,
+            SplitParams::OfParts(wanted) => wanted.check()?,
+            _ => {}
         }
-        self.synthetic.as_ref().map_or(Ok(()), SyntheticParams::check)
+        self.synthetic.as_ref().map_or(Ok(()), SyntheticParams::check).map_err(|WrongField { field, problem }| {
+            Error::new("[ingest.synthetic]", format!("{field}: "), problem, "docs/config.md describes the fields")
+        })
     }
 
     /// The fields given that only text files have, links first.

@@ -102,6 +102,20 @@ pub struct Parts {
     pub seed: u64,
 }
 
+impl Parts {
+    /// Whether there is a part for each use.
+    ///
+    /// # Errors
+    /// When there are fewer than three parts.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.parts >= 3 {
+            return Ok(());
+        }
+        let problem = format!("{} parts make no split", self.parts);
+        Err(Error::new("[ingest] split", "", problem, "write a number of parts from 3 to the number of nodes"))
+    }
+}
+
 /// One of the splits that a dataset of the Open Graph Benchmark comes with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-
 /// A degree-corrected block model with power-law or log-normal degrees, homophilous classes and words as features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -60,15 +58,22 @@ const MOST_CLASSES: usize = 65_535;
 /// Nodes and words are numbered in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
+/// A field of the table outside its range.
+#[derive(Debug)]
+pub struct WrongField {
+    /// Its name.
+    pub field: &'static str,
+    /// Its value and its range.
+    pub problem: String,
+}
+
 impl SyntheticParams {
     /// Whether a graph can be drawn.
     ///
     /// # Errors
     /// Names the field, its value and its range.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        let wrong = |field: &str, problem: String| {
-            Err(Error::new("[ingest.synthetic]", format!("{field}: "), problem, "docs/config.md describes the fields"))
-        };
+    pub fn check(&self) -> Result<(), WrongField> {
+        let wrong = |field, problem| Err(WrongField { field, problem });
         if self.nodes < 3 || self.nodes > MOST {
             return wrong("nodes", format!("{} is not between 3 and {MOST}", self.nodes));
         }

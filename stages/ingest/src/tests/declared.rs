@@ -57,11 +57,16 @@ fn a_declaration_that_cannot_hold_is_refused_with_its_place() {
 fn classes_of_a_deployment_do_not_follow_from_labels_of_test_nodes() {
     let labels = "0,a\n1,b\n2,a\n3,b\n4,c\n5,a\n";
     let problem = labelled(labels, r#""declared_classes": true"#).err().expect("refused");
-    let words = ["l.csv", "no training node", "give its nodes another class"];
+    let words = ["l.csv", "no training or validation node", "give the nodes of that class another one"];
     assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
     let of_validation = "0,a\n1,b\n2,a\n3,c\n4,b\n5,a\n";
-    let problem = labelled(of_validation, r#""declared_classes": true"#).err().expect("no network could learn it");
-    assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
+    assert!(labelled(of_validation, r#""declared_classes": true"#).is_ok(), "without features no network is trained");
+    let fields =
+        r#"{"edges": "e.csv", "labels": "l.csv", "split": "s.csv", "features": "f.csv", "declared_classes": true}"#;
+    let features = "node,tea\n0,1\n1,0\n2,1\n3,1\n4,0\n5,0\n";
+    let files = [("e.csv", LINKS), ("l.csv", of_validation), ("s.csv", SPLIT), ("f.csv", features)];
+    let problem = ingest(&params(fields), &files).err().expect("no network could learn it").to_string();
+    assert!(problem.contains("one of them is that of no training node"), "{problem}");
     for (labels, fields) in [
         (labels, r#""declared_classes": false"#),
         ("0,a\n1,b\n2,a\n3,b\n4,\n5,a\n", r#""declared_classes": true"#),

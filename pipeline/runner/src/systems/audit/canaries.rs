@@ -5,8 +5,8 @@ use veilgraph_audit::{
     CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
     GuessParams, LinkTellerParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
 };
-use veilgraph_contract::{Artifact, NoParams, Private, Relation, Zone};
-use veilgraph_evaluate::{EvaluateCanaries, EvaluateRankedCanaries};
+use veilgraph_contract::{Artifact, NoParams, Private, Relation, Release, Subject, Zone};
+use veilgraph_evaluate::{CanaryParams, EvaluateCanaries, EvaluateRankedCanaries};
 use veilgraph_graph::{Features, Labels, WeightedGraph};
 use veilgraph_privacy::composition::total_epsilon;
 use veilgraph_privacy::{NoisyDegrees, NoisyEntries, NoisyFeatures, NoisyLabels, NoisyLinks};
@@ -155,9 +155,13 @@ fn links_alone(plan: &Plan, attack: &str) -> Result<(), ConfigError> {
 
 fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
     if are_links(plan) {
-        let graphs: Vec<Branch> = graphs.iter().cloned().map(with_reports).collect();
-        let guessed = guessed(plan, &graphs)?;
-        return plan.score::<EvaluateCanaries>(&guessed);
+        for graph in graphs.iter().cloned().map(with_reports) {
+            let guessed = guessed(plan, &graph)?;
+            // Lists and entries say nothing of what is told by degrees; a graph may follow from both.
+            let read = (!graph.has(WeightedGraph::NAME, Zone::Server)).then_some(Subject::Links);
+            score(plan, &guessed, read)?;
+        }
+        return Ok(());
     }
     let run = Run { table: TABLE, ..Run::default() };
     let (own, other) = if kind(plan) == CanariesOf::Features {
@@ -174,7 +178,19 @@ fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
     let reported: Vec<Branch> = reported.collect();
     let guessed: Result<Vec<Branch>, ConfigError> =
         reported.iter().map(|branch| plan.run::<GuessFromAttributes>(&[branch], &NoParams {}, run)).collect();
-    plan.score::<EvaluateCanaries>(&guessed?)
+    guessed?.iter().try_for_each(|guessed| score(plan, guessed, None))
+}
+
+/// Scores guesses about links that read what was released about one subject, or all that was.
+fn score(plan: &mut Plan, guessed: &Branch, read: Option<Subject>) -> Result<(), ConfigError> {
+    let cost = |releases: &[&Release]| total_epsilon(releases.iter().copied(), Relation::Edge);
+    let all: Vec<&Release> = guessed.releases.iter().collect();
+    let epsilon_read = read.and_then(|subject| {
+        let of_subject: Vec<&Release> = all.iter().copied().filter(|release| release.subject == subject).collect();
+        Some(cost(&of_subject)).filter(|&read| read < cost(&all))
+    });
+    let params = |params| CanaryParams { epsilon_read, ..CanaryParams::from(params) };
+    plan.score_under::<EvaluateCanaries>(std::slice::from_ref(guessed), &[], params)
 }
 
 /// The way to the reports of nodes where there are any, so that all graphs that were built from them are one.
@@ -196,35 +212,27 @@ fn guess_from_degrees(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
         return Err(plan.config.error(&format!("{TABLE}.attacks"), problem));
     }
     let run = Run { table: TABLE, ..Run::default() };
-    let mut guessed = Vec::new();
     for graph in sent {
-        guessed.push(plan.run::<GuessFromDegrees>(&[&with_reports(graph.clone())], &NoParams {}, run)?);
+        let guessed = plan.run::<GuessFromDegrees>(&[&with_reports(graph.clone())], &NoParams {}, run)?;
+        score(plan, &guessed, Some(Subject::Degrees))?;
     }
-    plan.score::<EvaluateCanaries>(&guessed)
+    Ok(())
 }
 
 fn guess_from_graph(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
     links_alone(plan, GRAPH.name)?;
-    let listed = graphs.iter().filter(|graph| graph.variant != "soft").cloned();
-    let graphs: Vec<Branch> = listed
-        .map(|mut graph| {
-            graph.mark_absent::<NoisyLinks>();
-            graph.mark_absent::<NoisyEntries>();
-            graph
-        })
-        .collect();
-    let guessed = guessed(plan, &graphs)?;
-    plan.score::<EvaluateCanaries>(&guessed)
+    for mut graph in graphs.iter().filter(|graph| graph.variant != "soft").cloned() {
+        graph.mark_absent::<NoisyLinks>();
+        graph.mark_absent::<NoisyEntries>();
+        let guessed = guessed(plan, &graph)?;
+        score(plan, &guessed, None)?;
+    }
+    Ok(())
 }
 
-fn guessed(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let run = Run { table: TABLE, ..Run::default() };
-    let mut guessed = Vec::new();
-    for graph in graphs {
-        let params = GuessParams { epsilon: total_epsilon(&graph.releases, Relation::Edge) };
-        guessed.push(plan.run::<GuessFromGraph>(&[graph], &params, run)?);
-    }
-    Ok(guessed)
+fn guessed(plan: &mut Plan, graph: &Branch) -> Result<Branch, ConfigError> {
+    let params = GuessParams { epsilon: total_epsilon(&graph.releases, Relation::Edge) };
+    plan.run::<GuessFromGraph>(&[graph], &params, Run { table: TABLE, ..Run::default() })
 }
 
 fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
@@ -245,7 +253,7 @@ fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result
         }
     }
     if kind(plan) == CanariesOf::Labels {
-        return plan.score::<EvaluateCanaries>(&guessed);
+        return plan.score_under::<EvaluateCanaries>(&guessed, &[], CanaryParams::from);
     }
-    plan.score::<EvaluateRankedCanaries>(&guessed)
+    plan.score_under::<EvaluateRankedCanaries>(&guessed, &[], CanaryParams::from)
 }

@@ -32,13 +32,6 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
     let has_header = header.unwrap_or_else(|| looks_like_header(&rows));
     check_widths(file, &rows)?;
     let first_line = rows[0].0;
-    if header.is_none() && !has_header && may_be_header(&rows) {
-        tracing::warn!(
-            "{file}: line {first_line}, `{}`, is read as a row like those below it, although no word of it comes again; if it holds \
-             the names of the columns, set [ingest] header = true",
-            rows[0].1.join(",")
-        );
-    }
     let header = has_header.then(|| rows.remove(0).1);
     if rows.is_empty() {
         let problem = "below the names of its columns the file has no row";
@@ -243,15 +236,6 @@ fn looks_like_header(rows: &[Row]) -> bool {
         && !begins_with_number(&rows[0])
         && below.iter().all(begins_with_number)
         && !first.iter().take(2).any(|field| !is_number(field) && comes_again(field))
-}
-
-/// Whether a first row that does not look like column names may hold some nevertheless: in a table of words, none of its own words
-/// comes again.
-fn may_be_header(rows: &[Row]) -> bool {
-    let (first, below) = (&rows[0].1, &rows[1..]);
-    let is_word = |field: &String| !field.is_empty() && field.parse::<f64>().is_err();
-    let comes_again = |word: &String| below.iter().any(|(_, row)| row.contains(word));
-    first.len() >= 2 && below.len() >= 2 && first.iter().all(is_word) && !first.iter().any(comes_again)
 }
 
 /// The format of a text that is no table, by its beginning.
