@@ -1,8 +1,10 @@
 //! How far a score is from the floors and ceilings that it is read beside.
 
+use std::collections::BTreeMap;
+
 use veilgraph_evaluate::Cell;
-use veilgraph_evaluate::metric::{Better, Metric};
-use veilgraph_statistics::{ALPHA, Difference, holm};
+use veilgraph_evaluate::metric::{ATTACK_AUC, Better, Metric};
+use veilgraph_statistics::{ALPHA, Difference, Summary, holm};
 
 use super::protected::{Protected, Standing, protects_links_alone};
 use super::summary::Row;
@@ -63,11 +65,19 @@ pub(crate) fn are_about_the_same_data(a: &Cell, b: &Cell) -> bool {
 
 /// The row with the best mean; none for a metric of which neither direction is better.
 pub(crate) fn best<'a>(rows: impl Iterator<Item = &'a Row>, metric: &Metric) -> Option<&'a Row> {
-    let mut scored: Vec<(f64, &Row)> =
-        rows.filter_map(|row| Some((goodness(metric, row.summary(metric.name)?.mean)?, row))).collect();
+    let mean = |row: &Row| Some(Summary::of(&compared_scores(row, metric)?.into_values().collect::<Vec<_>>())?.mean);
+    let mut scored: Vec<(f64, &Row)> = rows.filter_map(|row| Some((goodness(metric, mean(row)?)?, row))).collect();
     // The first of equals is taken, so that the answer does not depend on a sort.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.first().map(|(_, row)| *row)
+}
+
+/// The scores of a row by trial, as they are compared: of an attack whose mean area under the ROC curve lies below one half, the areas
+/// of its reverse, because who takes the least likely pairs for linked knows as much.
+fn compared_scores(row: &Row, metric: &Metric) -> Option<BTreeMap<u32, f64>> {
+    let scores = row.scores.get(metric.name)?;
+    let turns = metric.name == ATTACK_AUC.name && row.summary(metric.name)?.mean < 0.5;
+    Some(scores.iter().map(|(&trial, &score)| (trial, if turns { 1.0 - score } else { score })).collect())
 }
 
 /// A value that is the larger the better.
@@ -122,7 +132,7 @@ pub(crate) fn compare(pairs: &[(&Row, Option<Rival>)], metric: &Metric) -> Vec<O
     let is_better = |difference: &Difference| goodness(metric, difference.mean).is_some_and(|gain| gain > 0.0);
     let difference = |(row, rival): &(&Row, Option<Rival>)| {
         let rival = rival.filter(|rival| !std::ptr::eq(rival.row, *row))?;
-        row.difference(rival.row, metric.name)
+        Difference::of(&compared_scores(row, metric)?, &compared_scores(rival.row, metric)?)
     };
     let differences: Vec<Option<Difference>> = pairs.iter().map(difference).collect();
     let mut p_values = Vec::new();
@@ -171,6 +181,21 @@ mod tests {
         let (of_six, p_of_six) = verdict(&low, &high, 6).expect("they share trials");
         assert!(of_six == Verdict::NotSeparable && (p_of_six - 6.0 * p).abs() < 1e-12, "{of_six:?} {p_of_six}");
         assert_eq!(verdict(&high, &low, 6), Some((Verdict::Better, p)));
+    }
+
+    /// An area of 0.4 tells as much as one of 0.6, and one of 0.5 tells nothing.
+    #[test]
+    fn an_attack_that_ranks_upside_down_is_no_protection() {
+        let attacked = |areas: [f64; 5]| {
+            let scores = BTreeMap::from([(ATTACK_AUC.name.to_owned(), (0..).zip(areas).collect())]);
+            Row { scores, ..row([0.0; 5]) }
+        };
+        let (upside_down, by_chance) = (attacked([0.40, 0.41, 0.39, 0.42, 0.38]), attacked([0.5; 5]));
+        let found = best([&upside_down, &by_chance].into_iter(), &ATTACK_AUC).expect("both are scored");
+        assert!(std::ptr::eq(found, std::ptr::from_ref(&by_chance)));
+        let compared =
+            compare(&[(&upside_down, Some(Rival::from(&by_chance)))], &ATTACK_AUC)[0].expect("they share trials");
+        assert!(compared.verdict == Verdict::Worse && (compared.difference.mean - 0.1).abs() < 1e-12);
     }
 
     /// What was not scored is none of those from which the best is taken.

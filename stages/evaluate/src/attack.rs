@@ -124,8 +124,15 @@ fn ranked(facts: Vec<(f64, bool)>, record: Record, params: &Params) -> Metrics {
     let mut push = |metric: &Metric, value: f64| metrics.push(params.trial, metric, value);
     push(&metric::ATTACK_LINKS, facts.iter().filter(|fact| fact.1).count() as f64);
     push(&metric::ATTACK_PAIRS, facts.len() as f64);
-    // Targets without a link among them leave nothing to find.
-    let Some(roc) = Roc::of(facts) else { return metrics };
+    let n_facts = facts.len();
+    let Some(roc) = Roc::of(facts) else {
+        tracing::warn!(
+            "trial {}: all or none of the {n_facts} attacked facts are true, so that nothing can be ranked, and the areas are those of \
+             the other trials alone; attack more targets",
+            params.trial
+        );
+        return metrics;
+    };
     let ranking = roc.ranking();
     push(&metric::ATTACK_AUC, ranking.area_under_curve);
     push(&metric::ATTACK_AVERAGE_PRECISION, ranking.average_precision);

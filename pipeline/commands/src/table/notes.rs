@@ -103,6 +103,13 @@ impl PivotTable {
                     .to_owned(),
             );
         }
+        if self.metric.name == metric::ATTACK_AUC.name && (has_bold || self.against.is_some()) {
+            notes.push(
+                "An area below 0.5 is compared as that of the reversed attack, because who takes the least likely pairs for linked \
+                 knows as much."
+                    .to_owned(),
+            );
+        }
         if let Some(against) = &self.against
             && self.trials() != Some(1)
         {
