@@ -117,6 +117,9 @@ fn attributes_and_members_are_told_as_far_as_the_budget_lets_them() {
         "train.epochs=200",
     ]);
     assert_eq!(value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", "features")]), 1.0);
+    let of = |attribute| value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", attribute)]);
+    let (sent, floor) = (of("labels-by-network"), of("test-labels-by-network"));
+    assert!(0.3 < floor && floor < sent, "the network never saw the classes of test nodes: {floor} and {sent}");
     let members = value(&open, "attack_auc", &[("attack", "membership")]);
     assert!(members > 0.6, "a network is surer of what it was trained on: {members}");
 }

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veilgraph_attack::{PairScores, Record};
 use veilgraph_contract::{Auditor, Draws, Invalid, NoParams, Progress, Stage, StageRng};
-use veilgraph_graph::Predictions;
+use veilgraph_graph::{Nodes, Predictions, Split};
 use veilgraph_nn::ModelWeights;
 use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
 
@@ -20,6 +20,10 @@ pub struct ReportedLabels;
 
 /// Scores every class of the nodes that sent one by what a trained network answers.
 pub struct AnsweredLabels;
+
+/// Scores every class of the test nodes, which sent none, by what a trained network answers: what the same network tells of a class that
+/// it never saw. This is the floor of [`AnsweredLabels`].
+pub struct AnsweredTestLabels;
 
 /// What [`ReportedFeatures`] reads of `[audit]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +83,8 @@ impl Stage for ReportedLabels {
 
     fn run((reported,): Self::Inputs, _: &NoParams, _: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let sent = |node: u32, class: u32| reported.labels.class(node).is_some_and(|sent| u32::from(sent) == class);
-        Ok((of_every_class(&reported, |node, class| f64::from(u8::from(sent(node, class)))),))
+        let score = |node, class| f64::from(u8::from(sent(node, class)));
+        Ok((of_every_class(&senders(&reported), reported.labels.n_classes(), score),))
     }
 }
 
@@ -104,17 +109,46 @@ impl Stage for AnsweredLabels {
         if last >= answers.n_nodes() || reported.labels.n_classes() != answers.n_classes() {
             return Err(Invalid("the network knows other nodes or classes than the reports".to_owned()).into());
         }
-        Ok((of_every_class(&reported, |node, class| f64::from(answers.of_node(node)[class as usize])),))
+        let score = |node, class| f64::from(answers.of_node(node)[class as usize]);
+        Ok((of_every_class(&senders(&reported), answers.n_classes(), score),))
     }
 }
 
-/// A score for every class of every node that sent one.
-fn of_every_class(reported: &NoisyLabels, score: impl Fn(u32, u32) -> f64) -> PairScores {
-    let labels = &reported.labels;
-    let senders = labels.classes().iter().map(|&(node, _)| node);
-    let n_nodes = senders.clone().next_back().map_or(0, |node| node as usize + 1);
-    let classes = 0..labels.n_classes() as u32;
-    let facts = senders.flat_map(|node| classes.clone().map(move |class| (node, class)));
+impl Stage for AnsweredTestLabels {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "answered-test-labels";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Auditor;
+    type Params = NoParams;
+    type Inputs = (Predictions, ModelWeights, Nodes);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn run(
+        (predictions, weights, nodes): Self::Inputs,
+        _: &NoParams,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let answers = Answers::of(&predictions, &weights)?;
+        if nodes.splits.len() != answers.n_nodes() {
+            return Err(Invalid("the network knows other nodes than the data".to_owned()).into());
+        }
+        let score = |node, class| f64::from(answers.of_node(node)[class as usize]);
+        Ok((of_every_class(&nodes.members(Split::Test), answers.n_classes(), score),))
+    }
+}
+
+/// The nodes that sent a class, in ascending order.
+fn senders(reported: &NoisyLabels) -> Vec<u32> {
+    reported.labels.classes().iter().map(|&(node, _)| node).collect()
+}
+
+/// A score for every class of each of these nodes, which are in ascending order.
+fn of_every_class(nodes: &[u32], n_classes: usize, score: impl Fn(u32, u32) -> f64) -> PairScores {
+    let n_nodes = nodes.last().map_or(0, |&node| node as usize + 1);
+    let classes = 0..n_classes as u32;
+    let facts = nodes.iter().flat_map(|&node| classes.clone().map(move |class| (node, class)));
     let pairs = facts.map(|(node, class)| (node, class, score(node, class))).collect();
     PairScores { record: Record::Label, n_nodes, pairs }
 }

@@ -22,7 +22,9 @@ use veilgraph_attack::influence::InfluenceError;
 use veilgraph_contract::Invalid;
 use veilgraph_nn::Failure;
 
-pub use attributes::{AnsweredLabels, Params as AttributesParams, ReportedFeatures, ReportedLabels};
+pub use attributes::{
+    AnsweredLabels, AnsweredTestLabels, Params as AttributesParams, ReportedFeatures, ReportedLabels,
+};
 pub use canaries::{
     CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
     GuessParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,

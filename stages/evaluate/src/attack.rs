@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_attack::roc::Roc;
 use veilgraph_attack::{PairScores, Record};
 use veilgraph_bounds::{largest_area_under_curve, largest_true_positive_rate};
-use veilgraph_contract::{Auditor, Draws, Invalid, Private, Progress, Stage, StageRng};
+use veilgraph_contract::{Auditor, Draws, HeldOut, Invalid, Private, Progress, Stage, StageRng};
 use veilgraph_graph::{AdjacencyList, Features, Labels, Nodes, SparseMatrix, Split};
 
 use crate::metric::Metric;
@@ -66,12 +66,13 @@ impl Stage for EvaluateAttributes {
     const DRAWS: Draws = Draws::Never;
     type Side = Auditor;
     type Params = Params;
-    type Inputs = (PairScores, Option<Private<Features>>, Option<Private<Labels>>);
+    /// Labels of test nodes are the truth about those that sent none.
+    type Inputs = (PairScores, Option<Private<Features>>, Option<Private<Labels>>, Option<HeldOut<Labels>>);
     type Outputs = (Metrics,);
     type Error = Error;
 
     fn run(
-        (scores, features, labels): Self::Inputs,
+        (scores, features, labels, test_labels): Self::Inputs,
         params: &Params,
         _: &StageRng,
         _: &Progress,
@@ -91,7 +92,11 @@ impl Stage for EvaluateAttributes {
                 scores.pairs.iter().map(|&(node, feature, score)| (score, is_above(node, feature))).collect()
             }
             (Record::Label, _, Some(Private(labels))) => {
-                let has = |node: u32, class: u32| labels.class(node).is_some_and(|known| u32::from(known) == class);
+                let class_of = |node: u32| {
+                    let of_test_node = || test_labels.as_ref().and_then(|HeldOut(labels)| labels.class(node));
+                    labels.class(node).or_else(of_test_node)
+                };
+                let has = |node: u32, class: u32| class_of(node).is_some_and(|known| u32::from(known) == class);
                 scores.pairs.iter().map(|&(node, class, score)| (score, has(node, class))).collect()
             }
             (record, ..) => return Err(Invalid(format!("there is no truth about `{record}` to compare with")).into()),

@@ -1,6 +1,6 @@
 //! Attribute inference: what reports and networks tell about private features and labels.
 
-use veilgraph_audit::{AnsweredLabels, AttributesParams, ReportedFeatures, ReportedLabels};
+use veilgraph_audit::{AnsweredLabels, AnsweredTestLabels, AttributesParams, ReportedFeatures, ReportedLabels};
 use veilgraph_contract::{Artifact, NoParams, Zone};
 use veilgraph_evaluate::EvaluateAttributes;
 use veilgraph_graph::WeightedGraph;
@@ -22,6 +22,7 @@ pub(super) const ATTACK: Attack = Attack {
         function::<ReportedFeatures>(),
         function::<ReportedLabels>(),
         function::<AnsweredLabels>(),
+        function::<AnsweredTestLabels>(),
         function::<EvaluateAttributes>(),
     ],
 };
@@ -46,6 +47,8 @@ fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigErro
             guessed.push(plan.run::<ReportedLabels>(&[&reported], &NoParams {}, run)?);
             let answered = named(plan, network, "labels-by-network");
             guessed.push(plan.run::<AnsweredLabels>(&[&answered], &NoParams {}, run)?);
+            let floor = named(plan, network, "test-labels-by-network");
+            guessed.push(plan.run::<AnsweredTestLabels>(&[&floor], &NoParams {}, run)?);
         }
     }
     plan.score::<EvaluateAttributes>(&guessed)
