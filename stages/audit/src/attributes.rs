@@ -109,8 +109,7 @@ impl Stage for AnsweredLabels {
         if last >= answers.n_nodes() || reported.labels.n_classes() != answers.n_classes() {
             return Err(Invalid("the network knows other nodes or classes than the reports".to_owned()).into());
         }
-        let score = |node, class| f64::from(answers.of_node(node)[class as usize]);
-        Ok((of_every_class(&senders(&reported), answers.n_classes(), score),))
+        Ok((answered(&answers, &senders(&reported)),))
     }
 }
 
@@ -134,14 +133,18 @@ impl Stage for AnsweredTestLabels {
         if nodes.splits.len() != answers.n_nodes() {
             return Err(Invalid("the network knows other nodes than the data".to_owned()).into());
         }
-        let score = |node, class| f64::from(answers.of_node(node)[class as usize]);
-        Ok((of_every_class(&nodes.members(Split::Test), answers.n_classes(), score),))
+        Ok((answered(&answers, &nodes.members(Split::Test)),))
     }
 }
 
 /// The nodes that sent a class, in ascending order.
 fn senders(reported: &NoisyLabels) -> Vec<u32> {
     reported.labels.classes().iter().map(|&(node, _)| node).collect()
+}
+
+/// The probabilities that a network gives to every class of each of these nodes, which are in ascending order.
+fn answered(answers: &Answers, nodes: &[u32]) -> PairScores {
+    of_every_class(nodes, answers.n_classes(), |node, class| f64::from(answers.of_node(node)[class as usize]))
 }
 
 /// A score for every class of each of these nodes, which are in ascending order.
