@@ -37,6 +37,7 @@ pub struct PublicParameters {
     epsilon_links: f64,
     epsilon_degree: f64,
     release: u32,
+    numbering: Option<[u8; 32]>,
 }
 
 impl PublicParameters {
@@ -80,7 +81,14 @@ impl PublicParameters {
         let population = population.to_owned();
         // A budget of -0 is written as 0, so that equal parameters have one text.
         let (epsilon_links, epsilon_degree) = (epsilon_links + 0.0, epsilon_degree + 0.0);
-        Ok(Self { population, mechanism, n_nodes, epsilon_links, epsilon_degree, release })
+        Ok(Self { population, mechanism, n_nodes, epsilon_links, epsilon_degree, release, numbering: None })
+    }
+
+    /// The same parameters, bound to who has which number: `numbering` is the blake3 digest of the file that lists the
+    /// numbers. Reports that were made under another numbering are then refused, for their parameters are others.
+    #[must_use]
+    pub fn with_numbering(self, numbering: [u8; 32]) -> Self {
+        Self { numbering: Some(numbering), ..self }
     }
 
     /// The name of the population of nodes.
@@ -117,6 +125,12 @@ impl PublicParameters {
     #[must_use]
     pub fn release(&self) -> u32 {
         self.release
+    }
+
+    /// Digest of the file that lists the number of every node, if the parameters are bound to one.
+    #[must_use]
+    pub fn numbering(&self) -> Option<[u8; 32]> {
+        self.numbering
     }
 
     /// What one report costs for any one bit of the list, in nats: the bit is sent, and it moves the degree by one.

@@ -591,7 +591,9 @@ fn a_collector_holds_no_links_and_keeps_to_the_budget() {
     assert_eq!(written.status, 0, "{}", written.err);
     let numbers = fs::read_to_string(lab.path("numbers.csv")).expect("there");
     assert!(numbers.starts_with("node,name\n0,0\n1,1\n") && numbers.lines().count() == 41, "{numbers}");
-    assert!(fs::read_to_string(lab.path("p.toml")).expect("there").contains("n_nodes = 40"));
+    let parameters = fs::read_to_string(lab.path("p.toml")).expect("there");
+    let numbering = format!("numbering = \"{}\"", blake3::hash(numbers.as_bytes()).to_hex());
+    assert!(parameters.contains("n_nodes = 40") && parameters.contains(&numbering), "{parameters}");
     let nothing = lab.call(&["collect", ".", "collector.toml", "--to", "store"]);
     assert!(nothing.status == 1 && nothing.err.contains("no file there ends in .vgr"), "{}", nothing.err);
     lab.write("in/bad.vgr", "no report");

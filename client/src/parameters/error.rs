@@ -27,6 +27,8 @@ pub enum ParameterError {
     NothingSent,
     /// The budget of the degree is below what integer noise can represent.
     SmallDegreeBudget(f64),
+    /// Not a digest in 64 hexadecimal digits.
+    Numbering(String),
     /// A budget for the degree with a mechanism that sends none.
     DegreeUnsent(Mechanism),
 }
@@ -53,6 +55,10 @@ impl fmt::Display for ParameterError {
                 formatter,
                 "epsilon_degree of {nats} nats is below 2^-20, the smallest budget that integer noise can represent; \
                  set it to 0 to send no degree"
+            ),
+            Self::Numbering(text) => write!(
+                formatter,
+                "numbering must be 64 hexadecimal digits, the blake3 digest of the file of numbers, not {text:?}"
             ),
             Self::DegreeUnsent(mechanism) => {
                 write!(formatter, "epsilon_degree must be 0, for {} sends no degree", mechanism.name())

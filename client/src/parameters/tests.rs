@@ -79,6 +79,22 @@ fn equal_files_have_equal_digests() {
     }
 }
 
+/// The same number of another node is another report.
+#[test]
+fn another_numbering_makes_other_parameters() {
+    let town = blink(9, 1.0, 0.5).expect("usable");
+    let [one, two] = [1, 2].map(|first| town.clone().with_numbering([first; 32]));
+    assert!(one.digest() != two.digest() && one.digest() != town.digest());
+    assert_eq!(one.to_text(), town.to_text() + "numbering = \"" + &"01".repeat(32) + "\"\n");
+    #[cfg(feature = "std")]
+    {
+        assert_eq!(PublicParameters::from_text(&one.to_text()), Ok(one.clone()));
+        let cut = one.to_text().replace("0101\"", "01\"");
+        let refused = PublicParameters::from_text(&cut).expect_err("refused").to_string();
+        assert!(refused.contains("numbering must be 64 hexadecimal digits"), "{refused}");
+    }
+}
+
 #[test]
 #[cfg(feature = "std")]
 fn a_wrong_file_is_refused_with_its_line() {

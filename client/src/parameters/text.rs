@@ -1,4 +1,4 @@
-//! Parameters as text: six lines of TOML, of which a digest names the parameters.
+//! Parameters as text: six lines of TOML or seven, of which a digest names the parameters.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ impl PublicParameters {
     #[must_use]
     pub fn to_text(&self) -> String {
         let population = self.population.replace('\\', "\\\\").replace('"', "\\\"");
-        format!(
+        let mut text = format!(
             "population = \"{population}\"\nmechanism = \"{}\"\nn_nodes = {}\nepsilon_links = {:?}\nepsilon_degree = \
              {:?}\nrelease = {}\n",
             self.mechanism.name(),
@@ -20,7 +20,11 @@ impl PublicParameters {
             self.epsilon_links,
             self.epsilon_degree,
             self.release
-        )
+        );
+        if let Some(numbering) = self.numbering {
+            text += &format!("numbering = \"{}\"\n", blake3::Hash::from(numbering).to_hex());
+        }
+        text
     }
 }
 
@@ -48,6 +52,7 @@ mod reading {
         epsilon_links: f64,
         epsilon_degree: f64,
         release: u32,
+        numbering: Option<String>,
     }
 
     /// Why a text holds no parameters.
@@ -60,10 +65,11 @@ mod reading {
     }
 
     impl PublicParameters {
-        /// The parameters that a TOML text holds: all six and no others, in any order and with any comments.
+        /// The parameters that a TOML text holds: all of them but `numbering`, which may be absent, and no others,
+        /// in any order and with any comments.
         ///
         /// # Errors
-        /// When the text is not TOML, lacks a parameter or holds another, or a value cannot be used.
+        /// When the text is not TOML, lacks a parameter or holds another one, or a value cannot be used.
         pub fn from_text(text: &str) -> Result<Self, ParameterTextError> {
             let written: Written = toml::from_str(text).map_err(|error| {
                 let line =
@@ -71,8 +77,11 @@ mod reading {
                 ParameterTextError { line: line.map(|before| before + 1), what: error.message().to_owned() }
             })?;
             let mechanism: Mechanism = written.mechanism.parse()?;
-            let Written { population, n_nodes, epsilon_links, epsilon_degree, release, .. } = written;
-            Ok(Self::new(&population, mechanism, n_nodes, epsilon_links, epsilon_degree, release)?)
+            let Written { population, n_nodes, epsilon_links, epsilon_degree, release, numbering, .. } = written;
+            let parameters = Self::new(&population, mechanism, n_nodes, epsilon_links, epsilon_degree, release)?;
+            let Some(numbering) = numbering else { return Ok(parameters) };
+            let digest = blake3::Hash::from_hex(&numbering).map_err(|_| ParameterError::Numbering(numbering))?;
+            Ok(parameters.with_numbering(digest.into()))
         }
     }
 

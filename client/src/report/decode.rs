@@ -156,7 +156,11 @@ impl fmt::Display for DecodeError {
             }
             Defect::Truncated => write!(formatter, "the report is cut short or damaged"),
             Defect::Checksum => write!(formatter, "the report is damaged: its checksum is another one"),
-            Defect::OtherParameters => write!(formatter, "the report was made for other parameters"),
+            Defect::OtherParameters => write!(
+                formatter,
+                "the report was made for other parameters: another population, mechanism, number or numbering of nodes, budget, \
+                 or release"
+            ),
             Defect::Flags(flags) => write!(formatter, "the flags {flags:#010b} have no meaning"),
             Defect::NotCanonical => write!(formatter, "the report is not written in its shortest form"),
             Defect::BytesAfterTheEnd(count) => write!(formatter, "bytes after the end of the report: {count}"),

@@ -140,7 +140,10 @@ fn what_is_wrong_is_said() {
     later[3] = b'2';
     assert_eq!(said(&later, &town), "the report has version `2` of the format, and this program reads `1`");
     let other = parameters(Mechanism::Blink, 40, 2.0, 0.6);
-    assert_eq!(said(&bytes, &other), "report of node 5: the report was made for other parameters");
+    let why = "the report was made for other parameters: another population, mechanism, number or numbering of nodes, budget, \
+               or release";
+    assert_eq!(said(&bytes, &other), format!("report of node 5: {why}"));
+    assert_eq!(said(&bytes, &town.clone().with_numbering([1; 32])), format!("report of node 5: {why}"));
     let changed = |at: usize, value: u8| {
         let mut bytes = bytes.clone();
         bytes[at] = value;

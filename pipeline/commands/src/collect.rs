@@ -35,6 +35,8 @@ struct Collection {
     /// What is public: the entry of `ingest`, with its task.
     public: (Task, Arc<Entry>),
     parameters: PublicParameters,
+    /// The number of every node, as CSV.
+    numbers: Vec<u8>,
     scratch: Scratch,
 }
 
@@ -71,13 +73,7 @@ pub(crate) fn parameters(
     check_belief(config, config.population(None), nats_per_link, arguments.accepted.accept_belief)?;
     let wrong = |path: &Path| format!("{}: cannot write", path.display());
     if let Some(path) = numbers {
-        let names: NodeMap = collection.public.1.read(NodeMap::NAME, MemoryLimit(u64::MAX))?;
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["node", "name"])?;
-        for (node, name) in names.names.iter().enumerate() {
-            writer.write_record([&node.to_string(), name])?;
-        }
-        write_new(path, &writer.into_inner()?).with_context(|| wrong(path))?;
+        write_new(path, &collection.numbers).with_context(|| wrong(path))?;
     }
     write_new(to, collection.parameters.to_text().as_bytes()).with_context(|| wrong(to))?;
     output::line(&format!(
@@ -132,6 +128,16 @@ pub(crate) fn collect(
     Ok(())
 }
 
+/// The number of every node, as the file that `--numbers` writes.
+fn numbers(names: &NodeMap) -> anyhow::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["node", "name"])?;
+    for (node, name) in names.names.iter().enumerate() {
+        writer.write_record([&node.to_string(), name])?;
+    }
+    Ok(writer.into_inner()?)
+}
+
 impl Collection {
     /// Reads what is public, in a store for this call alone.
     fn prepare(arguments: &RunArguments, number: u32, to: &Path) -> anyhow::Result<Self> {
@@ -179,8 +185,10 @@ impl Collection {
         };
         let budget = (part(Subject::Links), part(Subject::Degrees));
         let parameters = PublicParameters::new(&release.population, mechanism, n_nodes, budget.0, budget.1, number)?;
+        let numbers = numbers(&entry.read(NodeMap::NAME, MemoryLimit(u64::MAX))?)?;
+        let parameters = parameters.with_numbering(*blake3::hash(&numbers).as_bytes());
         let public = (tasks.remove(0), entry);
-        Ok(Self { config, release, public, parameters, scratch })
+        Ok(Self { config, release, public, parameters, numbers, scratch })
     }
 
     /// Writes the server's store.

@@ -1,9 +1,7 @@
 //! How far a score is from the floors and ceilings that it is read beside.
 
-use std::collections::BTreeMap;
-
 use veilgraph_evaluate::Cell;
-use veilgraph_evaluate::metric::{ATTACK_AUC, Better, Metric};
+use veilgraph_evaluate::metric::{Better, Metric};
 use veilgraph_statistics::{ALPHA, Difference, Summary, holm};
 
 use super::protected::{Protected, Standing, protects_links_alone};
@@ -65,19 +63,11 @@ pub(crate) fn are_about_the_same_data(a: &Cell, b: &Cell) -> bool {
 
 /// The row with the best mean; none for a metric of which neither direction is better.
 pub(crate) fn best<'a>(rows: impl Iterator<Item = &'a Row>, metric: &Metric) -> Option<&'a Row> {
-    let mean = |row: &Row| Some(Summary::of(&compared_scores(row, metric)?.into_values().collect::<Vec<_>>())?.mean);
+    let mean = |row: &Row| Some(Summary::of(&row.compared_scores(metric)?.into_values().collect::<Vec<_>>())?.mean);
     let mut scored: Vec<(f64, &Row)> = rows.filter_map(|row| Some((goodness(metric, mean(row)?)?, row))).collect();
     // The first of equals is taken, so that the answer does not depend on a sort.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.first().map(|(_, row)| *row)
-}
-
-/// The scores of a row by trial, as they are compared: of an attack whose mean area under the ROC curve lies below one half, the areas
-/// of its reverse, because who takes the least likely pairs for linked knows as much.
-fn compared_scores(row: &Row, metric: &Metric) -> Option<BTreeMap<u32, f64>> {
-    let scores = row.scores.get(metric.name)?;
-    let turns = metric.name == ATTACK_AUC.name && row.summary(metric.name)?.mean < 0.5;
-    Some(scores.iter().map(|(&trial, &score)| (trial, if turns { 1.0 - score } else { score })).collect())
 }
 
 /// A value that is the larger the better.
@@ -132,7 +122,7 @@ pub(crate) fn compare(pairs: &[(&Row, Option<Rival>)], metric: &Metric) -> Vec<O
     let is_better = |difference: &Difference| goodness(metric, difference.mean).is_some_and(|gain| gain > 0.0);
     let difference = |(row, rival): &(&Row, Option<Rival>)| {
         let rival = rival.filter(|rival| !std::ptr::eq(rival.row, *row))?;
-        Difference::of(&compared_scores(row, metric)?, &compared_scores(rival.row, metric)?)
+        row.difference(rival.row, metric)
     };
     let differences: Vec<Option<Difference>> = pairs.iter().map(difference).collect();
     let mut p_values = Vec::new();

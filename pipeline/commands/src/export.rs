@@ -4,12 +4,13 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use veilgraph_contract::{Cost, Relation, Release};
+use veilgraph_contract::{Cost, Randomness, Relation, Release};
 use veilgraph_privacy::composition::totals;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::confirm::confirm;
 use veilgraph_runner::costs::in_words;
 use veilgraph_runner::date::date;
+use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
 use veilgraph_runner::plan::rounded;
 use veilgraph_runner::progress::Display;
@@ -57,6 +58,14 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         config.population(None),
         in_words(&totals(releases.iter().copied()))
     ));
+    let spent = Ledger::open(store)?.spent(config.population(None), &[], Randomness::Os)?;
+    if spent.releases.len() > releases.len() {
+        output::line(&format!(
+            "a server that has all releases about {}, those of other runs too, has what costs each node {}",
+            spent.whose(),
+            in_words(&totals(&spent.releases))
+        ));
+    }
     confirm("Hand it over?", is_accepted, "nothing was handed over", "--yes")?;
     let files = write_whole_folder(to, |draft| write(&config, &tasks, &done, &releases, draft))?;
     output::line(&format!(

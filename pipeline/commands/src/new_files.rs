@@ -4,8 +4,19 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, ensure};
+
+/// The drafts that this process began; those that have got their name are no longer there.
+static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the drafts that an interrupted command has not finished.
+pub(crate) fn remove_drafts() {
+    for draft in DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = if draft.is_dir() { fs::remove_dir_all(draft) } else { fs::remove_file(draft) };
+    }
+}
 
 /// Writes a file that must not exist yet, nor a link of its name.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -27,10 +38,11 @@ pub(crate) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyh
     })
 }
 
-/// A folder beside `to` that does not exist yet.
+/// A path beside `to` at which nothing is yet. What stands there when the command is interrupted is removed.
 pub(crate) fn draft_beside(to: &Path) -> anyhow::Result<PathBuf> {
     let name = to.file_name().with_context(|| format!("{}: name a folder", to.display()))?;
     let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
     ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).push(draft.clone());
     Ok(draft)
 }

@@ -7,7 +7,7 @@ use comfy_table::presets;
 use comfy_table::{CellAlignment, Table as TextTable};
 use serde_json::{Map, Value, json};
 use veilgraph_contract::Relation;
-use veilgraph_evaluate::metric::{METRICS, Metric, ScoreTable};
+use veilgraph_evaluate::metric::{ATTACK_AUC, METRICS, Metric, ScoreTable};
 use veilgraph_evaluate::{Cell, Metrics};
 use veilgraph_runner::published::PublishedCell;
 use veilgraph_runner::systems::CENTRAL;
@@ -45,15 +45,23 @@ impl Row {
         self.scores.get(metric).into_iter().flat_map(BTreeMap::values).copied().collect()
     }
 
+    /// The scores of a metric by trial, as they are compared. Of an attack whose mean area under the ROC curve lies below
+    /// one half, these are the areas of its reverse: who takes the least likely pairs for linked knows as much.
+    pub(crate) fn compared_scores(&self, metric: &Metric) -> Option<BTreeMap<u32, f64>> {
+        let scores = self.scores.get(metric.name)?;
+        let turns = metric.name == ATTACK_AUC.name && self.summary(metric.name)?.mean < 0.5;
+        Some(scores.iter().map(|(&trial, &score)| (trial, if turns { 1.0 - score } else { score })).collect())
+    }
+
     /// How a metric differs from that of another row, over the trials that both have.
-    pub(crate) fn difference(&self, other: &Self, metric: &str) -> Option<Difference> {
-        Difference::of(self.scores.get(metric)?, other.scores.get(metric)?)
+    pub(crate) fn difference(&self, other: &Self, metric: &Metric) -> Option<Difference> {
+        Difference::of(&self.compared_scores(metric)?, &other.compared_scores(metric)?)
     }
 
     /// The same in each of these trials.
-    pub(crate) fn differences(&self, other: &Self, metric: &str) -> Vec<f64> {
-        let both = self.scores.get(metric).zip(other.scores.get(metric));
-        both.map_or(Vec::new(), |(ours, theirs)| paired_differences(ours, theirs))
+    pub(crate) fn differences(&self, other: &Self, metric: &Metric) -> Vec<f64> {
+        let both = self.compared_scores(metric).zip(other.compared_scores(metric));
+        both.map_or(Vec::new(), |(ours, theirs)| paired_differences(&ours, &theirs))
     }
 
     /// Whether the row has scores of a metric, or would have some if everything had run.

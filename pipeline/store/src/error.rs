@@ -23,9 +23,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file is not what its manifest says.
-    #[error(
-        "{path}: corrupt artifact ({problem}); run `veilgraph verify --remove`, then run again: the stage is made anew"
-    )]
+    #[error("{path}: corrupt artifact ({problem}); `veilgraph verify` says what mends it")]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -105,7 +103,7 @@ pub enum StoreError {
     #[error("rows could not be made ({0}); run again, and report this if it stays")]
     Rows(#[from] Invalid),
     /// A manifest cannot be read.
-    #[error("{path}: not a manifest of this version ({problem}); run `veilgraph verify --remove`, then run again")]
+    #[error("{path}: not a manifest of this version ({problem}); `veilgraph verify` says what mends it")]
     Manifest {
         /// The file.
         path: PathBuf,

@@ -176,7 +176,7 @@ fn near_side(row: &Row, metric: &Metric, bound: f64, is_met: fn(f64, f64) -> boo
 /// How much better a row is than another, in the unit of tables and the direction of the score, with its p-value.
 fn gain(row: &Row, other: Option<&Row>, metric: &Metric) -> Option<(Difference, String)> {
     let other = other?;
-    let mut difference = row.difference(other, metric.name)?;
+    let mut difference = row.difference(other, metric)?;
     let sign = if metric.better == Better::Lower { -1.0 } else { 1.0 };
     difference.mean *= sign * metric.unit.factor();
     difference.half_width *= metric.unit.factor();

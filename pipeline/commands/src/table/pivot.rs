@@ -151,7 +151,7 @@ fn pivot(
             epsilon_edge: row.cell.epsilon_edge,
             test_nodes: row.summary(metric::TEST_NODES.name).map(|summary| summary.mean),
             scores: row.values(metric.name),
-            differences: pairs[place].1.map_or(Vec::new(), |rival| row.differences(rival.row, metric.name)),
+            differences: pairs[place].1.map_or(Vec::new(), |rival| row.differences(rival.row, metric)),
         };
         line_of(&mut lines, method, standing, (at, columns.len())).cells[at] = Some(cell);
     }
