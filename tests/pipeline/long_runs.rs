@@ -227,7 +227,7 @@ fn a_plan_says_what_everything_takes_together() {
     for words in [
         "to train: 2 models",
         "to release about `tiny`: 2 times, 12 nats per list bit",
-        "no estimate of time and memory: none like these has run in this store",
+        "time: unknown, for none like these has run in this store",
     ] {
         assert!(first.contains(words), "{words}: {first}");
     }
@@ -253,8 +253,8 @@ fn a_plan_says_what_everything_takes_together() {
     assert!(budget["seconds"].as_f64().is_some_and(|estimate| 0.0 < estimate && estimate <= seconds), "{budget}");
     // A network of another size is of another kind.
     let narrow = plan(&lab, &["--set", "train.hidden=8"]).out;
-    assert!(narrow.contains("estimate: about ") && narrow.contains("from 1 stage runs like these"), "{narrow}");
-    assert!(narrow.contains("without 2 of which none like them has run (train classify 2)"), "{narrow}");
+    assert!(narrow.contains("time: unknown for 2 of ") && narrow.contains("from 1 stage runs like these"), "{narrow}");
+    assert!(narrow.contains("(train classify 2); for the others about "), "{narrow}");
 }
 
 /// A task that took more by itself than one artifact may take is warned of, and runs: it holds several artifacts.

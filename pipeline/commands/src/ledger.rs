@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::Table;
 use comfy_table::presets;
+use veilgraph_contract::Release;
 use veilgraph_privacy::composition::totals;
 use veilgraph_runner::costs::at_delta;
 use veilgraph_runner::date::date;
@@ -60,14 +61,20 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         groups.entry((&row.population, &row.randomness, row.release.sound)).or_default().push(row);
     }
     for ((population, randomness, sound), rows) in groups {
-        let totals = totals(rows.iter().map(|row| &row.release));
+        // A simulation has ceilings that no deployment would release.
+        let is_simulated = randomness != "os";
+        let counts = |row: &&&LedgerRow| !(is_simulated && row.release.cost.epsilon().is_infinite());
+        let counted: Vec<&Release> = rows.iter().filter(counts).map(|row| &row.release).collect();
+        let left_out = if counted.len() < rows.len() { " (without references that protect nothing)" } else { "" };
+        let totals = totals(counted);
         let text: Vec<String> = totals
             .iter()
             .map(|(of, cost)| format!("{:.4} nats per {}{}", cost.epsilon(), of.words(), at_delta(cost)))
             .collect();
-        let kind = if randomness == "os" { "released" } else { "simulated (seeded noise), if every release were real" };
+        let kind = if is_simulated { "simulated (seeded noise), if every release were real" } else { "released" };
         let claim = if sound { "" } else { ", claimed only: its noise is unsound" };
-        output::line(&format!("{population}: {} {kind}{claim}", text.join(", ")));
+        let text = if text.is_empty() { "nothing".to_owned() } else { text.join(", ") };
+        output::line(&format!("{population}: {text} {kind}{left_out}{claim}"));
     }
     Ok(())
 }

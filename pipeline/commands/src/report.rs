@@ -125,7 +125,7 @@ pub(crate) fn report(
 struct Gathered {
     rows: Vec<Row>,
     releases: Vec<Vec<String>>,
-    entries: Vec<[String; 3]>,
+    entries: Vec<[String; 4]>,
     configs: Vec<Value>,
     graphs: Vec<Graph>,
     provenance: Vec<[String; 2]>,
@@ -152,8 +152,8 @@ impl Gathered {
             self.outcomes.extend(checks::outcomes(&config.checks, &rows, tasks, done));
         }
         self.rows.extend(rows);
-        self.releases.extend(releases_of(tasks));
-        self.entries.extend(entries_of(tasks, done));
+        self.releases.extend(releases_of(config, tasks));
+        self.entries.extend(entries_of(config, tasks, done));
         self.configs.push(described(config));
         for line in provenance::lines(tasks, done, config.is_deployment())? {
             if !self.provenance.contains(&line) {
@@ -163,7 +163,8 @@ impl Gathered {
         // Experiments that share a graph have its entry in common.
         for graph in graphs::graphs(tasks, done, config.is_deployment())? {
             if self.graphs.iter().all(|known| known.key != graph.key) {
-                self.graphs.push(graph);
+                let is_taken = self.graphs.iter().any(|known| known.name() == graph.name());
+                self.graphs.push(if is_taken { graph.of_experiment(&config.name) } else { graph });
             }
         }
         self.of_other_code.extend(provenance::of_other_code(tasks, done)?);
@@ -214,18 +215,20 @@ fn settings(rows: &[Row]) -> Vec<Vec<String>> {
     let chosen = rows.iter().filter(|row| !row.setting.is_empty());
     let line = |row: &Row| {
         let cell = &row.cell;
-        let [dataset, mechanism, variant, model] =
-            [&cell.dataset, &cell.mechanism, &cell.variant, &cell.model].map(Clone::clone);
-        vec![dataset, mechanism, cell.epsilon.to_string(), cell.estimate(), variant, model, row.setting.clone()]
+        let [experiment, dataset, mechanism, variant, model] =
+            [&cell.experiment, &cell.dataset, &cell.mechanism, &cell.variant, &cell.model].map(Clone::clone);
+        let (epsilon, setting) = (cell.epsilon.to_string(), row.setting.clone());
+        vec![experiment, dataset, mechanism, epsilon, cell.estimate(), variant, model, setting]
     };
     chosen.map(line).collect()
 }
 
 /// Rows of the ledger; trials of one cell are counted.
-fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
+fn releases_of(config: &Config, tasks: &[Task]) -> Vec<Vec<String>> {
     let mut cells: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (task, release) in tasks.iter().flat_map(|task| task.releases.iter().map(move |release| (task, release))) {
         let line = vec![
+            config.name.clone(),
             task.cell.clone(),
             release.subject.name().to_owned(),
             release.noise.clone(),
@@ -238,12 +241,12 @@ fn releases_of(tasks: &[Task]) -> Vec<Vec<String>> {
     cells.into_iter().map(|(line, trials)| [line, vec![trials.to_string()]].concat()).collect()
 }
 
-/// Stage, label and key of every entry that the page rests on.
-fn entries_of(tasks: &[Task], done: &[Done]) -> Vec<[String; 3]> {
+/// Experiment, stage, label and key of every entry that the page rests on.
+fn entries_of(config: &Config, tasks: &[Task], done: &[Done]) -> Vec<[String; 4]> {
     let pairs = tasks.iter().zip(done);
     let rows = pairs.filter_map(|(task, done)| {
         let entry = done.entry.as_ref()?;
-        Some([task.stage.to_owned(), task.label().to_owned(), entry.manifest.key.clone()])
+        Some([config.name.clone(), task.stage.to_owned(), task.label().to_owned(), entry.manifest.key.clone()])
     });
     rows.collect()
 }

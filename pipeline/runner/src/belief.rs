@@ -23,7 +23,10 @@ pub use answer::{Answer, Question, plain};
 pub(crate) use knowledge::StatedKnowledge;
 pub use knowledge::{Given, Knowledge, SeenBefore, USUAL_SPREAD};
 pub use range::Range;
-pub use words::{between, bounded, in_nats, nats, percent, percents, sentence, verdict};
+pub use words::{
+    between, between_at_most, bounded, in_nats, nats, percent, percent_at_most, percents, percents_at_most, sentence,
+    verdict,
+};
 
 /// One sentence for every release about links.
 ///

@@ -17,6 +17,7 @@ mod source;
 pub(crate) mod sweep;
 mod text;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -107,6 +108,9 @@ struct Outline {
 /// Fields of [`Outline`].
 const OUTLINE: [&str; 8] = ["name", "seed", "trials", "search_trials", "profile", "privacy", "references", "evaluate"];
 
+/// Fields that are read before [`Outline`] is.
+const RESOLVED: [&str; 3] = ["extends", "compare", "check"];
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EvaluateTable {
@@ -159,7 +163,8 @@ impl Config {
             table.clone().into_iter().partition(|(key, _)| OUTLINE.contains(&key.as_str()));
         for (key, value) in &tables {
             if !STAGES.contains(&key.as_str()) {
-                let known: Vec<&str> = OUTLINE.iter().chain(&STAGES).copied().collect();
+                let known: BTreeSet<&str> = OUTLINE.iter().chain(&STAGES).chain(&RESOLVED).copied().collect();
+                let known: Vec<&str> = known.into_iter().collect();
                 let hint = match (nearest(key, &known), docs::tables_with(key).as_slice()) {
                     (Some(hint), _) => format!("; did you mean `{hint}`?"),
                     (None, []) => format!("; fields and tables here are {}", known.join(", ")),

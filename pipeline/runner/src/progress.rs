@@ -183,7 +183,7 @@ impl Display {
         if self.bar.is_hidden() && said.elapsed() >= SAY_EVERY && remaining.left() > 0 {
             *said = Instant::now();
             let (done, elapsed) = (self.total - remaining.left(), HumanDuration(self.start.elapsed()));
-            self.line(&format!("{done} of {} runs after {elapsed} {left}", self.total));
+            self.line(&format!("{done} of {} stage runs after {elapsed} {left}", self.total));
         }
         self.bar.set_prefix(left);
     }

@@ -1,6 +1,6 @@
 //! Which budgets are worth something and still protect, and why.
 
-use veilgraph_runner::belief::{Answer, in_nats, nats, percent};
+use veilgraph_runner::belief::{Answer, in_nats, nats, percent_at_most};
 
 use super::surrogates::{Help, Origin, Worth};
 use super::worth_words::points;
@@ -30,7 +30,7 @@ fn recommendation(series: &str, answers: &[Answer], worths: &[Worth]) -> String 
         Some(answer) => format!(
             "Up to {} of {series}, most links stay deniable: a server without features and labels finds at most {} of them.",
             in_nats(answer.question.epsilon),
-            percent(answer.found.high)
+            percent_at_most(answer.found.high)
         ),
         None => format!(
             "None of these budgets of {series} protects most links and those of hubs; ask about smaller ones with --epsilon."

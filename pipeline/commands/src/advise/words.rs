@@ -1,7 +1,9 @@
 //! Answers as people read them.
 
 use comfy_table::{CellAlignment, Table, presets};
-use veilgraph_runner::belief::{Answer, Range, between, bounded, nats, percents, verdict};
+use veilgraph_runner::belief::{
+    Answer, Range, between, between_at_most, bounded, nats, percents, percents_at_most, verdict,
+};
 
 use super::Advice;
 use super::worth_words;
@@ -57,7 +59,7 @@ pub(super) fn table(advice: &Advice) -> (Vec<&'static str>, Vec<Vec<String>>) {
             or_dash(seen.map(|seen| nats(seen.per_link))),
             or_dash(seen.map(|seen| nats(seen.per_node(answer.nodes)))),
             or_dash(seen.map(|_| part(answer.all_claim))),
-            percents(answer.at_most),
+            percents_at_most(answer.at_most),
             percents(answer.hubs_after),
             share(answer.found),
             part(answer.found_of_hubs),
@@ -110,7 +112,7 @@ pub(super) fn consent(answer: &Answer, base: Range) -> String {
          contacts correctly, and the contacts of people with very many of them more often{of_hubs}. Each further collection adds to \
          this.",
         between(base),
-        between(answer.at_most),
+        between_at_most(answer.at_most),
         between(answer.hubs_after),
         if seen.is_bound { bounded(answer.found) } else { between(answer.found) },
     )

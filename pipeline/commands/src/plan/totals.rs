@@ -92,30 +92,30 @@ impl<'a> Totals<'a> {
             let cost = in_words(&totals(drawn.parts.iter().copied()));
             lines.push(format!("to release about `{population}`: {} times, {cost} together", drawn.tasks));
         }
-        lines.push(self.estimate());
+        lines.push(self.time_in_words());
         lines
     }
 
     /// How long everything takes and how much memory, and from what that is known.
-    fn estimate(&self) -> String {
+    fn time_in_words(&self) -> String {
         let Some(time) = self.time else {
-            return "no estimate of time and memory: none like these has run in this store".to_owned();
+            return "time: unknown, for none like these has run in this store".to_owned();
         };
         let memory = self.peak_memory.map_or_else(String::new, |bytes| {
             format!(", and up to {} of memory in the process while one of them runs", ByteSize(bytes))
         });
-        let n_unknown: usize = self.unknown.values().sum();
-        let beside = match n_unknown {
-            0 => String::new(),
-            n_unknown => {
-                let named =
-                    self.unknown.iter().map(|((stage, function), number)| format!("{stage} {function} {number}"));
-                let named = named.collect::<Vec<_>>().join(", ");
-                format!("; without {n_unknown} of which none like them has run ({named})")
+        let named = self.unknown.iter().map(|((stage, function), number)| format!("{stage} {function} {number}"));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let (unknown, the_others) = match self.unknown.values().sum::<usize>() {
+            0 => (String::new(), ""),
+            number => {
+                let all = self.tasks;
+                let why = "none like them has run in this store";
+                (format!("unknown for {number} of {all} stage runs, for {why} ({named}); "), "for the others ")
             }
         };
         format!(
-            "estimate: about {}, {} at a time{memory}, from {} stage runs like these in this store{beside}",
+            "time: {unknown}{the_others}about {}, {} at a time{memory}, from {} stage runs like these in this store",
             HumanDuration(time),
             self.jobs,
             self.known_from

@@ -101,14 +101,16 @@ impl Point {
     pub(crate) fn scored(row: &Row, metric: &'static Metric, x: f64) -> Option<Self> {
         let summary = row.summary(metric.name)?;
         let factor = metric.unit.factor();
-        let finite = |value: f64| if value.is_finite() { factor * value } else { 0.0 };
+        // Equal scores have a mean that differs from them in rounding.
+        let is_spread = |value: f64| value.is_finite() && value > 1e-12 * summary.mean.abs();
+        let spread = |value: f64| if is_spread(value) { factor * value } else { 0.0 };
         Some(Self {
             x,
             cell: row.cell.clone(),
             metric,
             mean: factor * summary.mean,
-            standard_deviation: finite(summary.standard_deviation),
-            half_width: finite(summary.half_width),
+            standard_deviation: spread(summary.standard_deviation),
+            half_width: spread(summary.half_width),
             trials: summary.trials,
             published: None,
             is_comparable: false,

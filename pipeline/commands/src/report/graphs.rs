@@ -35,6 +35,18 @@ pub(super) struct Graph {
     facts: Vec<String>,
 }
 
+impl Graph {
+    pub(super) fn name(&self) -> &str {
+        &self.facts[0]
+    }
+
+    /// The same under a name that tells it from one of the same name in another experiment.
+    pub(super) fn of_experiment(mut self, experiment: &str) -> Self {
+        self.facts[0] += &format!(" ({experiment})");
+        self
+    }
+}
+
 /// The graphs of an experiment. Of those of a deployment there is only what the server knows as well.
 ///
 /// # Errors

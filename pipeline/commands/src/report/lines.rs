@@ -138,7 +138,7 @@ pub(super) fn drawn_once(figure: &Figure) -> Figure {
     for line in figure.lines.iter().filter(has_place) {
         match kept.iter_mut().find(|known| are_the_same(known, line)) {
             // The name of what follows from the graph alone comes last, and says it best.
-            Some(known) if line.is_level => known.name.clone_from(&line.name),
+            Some(known) if known.points[0].metric != line.points[0].metric => known.name.clone_from(&line.name),
             Some(known) => known.name = format!("{} = {}", known.name, line.name),
             None => kept.push(line.clone()),
         }
@@ -155,10 +155,14 @@ fn are_the_same(a: &Line, b: &Line) -> bool {
     let values =
         |line: &Line| line.points.iter().map(|point| [point.x, point.mean].map(f64::to_bits)).collect::<Vec<_>>();
     match (a.is_level, b.is_level) {
-        // A level is its value alone; sums in another order differ in rounding.
+        // A level is its value alone; sums in another order differ in rounding. Two that were measured are the same where their
+        // intervals are.
         (true, true) => {
-            let [a_mean, b_mean] = [a, b].map(|line| line.points[0].mean);
-            a.standing == b.standing && (a_mean - b_mean).abs() <= 1e-12 * a_mean.abs()
+            let [a_point, b_point] = [a, b].map(|line| &line.points[0]);
+            let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a_point.mean.abs();
+            a.standing == b.standing
+                && is_near(a_point.mean, b_point.mean)
+                && (a_point.metric != b_point.metric || is_near(a_point.half_width, b_point.half_width))
         }
         (false, false) => values(a) == values(b),
         _ => false,

@@ -70,7 +70,8 @@ impl PivotTable {
     /// What the table shows, in one phrase.
     pub(crate) fn caption(&self) -> String {
         let over = if self.axis.is_empty() { String::new() } else { format!(" over {}", self.axis) };
-        format!("{}, {}: {}{over}", self.experiment, self.dataset, self.metric.heading)
+        let at = self.budget.as_ref().map_or(String::new(), |budget| format!(" at {budget}"));
+        format!("{}, {}: {}{over}{at}", self.experiment, self.dataset, self.metric.heading)
     }
 
     /// What the marks of the table mean, and what it lacks.
@@ -115,7 +116,7 @@ impl PivotTable {
         {
             notes.push(format!(
                 "+ better, − worse, ≈ not separable from {against}: paired t-tests over shared trials at {} %, Holm's correction \
-                 over the table; “worse” than the best of several also over these.",
+                 over the table; “worse” than the best of several is also corrected for their number.",
                 100.0 * ALPHA
             ));
         }

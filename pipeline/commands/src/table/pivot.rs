@@ -1,7 +1,10 @@
 //! Scores with methods as rows and budgets as columns.
 
+use std::collections::BTreeSet;
+
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_runner::config::ConfigError;
+use veilgraph_runner::plan::rounded;
 use veilgraph_statistics::Summary;
 
 use super::axis::ColumnAxis;
@@ -28,6 +31,8 @@ pub(crate) struct PivotTable {
     pub metric: &'static Metric,
     /// What the columns are.
     pub axis: String,
+    /// The budget of all that is private, in words, where it is one and no column.
+    pub budget: Option<String>,
     /// Headings of what tells methods apart.
     pub method_headings: Vec<String>,
     /// Headings of the budgets; the score where there is one column for all.
@@ -170,6 +175,7 @@ fn pivot(
         dataset: rows[0].cell.dataset.clone(),
         metric,
         axis: axis.words(),
+        budget: common_budget(protected, rows, axis),
         method_headings: headings.iter().map(|heading| heading.name.clone()).collect(),
         columns: axis.headings(columns, metric),
         lines,
@@ -177,6 +183,22 @@ fn pivot(
         over: None,
         gaps: Vec::new(),
     })
+}
+
+/// The budget of all that is private, in words, where it is one and no column.
+fn common_budget(protected: Protected, rows: &[&Row], axis: &ColumnAxis) -> Option<String> {
+    if axis.is(protected.field()) {
+        return None;
+    }
+    let mut budgets = BTreeSet::new();
+    for Row { cell, .. } in rows.iter().filter(|row| protected.standing(&row.cell) == Standing::Private) {
+        let mut words = format!("{} nats per {}", rounded(protected.budget(cell)?), protected.unit(cell));
+        if let Some((nats, unit)) = protected.other_budget(cell) {
+            words += &format!(", {} per {unit}", rounded(nats));
+        }
+        budgets.insert(words);
+    }
+    budgets.pop_first().filter(|_| budgets.is_empty())
 }
 
 /// The values of the columns, from the smallest on; first what has none.

@@ -6,35 +6,66 @@ use super::range::Range;
 /// A share as a percentage, with as many digits as say something.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
+    rounded(share, f64::round)
+}
+
+/// A bound from above as a percentage: no smaller than it is.
+#[must_use]
+pub fn percent_at_most(share: f64) -> String {
+    rounded(share, f64::ceil)
+}
+
+fn rounded(share: f64, to_integer: fn(f64) -> f64) -> String {
+    let (percent, left) = (100.0 * share, 100.0 * (1.0 - share));
     if share > 0.0 && percent < 0.001 {
-        format!("{percent:.1e} %")
-    } else if percent < 1.0 {
-        // Two digits, wherever they stand.
-        let decimals = if percent > 0.0 { (1.0 - percent.log10().floor()).max(0.0) as usize } else { 0 };
-        format!("{percent:.decimals$} %")
-    } else if percent < 10.0 {
-        format!("{percent:.1} %")
-    } else if share < 1.0 && percent >= 99.0 {
-        // Nearly everything is not everything.
-        format!("{:.1} %", (percent * 10.0).floor() / 10.0)
-    } else {
-        format!("{percent:.0} %")
+        return format!("{percent:.1e} %");
     }
+    // Two digits of few per cent, and, because nearly everything is not everything, of what is left.
+    let two_digits = |value: f64| (1.0 - value.log10().floor()).clamp(0.0, 6.0) as usize;
+    let decimals = match percent {
+        few if few > 0.0 && few < 10.0 => two_digits(few),
+        most if most >= 99.0 && left > 0.0 => two_digits(left),
+        _ => 0,
+    };
+    let scale = 10_f64.powf(decimals as f64);
+    // What is an integer but for rounding is one.
+    let digits = percent * scale;
+    let digits = if (digits - digits.round()).abs() < 1e-6 { digits.round() } else { to_integer(digits) };
+    let text = format!("{:.decimals$}", digits / scale);
+    let is_whole = digits == 100.0 * scale;
+    format!("{} %", if is_whole { "100" } else { &text })
 }
 
 /// A range of shares.
 #[must_use]
 pub fn percents(range: Range) -> String {
-    let (low, high) = (percent(range.low), percent(range.high));
-    if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+    joined([percent(range.low), percent(range.high)], "")
 }
 
-/// The same within a sentence.
+/// A range of bounds from above.
+#[must_use]
+pub fn percents_at_most(range: Range) -> String {
+    joined([percent_at_most(range.low), percent_at_most(range.high)], "")
+}
+
+/// A range of shares within a sentence.
 #[must_use]
 pub fn between(range: Range) -> String {
-    let (low, high) = (percent(range.low), percent(range.high));
-    if low == high { low } else { format!("between {low} and {high}") }
+    joined([percent(range.low), percent(range.high)], "between ")
+}
+
+/// A range of bounds from above within a sentence.
+#[must_use]
+pub fn between_at_most(range: Range) -> String {
+    joined([percent_at_most(range.low), percent_at_most(range.high)], "between ")
+}
+
+fn joined([low, high]: [String; 2], before: &str) -> String {
+    match before {
+        _ if low == high => low,
+        "" => format!("{} to {high}", low.trim_end_matches(" %")),
+        before => format!("{before}{low} and {high}"),
+    }
 }
 
 /// Nats with at most two decimals, or two digits if they are few.
@@ -63,7 +94,7 @@ pub fn verdict(answer: &Answer) -> String {
 /// The largest share, as a bound.
 #[must_use]
 pub fn bounded(range: Range) -> String {
-    format!("at most {}", percent(range.high))
+    format!("at most {}", percent_at_most(range.high))
 }
 
 /// One answer as sentences.
@@ -84,7 +115,7 @@ pub fn sentence(answer: &Answer, base: Range) -> String {
         looks => format!("Where all {looks} reports of a pair claim a link,"),
     };
     let reached = if seen.is_bound {
-        format!("to {} at most", between(answer.at_most))
+        format!("to {} at most", between_at_most(answer.at_most))
     } else {
         format!("to {}", between(answer.all_claim))
     };
@@ -110,7 +141,7 @@ pub fn sentence(answer: &Answer, base: Range) -> String {
         between(base),
         between(answer.hubs_before),
         between(answer.hubs_after),
-        between(answer.at_most),
+        between_at_most(answer.at_most),
     )
 }
 
@@ -121,7 +152,10 @@ mod tests {
     #[test]
     fn percentages_have_the_digits_that_matter() {
         let texts = [0.0, 1e-6, 0.000_669, 0.0142, 0.657, 0.998_7, 0.999_99, 1.0].map(percent);
-        assert_eq!(texts, ["0 %", "1.0e-4 %", "0.067 %", "1.4 %", "66 %", "99.8 %", "99.9 %", "100 %"]);
+        assert_eq!(texts, ["0 %", "1.0e-4 %", "0.067 %", "1.4 %", "66 %", "99.87 %", "99.9990 %", "100 %"]);
+        // A bound is never below what it bounds, and never rounds to more digits than others have.
+        let bounds = [0.0, 0.011_1, 0.1, 0.971, 0.99, 0.990_89, 0.999_830_1, 1.0 - 1e-12].map(percent_at_most);
+        assert_eq!(bounds, ["0 %", "1.2 %", "10 %", "98 %", "99.0 %", "99.09 %", "99.984 %", "100 %"]);
         assert_eq!(percents(Range { low: 0.1, high: 0.2 }), "10 to 20 %");
         assert_eq!(percents(Range { low: 0.2, high: 0.2 }), "20 %");
     }

@@ -58,11 +58,13 @@ impl Asked<'_> {
                 100.0 * share
             );
         }
-        match self.known_links(at.row) {
-            Some((found, true_ones)) => format!(
-                "an attacker who sees what the server sees finds {found} of the links, and {true_ones} of what it takes for \
-                 links are links"
-            ),
+        match self.most_telling_graph(at.row) {
+            Some(graph) => {
+                format!(
+                    "a server learns at least what the graph of highest F1 tells that it builds: {}",
+                    graph.in_words()
+                )
+            }
             None => "what an attacker finds was not measured".to_owned(),
         }
     }

@@ -18,7 +18,7 @@ impl Asked<'_> {
         head.extend(other.map(|(_, unit)| format!("nats per {unit}")));
         head.extend(["accuracy %", "best floor", "points beside it", "verdict", "graph, network"].map(str::to_owned));
         if self.protected == Protected::Links {
-            head.extend(["links found", "of these true"].map(str::to_owned));
+            head.push("graph of highest F1 from these reports".to_owned());
         }
         head.push("trials".to_owned());
         let mut lines = Vec::new();
@@ -39,8 +39,8 @@ impl Asked<'_> {
             let built = [cell.variant.clone(), cell.model.clone(), fraction.unwrap_or_default()];
             line.push(built.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "));
             if self.protected == Protected::Links {
-                let known = self.known_links(at.row).unwrap_or((NOTHING.to_owned(), NOTHING.to_owned()));
-                line.extend([known.0, known.1]);
+                let graph = self.most_telling_graph(at.row);
+                line.push(graph.map_or(NOTHING.to_owned(), |graph| graph.in_short()));
             }
             line.push(at.row.summary(metric::ACCURACY.name).map_or(0, |summary| summary.trials).to_string());
             lines.push(line);

@@ -115,7 +115,7 @@ impl Asked<'_> {
         let mut parts = Vec::new();
         if let Some(share) = first.row.summary(metric::MAJORITY_ACCURACY.name) {
             let share = metric::MAJORITY_ACCURACY.written(share.mean);
-            parts.push(format!("the most frequent class is right for {share} % of the test nodes"));
+            parts.push(format!("the class that most test nodes have is that of {share} % of them"));
         }
         let floors: Vec<&Row> =
             method.budgets.iter().filter_map(|at| self.reference(at.row, Standing::Floor)).collect();
@@ -179,16 +179,16 @@ impl Asked<'_> {
         let mut attacks = Vec::new();
         for at in method.budgets.iter().filter(|_| self.protected == Protected::Links) {
             let nats = short(at.budget);
-            if let Some((recall, precision)) = self.known_links(at.row) {
-                graphs
-                    .push(format!("at {nats} nats {recall} of the true links, and {precision} of its links are true"));
+            if let Some(graph) = self.most_telling_graph(at.row) {
+                graphs.push(format!("at {nats} nats {}", graph.in_words()));
             }
             if let Some((attack, share)) = self.strongest_attack(at.row) {
                 attacks.push(format!("{:.0} % at {nats} (“{attack}”)", 100.0 * share));
             }
         }
         if !graphs.is_empty() {
-            let words = "What the server learns, at least: the best graph that it builds has";
+            let words =
+                "What the server learns, at least, by the graph of highest F1 that it builds from these reports:";
             sentences.push(format!("{words} {}.", graphs.join("; ")));
         }
         if !attacks.is_empty() {
@@ -218,20 +218,60 @@ impl Asked<'_> {
         strongest
     }
 
-    /// Of the graphs that the server builds from the row's reports, the one that tells most about the links: the share of the
-    /// true links that it holds, and the share of its links that are true. A graph that is made larger on purpose hides what
-    /// the server knows.
-    pub(super) fn known_links(&self, row: &Row) -> Option<(String, String)> {
-        let is_same = |other: &&&Row| rests_on_the_same_reports(&other.cell, &row.cell);
-        let shares = |other: &&Row| {
+    /// Of the graphs that this experiment builds from the row's reports, the one of highest F1. A graph that is made larger on
+    /// purpose hides what the server knows.
+    pub(super) fn most_telling_graph(&self, row: &Row) -> Option<TellingGraph<'_>> {
+        let mut most_telling: Option<TellingGraph> = None;
+        for other in self.rows.iter().filter(|other| rests_on_the_same_reports(&other.cell, &row.cell)) {
             let share = |metric: &Metric| other.summary(metric.name).map(|summary| summary.mean);
-            share(&metric::GRAPH_RECALL).zip(share(&metric::GRAPH_PRECISION))
-        };
-        let harmonic = |(recall, precision): &(f64, f64)| 2.0 * recall * precision / (recall + precision).max(1e-9);
-        let known = self.rows.iter().filter(is_same).filter_map(shares);
-        let (recall, precision) = known.max_by(|a, b| harmonic(a).total_cmp(&harmonic(b)))?;
-        Some((format!("{:.0} %", 100.0 * recall), format!("{:.0} %", 100.0 * precision)))
+            let Some((recall, precision)) = share(&metric::GRAPH_RECALL).zip(share(&metric::GRAPH_PRECISION)) else {
+                continue;
+            };
+            let graph = TellingGraph { variant: &other.cell.variant, recall, precision };
+            if most_telling.as_ref().is_none_or(|known| graph.f1() > known.f1()) {
+                most_telling = Some(graph);
+            }
+        }
+        most_telling
     }
+}
+
+/// A graph that the server builds from reports, as far as it tells about links.
+pub(super) struct TellingGraph<'a> {
+    variant: &'a str,
+    /// The share of the true links that it holds.
+    recall: f64,
+    /// The share of its links that are true.
+    precision: f64,
+}
+
+impl TellingGraph<'_> {
+    fn f1(&self) -> f64 {
+        2.0 * self.recall * self.precision / (self.recall + self.precision).max(1e-9)
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let Self { variant, recall, precision } = self;
+        let named = if variant.is_empty() { String::new() } else { format!(" ({variant})") };
+        format!(
+            "{} of the true links, and {} of its links are true{named}",
+            whole_percent(*recall),
+            whole_percent(*precision)
+        )
+    }
+
+    /// The same for a column of a table.
+    pub(super) fn in_short(&self) -> String {
+        let Self { variant, recall, precision } = self;
+        let named = if variant.is_empty() { String::new() } else { format!("{variant}: ") };
+        format!("{named}{} of links, {} true", whole_percent(*recall), whole_percent(*precision))
+    }
+}
+
+/// Whole per cent, of which nearly everything is not everything.
+fn whole_percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if share < 1.0 && percent >= 99.5 { "over 99 %".to_owned() } else { format!("{percent:.0} %") }
 }
 
 /// Whether what a score is about was made from the same reports, as far as it depends on them.
