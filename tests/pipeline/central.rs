@@ -197,6 +197,10 @@ fn what_no_curator_can_do_is_refused() {
         ("task = \"dpar\"\nepsilon = 2\nvectors = 1000", "vectors = 1000"),
         ("task = \"dpar\"\nepsilon = 2\nvector_share = 1.5", "vector_share = 1.5"),
         ("task = \"dp-mlp\"\nepsilon = 2\nhops = 2", "hops"),
+        ("task = \"dp-mlp\"\nepsilon = 2\nclip = 1e-9", "clip = 0.000000001 is not from"),
+        ("task = \"dpar\"\nepsilon = 2\nvectors = 3\nsubgraph = 0.01", "subgraph = 0.01 of"),
+        ("task = \"dpar\"\nepsilon = 2\nvectors = 3\nteleport = 1e-6", "teleport = 0.000001 is below"),
+        ("task = \"gap\"\nepsilon = 2\nhidden = 60000", "and at most 268435456 are trained"),
     ];
     for (train, expected) in cases {
         let lab = lab(train);
@@ -214,6 +218,16 @@ fn what_no_curator_can_do_is_refused() {
     );
     let message = refusal(&Lab::with("config.toml", deployed));
     assert!(message.contains("floating point") || message.contains("deployment"), "{message}");
+}
+
+/// A model whose answers are no numbers would be scored as one that always says the first class.
+#[test]
+fn a_model_that_answers_with_no_numbers_is_refused() {
+    for task in ["dp-mlp", "gap", "progap", "dp-sage", "dpar"] {
+        let vectors = if task == "dpar" { "vectors = 20\n" } else { "" };
+        let message = refusal(&lab(&format!("task = \"{task}\"\nepsilon = 2\nlearning_rate = 1e20\n{vectors}")));
+        assert!(message.contains("lower the learning rate"), "{task}: {message}");
+    }
 }
 
 #[test]

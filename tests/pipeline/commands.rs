@@ -373,6 +373,59 @@ fn scripts_for_slurm_ask_for_the_memory_of_their_jobs() {
     assert!(wrong.status == 1 && wrong.err.contains("raise --array-memory or lower --memory-limit"), "{}", wrong.err);
 }
 
+/// A worker in the folder of the scripts finds the store, and tasks that wait are not forgotten.
+#[test]
+fn scripts_for_slurm_are_of_one_command_and_hold_whole_paths() {
+    let lab = Lab::tiny();
+    let words = ["run", "config.toml", "--executor", "slurm-array", "--array-folder", "arrays", "--worker-store", "w"];
+    assert_eq!(lab.call(&words).status, 0);
+    let script = fs::read_to_string(lab.path("arrays/array.sh")).expect("a script");
+    assert!(script.contains(&format!("--store {}", lab.path("w").display())), "{script}");
+    let other = lab.call(&[&words[..], &["--set", "train.epochs=3"]].concat());
+    assert!(other.status == 1 && other.err.contains("tasks of another command wait there"), "{}", other.err);
+    assert_eq!(lab.call(&words).status, 0, "the same command goes on");
+}
+
+/// An object of the cache that is gone or changed is made again where a worker was asked for it.
+#[test]
+fn a_worker_mends_what_is_damaged_in_the_cache() {
+    let lab = Lab::tiny();
+    let cache = format!("file://{}", lab.path("cache").display());
+    let until = ["run", "config.toml", "--simulation", "--until", "estimate", "--cache", &cache];
+    assert_eq!(lab.call(&until).status, 0);
+    let worker = ["--worker-store", "w", "--executor", "slurm-array", "--array-folder", "arrays", "--store", "fresh"];
+    let objects: Vec<_> =
+        fs::read_dir(lab.path("cache/files")).expect("a folder").map(|item| item.expect("readable").path()).collect();
+    let before: Vec<Vec<u8>> = objects.iter().map(|path| fs::read(path).expect("readable")).collect();
+    for path in &objects {
+        fs::write(path, "damaged").expect("written");
+    }
+    // One wave after the other, until nothing is left to do.
+    for _ in 0..9 {
+        let wave = lab.call(&[&until[..], &worker].concat());
+        assert_eq!(wave.status, 0, "{}", wave.err);
+        let Ok(list) = fs::read_to_string(lab.path("arrays/wave")) else { break };
+        for key in fs::read_to_string(lab.path("arrays").join(list)).expect("a list").lines() {
+            let made = lab.call(&["exec", key, "--store", "w", "--cache", &cache]);
+            assert_eq!(made.status, 0, "{}", made.err);
+        }
+    }
+    assert!(!lab.path("arrays/wave").exists(), "the waves end");
+    for (path, bytes) in objects.iter().zip(before) {
+        assert!(fs::read(path).expect("readable") == bytes, "{}", path.display());
+    }
+}
+
+/// Whoever reads no messages stops no run.
+#[test]
+fn a_run_goes_on_where_nobody_reads_its_messages() {
+    let lab = Lab::tiny();
+    let mut command = lab.command(&["run", "config.toml", "--until", "ingest"]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+    let status = command.stderr(full).stdout(std::process::Stdio::null()).status().expect("starts");
+    assert!(status.success() && lab.has_entries());
+}
+
 /// Nothing runs: an option that the executor does not read is a mistake.
 #[test]
 fn options_of_another_executor_are_refused() {

@@ -142,7 +142,7 @@ type Change<'a> = &'a dyn Fn(&Lab);
 /// H6: what may be another release is refused until somebody accepts it.
 #[test]
 fn what_may_be_a_second_release_is_refused() {
-    let changes: [(&str, Change, &str); 8] = [
+    let changes: [(&str, Change, &str); 10] = [
         ("one link more", &|lab| lab.write("e.csv", links(&[(0, 20)])), "the private data have changed"),
         (
             "the secret is lost",
@@ -150,6 +150,16 @@ fn what_may_be_a_second_release_is_refused() {
             "the secret of this store is gone",
         ),
         ("the secret is remade", &|lab| lab.write("artifacts/owner/.key", [9; 32]), "the private data have changed"),
+        ("the secret is cut", &|lab| lab.write("artifacts/owner/.key", [9; 31]), "the secret of the store is damaged"),
+        (
+            "the secret is damaged",
+            &|lab| {
+                let mut secret = fs::read(lab.path("artifacts/owner/.key")).expect("there");
+                secret[0] ^= 1;
+                lab.write("artifacts/owner/.key", secret);
+            },
+            "the secret of the store is damaged",
+        ),
         (
             "the release is lost",
             &|lab| fs::remove_dir_all(lab.path("artifacts/owner/privatize")).expect("removed"),
@@ -616,6 +626,40 @@ fn a_collector_holds_no_links_and_keeps_to_the_budget() {
         let name = item.expect("readable").file_name().to_string_lossy().into_owned();
         assert!(!name.starts_with('.') && name != "store", "{name} is left behind");
     }
+}
+
+/// What a crash leaves between the two files of a charge is one charge, whose rows get into the ledger before noise is drawn.
+#[test]
+fn a_charge_that_a_crash_cut_short_is_completed() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    let ledger_path = lab.path("artifacts/owner/ledger.jsonl");
+    let rows = fs::read_to_string(&ledger_path).expect("there");
+    let cut = &rows[..rows.len() / 2];
+    for left in ["", cut] {
+        let nothing = blake3::hash(b"").to_hex().to_string();
+        let head = serde_json::json!({"length": 0, "digest": nothing, "pending": rows});
+        lab.write("artifacts/owner/ledger.head", head.to_string());
+        lab.write("artifacts/owner/ledger.jsonl", left);
+        for folder in ["owner/privatize", "owner/drawn", "server"] {
+            fs::remove_dir_all(lab.path("artifacts").join(folder)).expect("removed");
+        }
+        let again = release(&lab, &[]);
+        assert_eq!(again.status, 0, "{}", again.err);
+        assert!(again.err.contains("it was charged before"), "{}", again.err);
+        assert_eq!(fs::read_to_string(&ledger_path).expect("there"), rows, "charged once, and written down");
+    }
+}
+
+/// A release that is gone is named, although no file of it is left that could be damaged.
+#[test]
+fn verify_names_a_release_that_is_gone() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    assert_eq!(lab.call(&["verify"]).status, 0);
+    fs::remove_dir_all(lab.path("artifacts/owner/privatize")).expect("removed");
+    let answer = lab.call(&["verify"]);
+    assert!(answer.status == 1 && answer.err.contains("which no run makes anew"), "{}", answer.err);
 }
 
 /// A damaged release of a deployment is kept: no run makes it anew.

@@ -29,6 +29,21 @@ impl Cache {
         self.create(&name, entry.manifest.to_bytes())
     }
 
+    /// Puts what a server may see of an entry in the place of what the cache has under its names, which is damaged.
+    ///
+    /// # Errors
+    /// As of [`Cache::put_entry`].
+    pub fn replace_entry(&self, entry: &Entry) -> Result<(), CacheError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        for output in entry.manifest.outputs.values().filter(|output| output.is_public()) {
+            let file = entry.check(output)?;
+            self.put_file(&file_name(output), file, &entry.path(output))?;
+        }
+        self.put(&name(&entry.manifest.recipe.stage, &entry.manifest.key), entry.manifest.to_bytes())
+    }
+
     /// Whether the cache has the entry `key` of `stage`.
     ///
     /// # Errors

@@ -146,18 +146,21 @@ impl Cache {
         })
     }
 
-    /// Puts a file whose name is its digest. A large one is sent in pieces, and seen when the last one has arrived.
-    pub(crate) fn create_file(&self, name: &str, mut file: File, from: &Path) -> Result<(), CacheError> {
+    /// Puts a file whose name is its digest, unless it is there. A large one is sent in pieces, and seen when the last one has
+    /// arrived.
+    pub(crate) fn create_file(&self, name: &str, file: File, from: &Path) -> Result<(), CacheError> {
+        if self.has(name)? { Ok(()) } else { self.put_file(name, file, from) }
+    }
+
+    /// The same in the place of what stood there.
+    pub(crate) fn put_file(&self, name: &str, mut file: File, from: &Path) -> Result<(), CacheError> {
         let refused = self.refused(name, "write");
         let wrong = |cause| CacheError::File { path: from.display().to_string(), cause };
         let size = file.metadata().map_err(wrong)?.len();
         if size <= PIECE as u64 {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).map_err(wrong)?;
-            return self.create(name, bytes);
-        }
-        if self.has(name)? {
-            return Ok(());
+            return self.put(name, bytes);
         }
         self.runtime.block_on(async {
             let upload = self.objects.put_multipart(&self.path(name)).await.map_err(&refused)?;

@@ -149,7 +149,7 @@ pub(crate) fn compare(pairs: &[(&Row, Option<Rival>)], metric: &Metric) -> Vec<O
 mod tests {
     use std::collections::BTreeMap;
 
-    use veilgraph_evaluate::metric::ACCURACY;
+    use veilgraph_evaluate::metric::{ACCURACY, ATTACK_AUC};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use veilgraph_cache::Cache;
+use veilgraph_cache::{Cache, CacheError};
 use veilgraph_contract::StageRng;
 use veilgraph_runner::host::host;
 use veilgraph_runner::order::Order;
@@ -54,19 +54,26 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
     // A worker that was started anew after a kill may still be at it.
-    let lock = store.lock(&order.recipe, || {})?;
+    let lock = store.lock(&order.recipe, || {
+        output::error_line(&format!(
+            "waiting for another process of this store, which makes {key}; end it if it hangs"
+        ));
+    })?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {
         cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
         tell(key, "found", start);
         return Ok(());
     }
-    // Another worker may have made it, and have died before it could say so.
-    if let Some(cache) = cache
-        && cache.has_entry(&stage, key)?
-    {
-        tell(key, "found", start);
-        return Ok(());
-    }
+    // Another worker may have made it, and have died before it could say so. What is damaged there is made anew.
+    let is_damaged = match cache.map_or(Ok(None), |cache| cache.take_entry(store, &stage, key)) {
+        Ok(Some(_)) => {
+            tell(key, "found", start);
+            return Ok(());
+        }
+        Ok(None) => false,
+        Err(CacheError::Damaged { .. }) => true,
+        Err(error) => return Err(error.into()),
+    };
     let slots = order.slots(store, cache)?;
     let told = Mutex::new(start);
     let show = |done: u64, total: u64| {
@@ -90,7 +97,11 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         show: &show,
     };
     let entry = performance.run(lock, |draft| Ok(draft.publish()?))?;
-    cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
+    match cache {
+        Some(cache) if is_damaged => cache.replace_entry(&entry)?,
+        Some(cache) => cache.put_entry(&entry)?,
+        None => {}
+    }
     tell(key, "made", start);
     Ok(())
 }

@@ -9,6 +9,7 @@ use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Value, json};
 use veilgraph_runner::engine::DEPLOYED;
+use veilgraph_runner::live;
 use veilgraph_runner::order;
 use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
@@ -49,8 +50,14 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     }
     refuse_foreign(store)?;
     // Entries that a run has made and not yet named look unused, and its drafts look left over.
-    let Some(_alone) = store.lock_for_removal()? else {
-        bail!("{}: a run uses this store, and nothing was removed; wait until it ends", store.root().display());
+    let _alone = match store.lock_for_removal() {
+        Ok(Some(alone)) => Some(alone),
+        Ok(None) => {
+            bail!("{}: a run uses this store, and nothing was removed; wait until it ends", store.root().display())
+        }
+        // A store that cannot be written is looked at all the same.
+        Err(_) if rule.dry_run => None,
+        Err(error) => return Err(error.into()),
     };
     if let Some(name) = rule.forget {
         forget(store, name, rule.dry_run)?;
@@ -173,6 +180,8 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
 /// Removes drafts, checkpoints, orders and names that killed runs left. All but names stay as long as entries do.
 fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyhow::Result<()> {
     store.remove_leftovers(least_age)?;
+    // Whoever asks which runs go on removes the states of those that were killed.
+    let _ = live::states(store);
     order::remove_old(store, least_age)?;
     let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
     for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {

@@ -65,6 +65,8 @@ pub fn main(build: Build) -> ExitCode {
         .with_writer(std::io::stderr)
         .with_ansi(std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .without_time()
+        // Where nobody reads what is logged, the subscriber would say so in the same place, and panic there.
+        .log_internal_errors(false)
         .init();
     let written = || output::finish().context("standard output: not all results could be written");
     match dispatch::dispatch(cli).and_then(|()| written()) {

@@ -57,12 +57,17 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         }
     }
     ledger.reconcile()?;
+    for key in ledger.lost_releases()? {
+        let problem = "the ledger has this release, its noise was drawn, and its entry is gone".to_owned();
+        damaged.push(Damaged { stage: "privatize".to_owned(), key, problems: vec![problem], can_be_made: false });
+    }
     let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
     for Damaged { stage, key, .. } in &lost {
         let what = if is_copy(store, stage, key) {
             "this is the server's copy of what its owner holds, and the next run mends it"
         } else {
-            "this is a release of a deployment, which no run makes anew; restore it from a copy, such as an export"
+            "this is a release of a deployment, which no run makes anew; restore it from a copy of the store (an export has its \
+             reports, without the owner's manifest)"
         };
         output::error_line(&format!("{stage} {key}: {what}"));
     }

@@ -63,6 +63,8 @@ pub struct OtherMachines {
     pub(crate) cache: Option<Cache>,
     /// Keys of the entries that the cache has.
     cached: Mutex<BTreeSet<String>>,
+    /// Keys of the entries that are damaged there, and are put anew once they are made.
+    damaged: Mutex<BTreeSet<String>>,
 }
 
 /// Where the server's tasks run, if not here.
@@ -134,12 +136,13 @@ impl OtherMachines {
                          --array-memory or lower --memory-limit"
                     );
                 }
-                Some(Box::new(SlurmArray::new(folder, *size, memory, command(memory_limit.or(memory))?)?))
+                let command = command(memory_limit.or(memory))?.seen_from_here()?;
+                Some(Box::new(SlurmArray::new(folder, *size, memory, command)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);
         anyhow::ensure!(!is_blocked, "--cache-read-only keeps workers from handing over what they make; leave it out");
-        Ok(Self { executor, cache, cached: Mutex::default() })
+        Ok(Self { executor, cache, cached: Mutex::default(), damaged: Mutex::default() })
     }
 
     /// How many tasks run at a time on other machines, as far as that is known; at least one, also where there is none.
@@ -156,6 +159,11 @@ impl OtherMachines {
         self.executor.as_ref().map_or(Ok(None), |executor| executor.finish())
     }
 
+    /// Remembers that the cache has something else than the entry `key`.
+    pub(crate) fn note_damage(&self, key: &str) {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
+    }
+
     /// Puts what a server may see of an entry into the cache, if there is one.
     pub(crate) fn share(&self, entry: &Entry) -> anyhow::Result<()> {
         let Some(cache) = &self.cache else { return Ok(()) };
@@ -163,10 +171,18 @@ impl OtherMachines {
         if self.cached.lock().unwrap_or_else(PoisonError::into_inner).contains(key) {
             return Ok(());
         }
-        cache.put_entry(entry)?;
+        if self.damaged.lock().unwrap_or_else(PoisonError::into_inner).remove(key) {
+            cache.replace_entry(entry)?;
+        } else {
+            cache.put_entry(entry)?;
+        }
         self.cached.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         Ok(())
     }
+}
+
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{}: no path", path.display()))
 }
 
 impl WorkerCommand {
@@ -176,7 +192,6 @@ impl WorkerCommand {
         cache: Option<&Cache>,
         memory_limit: Option<ByteSize>,
     ) -> anyhow::Result<Self> {
-        let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}: no path", path.display()));
         let program = match &workers.program {
             Some(program) => program.clone(),
             None => std::env::current_exe().context("the path of this program is not known; give --worker-program")?,
@@ -187,6 +202,14 @@ impl WorkerCommand {
         };
         let cache = cache.map(|cache| cache.url().to_owned());
         Ok(Self { program, store, cache, memory_limit, threads: workers.threads })
+    }
+
+    /// The same for a process that may run in any folder: relative paths are those from the current one. A program without a
+    /// folder is looked up where the worker runs.
+    fn seen_from_here(self) -> anyhow::Result<Self> {
+        let has_folder = self.program.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+        let program = if has_folder { absolute(&self.program)? } else { self.program };
+        Ok(Self { program, store: absolute(&self.store)?, ..self })
     }
 
     /// The words of the command that runs the task `key`.

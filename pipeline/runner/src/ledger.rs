@@ -99,6 +99,35 @@ impl Ledger {
         self.take_in(&mut state, &lines)
     }
 
+    /// Writes the rows of a charge that a crash cut short into the ledger: until then they stand in its head alone.
+    pub(crate) fn complete_charge(&self) -> anyhow::Result<()> {
+        let mut state = self.state();
+        let text = self.journal.lock()?.read(&state.end)?;
+        self.take_in(&mut state, &text)
+    }
+
+    /// The releases of deployments that were charged and drawn, and of which no entry is left, by stage and key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn lost_releases(&self) -> anyhow::Result<Vec<String>> {
+        let deployed: BTreeSet<String> = self
+            .state()
+            .rows
+            .iter()
+            .filter(|row| row.randomness == Randomness::Os.name())
+            .map(|row| row.entry.clone())
+            .collect();
+        let there: BTreeSet<String> = self.store.keys(&RELEASING_STAGES)?.into_iter().map(|(_, key)| key).collect();
+        let mut lost = Vec::new();
+        for entry in deployed.difference(&there) {
+            if was_drawn(&self.store, entry)? {
+                lost.push(entry.clone());
+            }
+        }
+        Ok(lost)
+    }
+
     /// All rows.
     pub fn rows(&self) -> Vec<LedgerRow> {
         self.state().rows.clone()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use veilgraph_store::{Store, create_private_folder};
+use veilgraph_store::{Store, create_private_folder, mark_of_this_process};
 
 /// How far a run is. It holds names of stages and runs, and nothing of what they read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl LiveFile {
     pub(crate) fn begin(store: &Store) -> Option<Self> {
         let folder = folder(store);
         create_private_folder(&folder).ok()?;
-        let path = folder.join(format!("{}.json", std::process::id()));
+        let path = folder.join(format!("{}-{}.json", std::process::id(), mark_of_this_process().ok()?));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).ok()?;
         file.try_lock().ok()?;
         Some(Self { file, path, written: None })
@@ -94,8 +94,10 @@ fn folder(store: &Store) -> PathBuf {
     store.root().join("live")
 }
 
-/// Whether the name of a file is the number of a process.
+/// Whether the name of a file is that of a process: its number, and a mark that tells it from those of other machines.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".json"));
-    name.is_some_and(|name| name.parse::<u32>().is_ok())
+    let Some((number, mark)) = name.map(|name| name.split_once('-').unwrap_or((name, ""))) else { return false };
+    let is_mark = mark.is_empty() || mark.len() == 16 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    number.parse::<u32>().is_ok() && is_mark
 }

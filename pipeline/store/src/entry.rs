@@ -72,6 +72,9 @@ impl Store {
         };
         let path = home.join(stage).join(key).join(MANIFEST);
         let wrong = |problem: String| StoreError::Manifest { path: path.clone(), problem };
+        if files::is_no_plain_file(&path) {
+            return Err(wrong("it is no plain file".to_owned()));
+        }
         let bytes = files::read(&path)?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
         if manifest.to_bytes() != bytes {
@@ -217,6 +220,10 @@ impl Entry {
         let path = self.path(output);
         let mut file = match files::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Missing { path }),
+            // A link leads elsewhere, and a pipe never ends.
+            Err(_) if files::is_no_plain_file(&path) => {
+                return Err(StoreError::Corrupt { path, problem: "it is no plain file".to_owned() });
+            }
             opened => opened.map_err(|error| StoreError::io("read", &path, error))?,
         };
         let digest = files::digest(&file, &path, self.store.hasher(&output.zone)?)?;

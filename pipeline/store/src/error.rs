@@ -30,6 +30,17 @@ pub enum StoreError {
         /// How it differs.
         problem: String,
     },
+    /// The secret of the store is not what was written.
+    #[error(
+        "{path}: the secret of the store is damaged ({problem}), so that private files cannot be compared with their digests; \
+         restore this file from a copy"
+    )]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// How it differs.
+        problem: &'static str,
+    },
     /// An artifact is not where its manifest says.
     #[error(
         "{path}: the artifact is missing; run the stage again where its inputs are (owner data never leave the owner)"

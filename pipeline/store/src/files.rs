@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use blake3::Hasher;
@@ -93,13 +94,27 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8], private: bool) -> Result<(
     file.finish(path).map(|_| ())
 }
 
+/// A name of this process that no other one has: those of containers and machines that share a folder may have its number.
+///
+/// # Errors
+/// When the operating system gives no random numbers.
+pub fn mark_of_this_process() -> io::Result<&'static str> {
+    static MARK: OnceLock<String> = OnceLock::new();
+    if let Some(mark) = MARK.get() {
+        return Ok(mark);
+    }
+    let mut drawn = [0; 8];
+    getrandom::fill(&mut drawn)?;
+    Ok(MARK.get_or_init(|| format!("{:016x}", u64::from_le_bytes(drawn))))
+}
+
 /// Writes a file that is there wholly or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], private: bool) -> Result<(), StoreError> {
     // Two threads may write the same file at once.
     static DRAFTS: AtomicU64 = AtomicU64::new(0);
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-    let draft = path.with_extension(format!("draft-{}-{number}", std::process::id()));
-    let _ = fs::remove_file(&draft);
+    let mark = mark_of_this_process().map_err(|error| StoreError::io("name a draft of", path, error))?;
+    let draft = path.with_extension(format!("draft-{mark}-{number}"));
     write_synced(&draft, bytes, private)?;
     fs::rename(&draft, path).map_err(|error| StoreError::io("publish", path, error))?;
     sync_folder(path.parent().unwrap_or(Path::new(".")))
@@ -146,6 +161,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
 pub fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("this is no plain file")) }
+}
+
+/// Whether a link, a pipe or a folder stands in the place of a file.
+pub(crate) fn is_no_plain_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !found.is_file())
 }
 
 /// Removes a folder with all it holds, if it is there.

@@ -21,7 +21,7 @@ impl Store {
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let mut store = Self::new(root);
         let path = store.root.join(LAYOUT);
-        match fs::read_to_string(&path) {
+        match files::open(&path).and_then(io::read_to_string) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(StoreError::io("read", &path, error)),
             Ok(text) => {

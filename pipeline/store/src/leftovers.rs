@@ -31,6 +31,17 @@ impl Store {
             // A folder that holds something else stays.
             let _ = fs::remove_dir(&all);
         }
+        let parts = Part::ALL.iter().map(|part| self.part(*part));
+        for folder in parts.chain([self.root.clone(), self.part(Part::Owner).join("drawn")]) {
+            if folder.is_symlink() {
+                continue;
+            }
+            for path in names(&folder)?.into_iter().map(|name| folder.join(name)).filter(|path| is_draft(path)) {
+                if age(&path) >= least_age {
+                    fs::remove_file(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+                }
+            }
+        }
         Ok(())
     }
 }
@@ -43,8 +54,18 @@ fn is_leftover(folder: &Path, inside: &Path) -> bool {
     is_file && (is_checkpoint || Part::ALL.iter().any(is_of_draft))
 }
 
-/// The time since something was written into a folder.
-fn age(folder: &Path) -> Duration {
-    let written = folder.metadata().and_then(|metadata| metadata.modified());
+/// Whether a file is one that a killed process had not finished: `NAME.draft-PROCESS-NUMBER` of a file of a store.
+fn is_draft(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let is_ours = ["layout", "ledger", ".key"].contains(&stem) || is_key(Path::new(stem));
+    let ending = path.extension().and_then(|ending| ending.to_str()).and_then(|ending| ending.strip_prefix("draft-"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_mark = ending.is_some_and(|ending| ending.split('-').count() == 2 && ending.split('-').all(is_number));
+    is_ours && has_mark && path.symlink_metadata().is_ok_and(|found| found.is_file())
+}
+
+/// The time since something was written into a folder or a file.
+fn age(path: &Path) -> Duration {
+    let written = path.metadata().and_then(|metadata| metadata.modified());
     written.ok().and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }

@@ -25,7 +25,7 @@ pub use checkpoints::Checkpoints;
 pub use draft::{CompleteDraft, Draft, Rehearsal, StoreSaver};
 pub use entry::{Entry, Found, Store};
 pub use error::StoreError;
-pub use files::{create_private_folder, open, remove_ours, replace_folder, write_private_file};
+pub use files::{create_private_folder, mark_of_this_process, open, remove_ours, replace_folder, write_private_file};
 pub use lock::KeyLock;
 pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe, ReleaseRecord};
 pub use memory::MemoryLimit;

@@ -66,14 +66,20 @@ impl Store {
                 if self.ledger().is_some_and(|ledger| fs::metadata(ledger).is_ok_and(|file| file.len() > 0)) {
                     return Err(StoreError::SecretGone { path });
                 }
-                files::write_whole(&path, &draw_secret(&path)?, true)?;
+                let secret = draw_secret(&path)?;
+                files::write_whole(&path, &[&secret[..], &checksum(&secret)].concat(), true)?;
             }
         }
         files::refuse_if_open(&folder)?;
         let bytes = files::read(&path)?;
-        bytes
-            .try_into()
-            .map_err(|_| StoreError::Corrupt { path, problem: "the secret does not have 32 bytes".to_owned() })
+        let Some((secret, sum)) = bytes.split_first_chunk::<32>() else {
+            return Err(StoreError::Secret { path, problem: "it is cut short" });
+        };
+        // Earlier versions wrote no checksum.
+        if !sum.is_empty() && sum != checksum(secret) {
+            return Err(StoreError::Secret { path, problem: "its checksum is wrong" });
+        }
+        Ok(*secret)
     }
 
     /// Hasher for the files of a zone, keyed if the zone is private.
@@ -84,6 +90,12 @@ impl Store {
             Ok(blake3::Hasher::new())
         }
     }
+}
+
+/// What stands behind a secret in its file: from a changed one, private data would seem to have changed.
+fn checksum(secret: &[u8; 32]) -> [u8; 8] {
+    let digest = blake3::derive_key("veilgraph 2026-11 checksum of the secret of a store", secret);
+    std::array::from_fn(|at| digest[at])
 }
 
 fn draw_secret(path: &Path) -> Result<[u8; 32], StoreError> {

@@ -28,6 +28,9 @@ pub struct Dpar;
 /// How often predictions are passed on over links when the model is applied, as published.
 const STEPS_OF_PREDICTION: usize = 2;
 
+/// The least probability with which a walk returns to its source.
+const LEAST_TELEPORT: f64 = 1e-3;
+
 impl Learner for Dpar {
     const NAME: &'static str = "dpar";
 
@@ -112,6 +115,12 @@ impl Settings {
                 Err(Error::Params(format!("{name} = {value} is not between 0 and 1")))
             }
         };
+        let teleport = share("teleport", complete.teleport, false)?;
+        if teleport < LEAST_TELEPORT {
+            return Err(Error::Params(format!(
+                "teleport = {teleport} is below {LEAST_TELEPORT}, from which on page-rank vectors are found in time"
+            )));
+        }
         Ok(Self {
             release: complete.release.unwrap_or_default(),
             vectors: f64::from(complete.vectors.unwrap_or(1)),
@@ -119,7 +128,7 @@ impl Settings {
             column_cap: complete.column_cap.unwrap_or(1),
             subgraph: share("subgraph", complete.subgraph, true)?,
             vector_share: share("vector_share", complete.vector_share, false)?,
-            teleport: share("teleport", complete.teleport, false)?,
+            teleport,
         })
     }
 }

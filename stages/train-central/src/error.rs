@@ -31,20 +31,14 @@ pub enum Error {
     /// Training failed.
     #[error(transparent)]
     Diverged(#[from] Diverged),
-    /// A page-rank vector was not found.
-    #[error(
-        "the page-rank vector of node {node} was not found in {steps} steps: its residual is {residual:e} and {wanted:e} was \
-         wanted; raise teleport"
-    )]
+    /// What the trained model answers is no number.
+    #[error("the trained network answers with numbers that are not finite; lower the learning rate")]
+    NoNumber,
+    /// A page-rank vector was not found. How far it was, and whose it was, follows from private links.
+    #[error("a page-rank vector was not found in {steps} steps; raise teleport")]
     NotConverged {
-        /// Its source.
-        node: u32,
         /// Steps that were taken.
         steps: u32,
-        /// Largest gradient that is left.
-        residual: f64,
-        /// Largest gradient that was wanted.
-        wanted: f64,
     },
     /// Artifacts do not belong together.
     #[error(transparent)]

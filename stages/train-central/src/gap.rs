@@ -76,6 +76,10 @@ impl Learner for Gap {
         guarantee_of_sums(params, 2)
     }
 
+    fn most_inputs(params: &Params, n_features: usize) -> usize {
+        n_features.max((params.hops.unwrap_or(1) as usize + 1) * params.hidden)
+    }
+
     fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
         let Training { params, noise, rng, .. } = *training;
         let sums = Sums::new(data, params, noise[0], rng);

@@ -20,6 +20,7 @@ mod sage;
 use std::marker::PhantomData;
 
 use veilgraph_contract::{Draws, HeldOut, Owner, Private, Progress, Release, Stage, StageRng};
+use veilgraph_dp_sgd::Shape;
 use veilgraph_graph::{AdjacencyList, Features, Labels, ModelPredictions, Nodes, Predictions, Split};
 
 pub use data::Data;
@@ -48,6 +49,12 @@ pub trait Learner: Send + Sync + 'static {
     /// # Errors
     /// When a parameter makes no sense, or no noise keeps the budget.
     fn guarantee(params: &Params) -> Result<Guarantee, Error>;
+
+    /// Columns that the widest of its networks reads, where nodes have so many features.
+    #[must_use]
+    fn most_inputs(_params: &Params, n_features: usize) -> usize {
+        n_features
+    }
 
     /// Learns, with the noise of [`Learner::guarantee`].
     ///
@@ -78,6 +85,9 @@ pub struct Learned {
     pub probabilities: Vec<f32>,
 }
 
+/// Most parameters of one network. With its gradient and Adam's moments, it takes 20 bytes for each of them.
+const MOST_PARAMETERS: usize = 1 << 28;
+
 /// Trains with the learner `L`.
 ///
 /// # Privacy
@@ -102,10 +112,20 @@ impl<L: Learner> Stage for TrainCentral<L> {
 
     const CHECKS: bool = true;
 
-    fn check((nodes, ..): &Self::Inputs, params: &Params) -> Result<(), Error> {
+    fn check((nodes, _, Private(features), _): &Self::Inputs, params: &Params) -> Result<(), Error> {
         let n_training = nodes.members(Split::Train).len();
         params.check_delta(n_training, nodes.splits.len())?;
-        params.check_sizes(n_training)
+        params.check_sizes(n_training)?;
+        let inputs = L::most_inputs(params, features.0.n_columns());
+        let shape = Shape { inputs, hidden: params.hidden, classes: nodes.n_classes };
+        if shape.n_parameters() > MOST_PARAMETERS {
+            return Err(Error::Params(format!(
+                "hidden = {} makes a network of {} parameters, and at most {MOST_PARAMETERS} are trained; lower it",
+                params.hidden,
+                shape.n_parameters()
+            )));
+        }
+        Ok(())
     }
 
     fn run(
@@ -119,6 +139,9 @@ impl<L: Learner> Stage for TrainCentral<L> {
         // Learners and budgets share no random word, or two releases would tell more than both cost.
         let rng = rng.for_release(&known::name_of::<L>(params));
         let learned = L::learn(&data, &Training { params, noise: &noise, rng: &rng, progress })?;
+        if !learned.probabilities.iter().all(|probability| probability.is_finite()) {
+            return Err(Error::NoNumber);
+        }
         let predictions = Predictions {
             n_classes: data.n_classes,
             settings: vec![String::new()],

@@ -110,6 +110,9 @@ pub enum VectorRelease {
     Gaussian,
 }
 
+/// Largest probability with which nothing may be left to train on, after the model was charged.
+const MOST_RISK: f64 = 0.001;
+
 /// Largest number of neighbours, vectors, entries or rows that may be asked for.
 const MOST: u32 = 10_000;
 
@@ -195,8 +198,9 @@ impl Params {
                 self.epochs, self.sampling_rate
             ));
         }
-        if !(self.clip > 0.0 && self.clip.is_finite()) {
-            return refuse(format!("clip = {} is not a positive number", self.clip));
+        // Beyond this range, gradients in single precision are rounded by more than the noise on them.
+        if !(1e-6..=1e6).contains(&self.clip) {
+            return refuse(format!("clip = {} is not from 0.000001 to 1,000,000", self.clip));
         }
         if !(self.dropout >= 0.0 && self.dropout < 1.0) {
             return refuse(format!("dropout = {} is not at least 0 and below 1", self.dropout));
@@ -242,7 +246,7 @@ impl Params {
         self.epsilon.nats().is_infinite()
     }
 
-    /// Refuses to ask more of the training nodes than there are.
+    /// Refuses to ask more of the training nodes than there are, or to keep too few of them.
     pub(crate) fn check_sizes(&self, n_training: usize) -> Result<(), Error> {
         for (name, value) in [("vectors", self.vectors), ("kept_entries", self.kept_entries)] {
             if let Some(value) = value.filter(|&value| value as usize > n_training) {
@@ -250,6 +254,14 @@ impl Params {
                     "{name} = {value} exceeds the {n_training} nodes that are trained on; lower it"
                 )));
             }
+        }
+        let share = self.subgraph.unwrap_or(1.0);
+        let keeps_none = (1.0 - share).powf(n_training as f64);
+        if keeps_none > MOST_RISK {
+            return Err(Error::Params(format!(
+                "subgraph = {share} of {n_training} training nodes keeps none with a probability of {keeps_none:.1e}, and at most \
+                 {MOST_RISK} is accepted; raise it"
+            )));
         }
         Ok(())
     }

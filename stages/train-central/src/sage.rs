@@ -39,6 +39,10 @@ impl Learner for Sage {
         Guarantee::of_training(params, Relation::OwnData, steps)
     }
 
+    fn most_inputs(_: &Params, n_features: usize) -> usize {
+        2 * n_features
+    }
+
     fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
         let Training { params, noise, rng, .. } = *training;
         let most = params.max_degree.filter(|_| noise[0] > 0.0);

@@ -5,6 +5,7 @@ mod method;
 mod picture;
 mod question;
 mod table;
+mod telling_graph;
 mod words;
 
 use serde::Serialize;

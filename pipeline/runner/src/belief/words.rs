@@ -21,7 +21,7 @@ fn rounded(share: f64, to_integer: fn(f64) -> f64) -> String {
         return format!("{percent:.1e} %");
     }
     // Two digits of few per cent, and, because nearly everything is not everything, of what is left.
-    let two_digits = |value: f64| (1.0 - value.log10().floor()).clamp(0.0, 6.0) as usize;
+    let two_digits = |value: f64| (1.0 - (value * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 6.0) as usize;
     let decimals = match percent {
         few if few > 0.0 && few < 10.0 => two_digits(few),
         most if most >= 99.0 && left > 0.0 => two_digits(left),

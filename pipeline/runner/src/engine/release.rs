@@ -52,7 +52,10 @@ impl Engine<'_> {
         self.recover(task, &wanted)?;
         let (number, is_charged, why) = match self.judge(task, &wanted)? {
             Fate::Made(done) => return Ok(done),
-            Fate::ToBeDrawn(earlier) => (earlier.number, true, "it was charged before, and its run was killed".into()),
+            Fate::ToBeDrawn(earlier) => {
+                self.ledger.complete_charge()?;
+                (earlier.number, true, "it was charged before, and its run was killed".into())
+            }
             Fate::New => (1, false, "it was never released".to_owned()),
             Fate::Second { number, why } => {
                 ensure!(self.allowance.spend, "{why}. Nothing was released; accept a second release with --spend");

@@ -60,7 +60,44 @@ impl SlurmArray {
         let array = Self { folder, size, memory, command, keys: Mutex::default() };
         // A file in the way is found before anything runs.
         [ARRAY, CONTINUE, SUBMIT, WAVE].iter().try_for_each(|name| array.refuse_foreign(name))?;
+        array.refuse_other_command()?;
         Ok(array)
+    }
+
+    /// Refuses to replace the wave of another command, whose tasks nobody would submit then.
+    fn refuse_other_command(&self) -> anyhow::Result<()> {
+        let (wave, before) = (self.folder.join(WAVE), self.folder.join(CONTINUE));
+        let Ok(text) = fs::read_to_string(&before) else { return Ok(()) };
+        anyhow::ensure!(
+            !wave.exists() || text == self.continuation()?,
+            "{}: tasks of another command wait there (the last lines of {} give it); submit them first, remove the file `{WAVE}`, \
+             or name another --array-folder",
+            self.folder.display(),
+            before.display()
+        );
+        Ok(())
+    }
+
+    /// The script of the job that gives this command again.
+    fn continuation(&self) -> anyhow::Result<String> {
+        let folder = quote(&self.folder.display().to_string());
+        let here = std::env::current_dir().context("the current folder is not known")?;
+        let mut words: Vec<String> = std::env::args_os().map(|word| quote(&word.to_string_lossy())).collect();
+        if let (Some(first), Ok(program)) = (words.first_mut(), std::env::current_exe()) {
+            *first = quote(&program.display().to_string());
+        }
+        Ok(format!(
+            "#!/bin/bash\n\
+             {MARK}\n\
+             #SBATCH --job-name=veilgraph-continue\n\
+             {}cd {} || exit 1\n\
+             {} || exit 1\n\
+             # Another wave, unless that was the last.\n\
+             if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
+            self.memory_line(),
+            quote(&here.display().to_string()),
+            words.join(" ")
+        ))
     }
 
     /// Refuses to replace a file of the user: a script of ours has its mark, and a wave names a list.
@@ -144,28 +181,9 @@ impl Executor for SlurmArray {
         // Jobs of an earlier wave that still wait read a list of their own.
         let list = format!("{LIST}{}.txt", &blake3::hash(text.as_bytes()).to_hex()[..12]);
         let folder = quote(&self.folder.display().to_string());
-        let here = std::env::current_dir().context("the current folder is not known")?;
-        let mut words: Vec<String> = std::env::args_os().map(|word| quote(&word.to_string_lossy())).collect();
-        if let (Some(first), Ok(program)) = (words.first_mut(), std::env::current_exe()) {
-            *first = quote(&program.display().to_string());
-        }
         self.write(&list, &text)?;
         self.write(ARRAY, &self.array(&list, keys.len()))?;
-        self.write(
-            CONTINUE,
-            &format!(
-                "#!/bin/bash\n\
-                 {MARK}\n\
-                 #SBATCH --job-name=veilgraph-continue\n\
-                 {}cd {} || exit 1\n\
-                 {} || exit 1\n\
-                 # Another wave, unless that was the last.\n\
-                 if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
-                self.memory_line(),
-                quote(&here.display().to_string()),
-                words.join(" ")
-            ),
-        )?;
+        self.write(CONTINUE, &self.continuation()?)?;
         self.write(
             SUBMIT,
             &format!(

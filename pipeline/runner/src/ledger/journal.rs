@@ -195,6 +195,7 @@ impl Locked<'_> {
         if written < from.length + text.len() {
             let whole = self.journal.text_of(&self.file, &Position::default())?;
             self.append(&whole.as_bytes()[written..])?;
+            self.journal.write_head(&Position::default().after(&whole), "")?;
         }
         Ok(text)
     }

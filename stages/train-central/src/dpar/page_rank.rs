@@ -71,7 +71,7 @@ pub(crate) fn page_rank(
             break;
         }
         if steps == MOST_STEPS {
-            return Err(Error::NotConverged { node: graph.nodes[source as usize], steps, residual, wanted });
+            return Err(Error::NotConverged { steps });
         }
         steps += 1;
         let moved: Vec<(usize, f64)> = open

@@ -60,10 +60,7 @@ impl Asked<'_> {
         }
         match self.most_telling_graph(at.row) {
             Some(graph) => {
-                format!(
-                    "a server learns at least what the graph of highest F1 tells that it builds: {}",
-                    graph.in_words()
-                )
+                format!("an attacker learns at least what the server's graph of highest F1 tells: {}", graph.in_words())
             }
             None => "what an attacker finds was not measured".to_owned(),
         }
