@@ -200,7 +200,6 @@ fn what_no_curator_can_do_is_refused() {
         ("task = \"dp-mlp\"\nepsilon = 2\nclip = 1e-9", "clip = 0.000000001 is not from"),
         ("task = \"dpar\"\nepsilon = 2\nvectors = 3\nsubgraph = 0.01", "subgraph = 0.01 of"),
         ("task = \"dpar\"\nepsilon = 2\nvectors = 3\nteleport = 1e-6", "teleport = 0.000001 is below"),
-        ("task = \"gap\"\nepsilon = 2\nhidden = 60000", "and at most 268435456 are trained"),
     ];
     for (train, expected) in cases {
         let lab = lab(train);
@@ -208,6 +207,10 @@ fn what_no_curator_can_do_is_refused() {
         assert!(message.contains(expected), "{train}: {message}");
         assert!(!lab.path("artifacts/owner/ledger.jsonl").exists(), "{train}: it was charged before it was refused");
     }
+    let wide = lab("task = \"gap\"\nepsilon = 2");
+    let answer = wide.call(&["run", "config.toml", "--set", "train.hidden=60000"]);
+    assert!(answer.status == 1 && answer.err.contains("at most 268435456 are trained"), "{}", answer.err);
+    assert!(!wide.path("artifacts/owner/ledger.jsonl").exists(), "it was charged before it was refused");
     let without_features =
         tiny("task = \"dp-mlp\"\nepsilon = 2").replace("features = 40", "features = 0").replace("words = 6\n", "");
     let message = refusal(&Lab::with("config.toml", without_features));

@@ -391,8 +391,10 @@ fn scripts_for_slurm_are_of_one_command_and_hold_whole_paths() {
 fn a_worker_mends_what_is_damaged_in_the_cache() {
     let lab = Lab::tiny();
     let cache = format!("file://{}", lab.path("cache").display());
+    fs::create_dir(lab.path("cache")).expect("a folder");
     let until = ["run", "config.toml", "--simulation", "--until", "estimate", "--cache", &cache];
-    assert_eq!(lab.call(&until).status, 0);
+    let first = lab.call(&until);
+    assert_eq!(first.status, 0, "{}", first.err);
     let worker = ["--worker-store", "w", "--executor", "slurm-array", "--array-folder", "arrays", "--store", "fresh"];
     let objects: Vec<_> =
         fs::read_dir(lab.path("cache/files")).expect("a folder").map(|item| item.expect("readable").path()).collect();

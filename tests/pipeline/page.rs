@@ -42,7 +42,7 @@ fn the_first_sentence_says_gain_cost_and_what_is_learned() {
         "nats per list bit, “blink” is right for",
         "points beside the best that needs no link",
         "nats per undirected link, by which the reports can multiply the odds of a link",
-        "an attacker learns at least what the server's graph of highest F1 tells: ",
+        "an attacker learns at least what the server knows by its graph of highest F1: ",
     ] {
         assert!(first.contains(words), "`{words}` is not in: {first}");
     }

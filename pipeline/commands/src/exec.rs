@@ -12,7 +12,7 @@ use veilgraph_runner::order::Order;
 use veilgraph_runner::output;
 use veilgraph_runner::perform::Performance;
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Found, Part, Store};
+use veilgraph_store::{Entry, Found, Part, Store};
 
 use crate::cli::ExecArguments;
 
@@ -53,17 +53,6 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     let stage = order.recipe.stage.clone();
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
-    // A worker that was started anew after a kill may still be at it.
-    let lock = store.lock(&order.recipe, || {
-        output::error_line(&format!(
-            "waiting for another process of this store, which makes {key}; end it if it hangs"
-        ));
-    })?;
-    if let Found::Whole(entry) = store.sound(&stage, key)? {
-        cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
-        tell(key, "found", start);
-        return Ok(());
-    }
     // Another worker may have made it, and have died before it could say so. What is damaged there is made anew.
     let is_damaged = match cache.map_or(Ok(None), |cache| cache.take_entry(store, &stage, key)) {
         Ok(Some(_)) => {
@@ -74,6 +63,22 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         Err(CacheError::Damaged { .. }) => true,
         Err(error) => return Err(error.into()),
     };
+    let share = |entry: &Entry| match cache {
+        Some(cache) if is_damaged => cache.replace_entry(entry),
+        Some(cache) => cache.put_entry(entry),
+        None => Ok(()),
+    };
+    // A worker that was started anew after a kill may still be at it.
+    let lock = store.lock(&order.recipe, || {
+        output::error_line(&format!(
+            "waiting for another process of this store, which makes {key}; end it if it hangs"
+        ));
+    })?;
+    if let Found::Whole(entry) = store.sound(&stage, key)? {
+        share(&entry)?;
+        tell(key, "found", start);
+        return Ok(());
+    }
     let slots = order.slots(store, cache)?;
     let told = Mutex::new(start);
     let show = |done: u64, total: u64| {
@@ -97,11 +102,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         show: &show,
     };
     let entry = performance.run(lock, |draft| Ok(draft.publish()?))?;
-    match cache {
-        Some(cache) if is_damaged => cache.replace_entry(&entry)?,
-        Some(cache) => cache.put_entry(&entry)?,
-        None => {}
-    }
+    share(&entry)?;
     tell(key, "made", start);
     Ok(())
 }

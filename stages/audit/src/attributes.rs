@@ -15,6 +15,10 @@ use crate::targets::check_number;
 /// Scores the features of some nodes by their unbiased estimates: what the server itself believes.
 pub struct ReportedFeatures;
 
+/// Scores the features of the same nodes by how frequent each feature is in the reports of all others: what is known of a node that
+/// sent nothing. This is the floor of [`ReportedFeatures`].
+pub struct FrequentFeatures;
+
 /// Scores every class of the nodes that sent one: the sent class above all others.
 pub struct ReportedLabels;
 
@@ -54,21 +58,67 @@ impl Stage for ReportedFeatures {
     }
 
     fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
-        let n_nodes = reported.reports.n_nodes();
-        if params.targets > n_nodes {
-            return Err(Error::Pool { pool: crate::Pool::All, wanted: params.targets, found: n_nodes });
-        }
-        let mut nodes: Vec<u32> = (0..n_nodes as u32).collect();
-        nodes.shuffle(&mut rng.fast_stream("targets", 0));
-        nodes.truncate(params.targets);
-        nodes.sort_unstable();
-        let estimate = |value: f32| reported.facts.offset + reported.facts.scale * f64::from(value);
-        let scores = |&node: &u32| {
-            let row = reported.reports.row(node as usize);
-            (0..).zip(row).map(move |(feature, value)| (node, feature, estimate(value)))
-        };
-        Ok((PairScores { record: Record::Feature, n_nodes, pairs: nodes.iter().flat_map(scores).collect() },))
+        let nodes = targets(&reported, *params, rng)?;
+        let scores =
+            |&node: &u32| (0..).zip(estimates(&reported, node)).map(move |(feature, score)| (node, feature, score));
+        let pairs = nodes.iter().flat_map(scores).collect();
+        Ok((PairScores { record: Record::Feature, n_nodes: reported.reports.n_nodes(), pairs },))
     }
+}
+
+impl Stage for FrequentFeatures {
+    const STAGE: &'static str = "audit";
+    const TASK: &'static str = "frequent-features";
+    const DRAWS: Draws = Draws::EveryTrial;
+    type Side = Auditor;
+    type Params = Params;
+    type Inputs = (NoisyFeatures,);
+    type Outputs = (PairScores,);
+    type Error = Error;
+
+    fn check_params(params: &Params) -> Result<(), Error> {
+        check_number(params.targets)
+    }
+
+    fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
+        let nodes = targets(&reported, *params, rng)?;
+        let n_nodes = reported.reports.n_nodes();
+        let mut sums: Vec<f64> = Vec::new();
+        for node in 0..n_nodes as u32 {
+            for (feature, estimate) in estimates(&reported, node).enumerate() {
+                match sums.get_mut(feature) {
+                    Some(sum) => *sum += estimate,
+                    None => sums.push(estimate),
+                }
+            }
+        }
+        let mut pairs = Vec::new();
+        for node in nodes {
+            for ((feature, own), sum) in (0..).zip(estimates(&reported, node)).zip(&sums) {
+                pairs.push((node, feature, (sum - own) / (n_nodes.max(2) - 1) as f64));
+            }
+        }
+        Ok((PairScores { record: Record::Feature, n_nodes, pairs },))
+    }
+}
+
+/// The nodes whose features are guessed, in ascending order: the same for every guess of a trial.
+fn targets(reported: &NoisyFeatures, params: Params, rng: &StageRng) -> Result<Vec<u32>, Error> {
+    let n_nodes = reported.reports.n_nodes();
+    if params.targets > n_nodes {
+        return Err(Error::Pool { pool: crate::Pool::All, wanted: params.targets, found: n_nodes });
+    }
+    let mut nodes: Vec<u32> = (0..n_nodes as u32).collect();
+    nodes.shuffle(&mut rng.fast_stream("targets", 0));
+    nodes.truncate(params.targets);
+    nodes.sort_unstable();
+    Ok(nodes)
+}
+
+/// The unbiased estimates of the features of a node, by feature.
+fn estimates(reported: &NoisyFeatures, node: u32) -> impl Iterator<Item = f64> {
+    let row = reported.reports.row(node as usize);
+    row.into_iter().map(|value| reported.facts.offset + reported.facts.scale * f64::from(value))
 }
 
 impl Stage for ReportedLabels {

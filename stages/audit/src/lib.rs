@@ -23,7 +23,7 @@ use veilgraph_contract::Invalid;
 use veilgraph_nn::Failure;
 
 pub use attributes::{
-    AnsweredLabels, AnsweredTestLabels, Params as AttributesParams, ReportedFeatures, ReportedLabels,
+    AnsweredLabels, AnsweredTestLabels, FrequentFeatures, Params as AttributesParams, ReportedFeatures, ReportedLabels,
 };
 pub use canaries::{
     CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,

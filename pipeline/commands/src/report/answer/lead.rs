@@ -60,7 +60,10 @@ impl Asked<'_> {
         }
         match self.most_telling_graph(at.row) {
             Some(graph) => {
-                format!("an attacker learns at least what the server's graph of highest F1 tells: {}", graph.in_words())
+                format!(
+                    "an attacker learns at least what the server knows by its graph of highest F1: {}",
+                    graph.in_words()
+                )
             }
             None => "what an attacker finds was not measured".to_owned(),
         }

@@ -1,6 +1,8 @@
 //! Attribute inference: what reports and networks tell about private features and labels.
 
-use veilgraph_audit::{AnsweredLabels, AnsweredTestLabels, AttributesParams, ReportedFeatures, ReportedLabels};
+use veilgraph_audit::{
+    AnsweredLabels, AnsweredTestLabels, AttributesParams, FrequentFeatures, ReportedFeatures, ReportedLabels,
+};
 use veilgraph_contract::{Artifact, NoParams, Zone};
 use veilgraph_evaluate::EvaluateAttributes;
 use veilgraph_graph::WeightedGraph;
@@ -20,6 +22,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
     functions: &[
         function::<ReportedFeatures>(),
+        function::<FrequentFeatures>(),
         function::<ReportedLabels>(),
         function::<AnsweredLabels>(),
         function::<AnsweredTestLabels>(),
@@ -38,8 +41,11 @@ fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigErro
         let reported = without_graph(network);
         if network.has(NoisyFeatures::NAME, Zone::Server) {
             for cell in &cells {
-                let reported = named(plan, &reported.with(&cell.choices), "features");
-                guessed.push(plan.run::<ReportedFeatures>(&[&reported], &cell.params, run)?);
+                let reported = reported.with(&cell.choices);
+                let own = named(plan, &reported, "features");
+                guessed.push(plan.run::<ReportedFeatures>(&[&own], &cell.params, run)?);
+                let floor = named(plan, &reported, "features-by-frequency");
+                guessed.push(plan.run::<FrequentFeatures>(&[&floor], &cell.params, run)?);
             }
         }
         if network.has(NoisyLabels::NAME, Zone::Server) {
