@@ -24,7 +24,7 @@ def to_networkx(graph: Graph) -> nx.Graph[int]:
     try:
         import networkx as nx  # noqa: PLC0415
     except ImportError as error:
-        raise missing_extra("networkx", "networkx") from error
+        raise missing_extra(error, "networkx") from error
     result: nx.Graph[int] = nx.DiGraph() if graph.directed else nx.Graph()
     result.add_nodes_from(range(graph.n_nodes))
     result.add_weighted_edges_from(graph.edges.iter_rows())
@@ -43,7 +43,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     try:
         import scipy.sparse  # noqa: PLC0415
     except ImportError as error:
-        raise missing_extra("scipy", "scipy") from error
+        raise missing_extra(error, "scipy") from error
     source, target, weight = _directions(graph)
     return scipy.sparse.coo_array((weight, (source, target)), shape=(graph.n_nodes, graph.n_nodes)).tocsr()
 
@@ -54,7 +54,7 @@ def to_pyg(graph: Graph) -> Any:
         import torch  # noqa: PLC0415
         from torch_geometric.data import Data  # noqa: PLC0415
     except ImportError as error:
-        raise missing_extra("torch or torch_geometric", "pyg") from error
+        raise missing_extra(error, "pyg") from error
     source, target, weight = _directions(graph)
     data = Data(edge_index=torch.from_numpy(np.stack([source, target])), edge_weight=torch.from_numpy(weight))
     data.num_nodes = graph.n_nodes
@@ -69,7 +69,7 @@ def to_dgl(graph: Graph) -> Any:
         import dgl  # noqa: PLC0415
         import torch  # noqa: PLC0415
     except ImportError as error:
-        raise missing_extra("torch or dgl", "dgl") from error
+        raise missing_extra(error, "dgl") from error
     source, target, weight = _directions(graph)
     result = dgl.graph((torch.from_numpy(source), torch.from_numpy(target)), num_nodes=graph.n_nodes)
     result.edata["weight"] = torch.from_numpy(weight)

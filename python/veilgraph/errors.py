@@ -28,6 +28,7 @@ class VeilgraphError(RuntimeError):
         self.status = status
 
 
-def missing_extra(package: str, extra: str) -> ImportError:
-    """Return the error of a conversion whose package is not installed."""
-    return ImportError(f'{package} is not installed; install it with: pip install "veilgraph[{extra}]"')
+def missing_extra(cause: ImportError, extra: str) -> ImportError:
+    """Return the error of a conversion whose package is not installed, or cannot be imported."""
+    package = cause.name or extra
+    return ImportError(f'{package} cannot be imported ({cause}); install it with: pip install "veilgraph[{extra}]"')

@@ -118,7 +118,7 @@ fn attributes_and_members_are_told_as_far_as_the_budget_lets_them() {
     ]);
     assert_eq!(value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", "features")]), 1.0);
     let frequent = value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", "features-by-frequency")]);
-    assert!(0.4 < frequent && frequent < 0.8, "some features are a little more frequent than others: {frequent}");
+    assert!(0.45 < frequent && frequent < 0.8, "some features are a little more frequent than others: {frequent}");
     let of = |attribute| value(&open, "attack_auc", &[("attack", "attributes"), ("attribute", attribute)]);
     let (sent, floor) = (of("labels-by-network"), of("test-labels-by-network"));
     assert!(0.3 < floor && floor < sent, "the network never saw the classes of test nodes: {floor} and {sent}");

@@ -656,10 +656,25 @@ fn a_charge_that_a_crash_cut_short_is_completed() {
 fn verify_names_a_release_that_is_gone() {
     let lab = ring();
     assert_eq!(release(&lab, &[]).status, 0);
+    lab.write("e.csv", links(&[(0, 20)]));
+    assert_eq!(release(&lab, &["--spend"]).status, 0);
     assert_eq!(lab.call(&["verify"]).status, 0);
-    fs::remove_dir_all(lab.path("artifacts/owner/privatize")).expect("removed");
+    let first = files_below(&lab.path("artifacts/owner/privatize"))[0].parent().expect("a folder").to_owned();
+    fs::remove_dir_all(&first).expect("removed");
     let answer = lab.call(&["verify"]);
-    assert!(answer.status == 1 && answer.err.contains("which no run makes anew"), "{}", answer.err);
+    let key = first.file_name().expect("a key").to_string_lossy().into_owned();
+    assert!(
+        answer.status == 1 && answer.err.contains(&format!("{key}: the ledger has this release")),
+        "{}",
+        answer.err
+    );
+    assert!(
+        answer.err.contains("1 releases of deployments are gone") && !answer.err.contains("mends"),
+        "{}",
+        answer.err
+    );
+    let document: Value = serde_json::from_str(&lab.call(&["verify", "--json"]).out).expect("JSON");
+    assert_eq!(document["lost_releases"], serde_json::json!([key]));
 }
 
 /// A damaged release of a deployment is kept: no run makes it anew.

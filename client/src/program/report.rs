@@ -132,8 +132,10 @@ fn check_folder(
             if release.noise == REAL { "real" } else { "simulated" }
         );
         let earlier = PublicParameters::from_text(&release.parameters)?;
+        // Under another numbering, the same person may have another number.
+        let is_same = earlier.population() == parameters.population() && earlier.numbering() == parameters.numbering();
         ensure!(
-            earlier.population() != parameters.population() || release.node == arguments.node,
+            !is_same || release.node == arguments.node,
             "{folder} has reported as node {} of `{}`, not as node {}; correct --node, or name the state folder of \
              that node",
             release.node,

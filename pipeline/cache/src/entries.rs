@@ -17,31 +17,17 @@ impl Cache {
         if self.is_read_only() {
             return Ok(());
         }
-        // Files of an entry that is there may have been removed by a rule of the storage.
+        // Files of an entry that is there may have been removed by a rule of the storage. Those of one that is not there may be
+        // what is left of a damaged one.
         let is_there = self.has(&name)?;
         for output in entry.manifest.outputs.values().filter(|output| output.is_public()) {
             if is_there && self.has(&file_name(output))? {
                 continue;
             }
             let file = entry.check(output)?;
-            self.create_file(&file_name(output), file, &entry.path(output))?;
-        }
-        self.create(&name, entry.manifest.to_bytes())
-    }
-
-    /// Puts what a server may see of an entry in the place of what the cache has under its names, which is damaged.
-    ///
-    /// # Errors
-    /// As of [`Cache::put_entry`].
-    pub fn replace_entry(&self, entry: &Entry) -> Result<(), CacheError> {
-        if self.is_read_only() {
-            return Ok(());
-        }
-        for output in entry.manifest.outputs.values().filter(|output| output.is_public()) {
-            let file = entry.check(output)?;
             self.put_file(&file_name(output), file, &entry.path(output))?;
         }
-        self.put(&name(&entry.manifest.recipe.stage, &entry.manifest.key), entry.manifest.to_bytes())
+        self.create(&name, entry.manifest.to_bytes())
     }
 
     /// Whether the cache has the entry `key` of `stage`.
@@ -52,7 +38,8 @@ impl Cache {
         self.has(&name(stage, key))
     }
 
-    /// Takes an entry over into `store`, with every file compared with its digest; none if the cache has no such entry.
+    /// Takes an entry over into `store`, with every file compared with its digest; none if the cache has no such entry. One that
+    /// is damaged is forgotten, if this machine may write to the cache, so that whoever makes it again puts it anew.
     ///
     /// # Errors
     /// When the cache refuses, or holds something else under that name.
@@ -67,13 +54,20 @@ impl Cache {
             Err(CacheError::Damaged { place: self.place(&name), problem: "this file of an entry is gone".to_owned() })
         };
         let place = self.place(&name);
-        match store.take_over(&manifest, stage, key, &place, fetch) {
+        let taken = match store.take_over(&manifest, stage, key, &place, fetch) {
             // The store speaks of a draft that is gone by now.
             Err(CacheError::Store(StoreError::Corrupt { problem, .. } | StoreError::Manifest { problem, .. })) => {
                 Err(CacheError::Damaged { place, problem })
             }
             taken => taken.map(Some),
+        };
+        if let Err(CacheError::Damaged { .. }) = taken
+            && !self.is_read_only()
+        {
+            // Where it may not be removed, it stays, and the error says so.
+            let _ = self.remove(&name);
         }
+        taken
     }
 }
 

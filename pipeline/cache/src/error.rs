@@ -36,7 +36,8 @@ pub enum CacheError {
     },
     /// An object is not what its name says.
     #[error(
-        "{place}: {problem}; whoever may write to the cache should remove this entry and its files there, so that they are put anew"
+        "{place}: {problem}; the same command again makes it anew (if it is still damaged then, this machine may not remove it: remove that \
+         object from the cache)"
     )]
     Damaged {
         /// Address of the object.

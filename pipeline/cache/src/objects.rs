@@ -146,13 +146,8 @@ impl Cache {
         })
     }
 
-    /// Puts a file whose name is its digest, unless it is there. A large one is sent in pieces, and seen when the last one has
-    /// arrived.
-    pub(crate) fn create_file(&self, name: &str, file: File, from: &Path) -> Result<(), CacheError> {
-        if self.has(name)? { Ok(()) } else { self.put_file(name, file, from) }
-    }
-
-    /// The same in the place of what stood there.
+    /// Puts a file whose name is its digest in the place of what stood there. A large one is sent in pieces, and seen when the last
+    /// one has arrived.
     pub(crate) fn put_file(&self, name: &str, mut file: File, from: &Path) -> Result<(), CacheError> {
         let refused = self.refused(name, "write");
         let wrong = |cause| CacheError::File { path: from.display().to_string(), cause };

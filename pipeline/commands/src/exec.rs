@@ -12,7 +12,7 @@ use veilgraph_runner::order::Order;
 use veilgraph_runner::output;
 use veilgraph_runner::perform::Performance;
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Entry, Found, Part, Store};
+use veilgraph_store::{Found, Part, Store};
 
 use crate::cli::ExecArguments;
 
@@ -54,20 +54,14 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
     // Another worker may have made it, and have died before it could say so. What is damaged there is made anew.
-    let is_damaged = match cache.map_or(Ok(None), |cache| cache.take_entry(store, &stage, key)) {
-        Ok(Some(_)) => {
-            tell(key, "found", start);
-            return Ok(());
-        }
-        Ok(None) => false,
-        Err(CacheError::Damaged { .. }) => true,
-        Err(error) => return Err(error.into()),
+    let taken = match cache.map_or(Ok(None), |cache| cache.take_entry(store, &stage, key)) {
+        Err(CacheError::Damaged { .. }) => None,
+        taken => taken?,
     };
-    let share = |entry: &Entry| match cache {
-        Some(cache) if is_damaged => cache.replace_entry(entry),
-        Some(cache) => cache.put_entry(entry),
-        None => Ok(()),
-    };
+    if taken.is_some() {
+        tell(key, "found", start);
+        return Ok(());
+    }
     // A worker that was started anew after a kill may still be at it.
     let lock = store.lock(&order.recipe, || {
         output::error_line(&format!(
@@ -75,7 +69,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         ));
     })?;
     if let Found::Whole(entry) = store.sound(&stage, key)? {
-        share(&entry)?;
+        cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
         tell(key, "found", start);
         return Ok(());
     }
@@ -102,7 +96,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         show: &show,
     };
     let entry = performance.run(lock, |draft| Ok(draft.publish()?))?;
-    share(&entry)?;
+    cache.map_or(Ok(()), |cache| cache.put_entry(&entry))?;
     tell(key, "made", start);
     Ok(())
 }

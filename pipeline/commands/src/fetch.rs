@@ -146,7 +146,7 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot create the folder; choose another --data-dir", folder.display()))?;
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let draft = path.with_extension(format!("draft-{}", veilgraph_store::mark_of_this_process()?));
     let written = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         let _ = fs::remove_file(&draft);

@@ -3,7 +3,7 @@
 use veilgraph_runner::output;
 
 use crate::cli::Command;
-use crate::new_files::remove_drafts;
+use crate::new_files::remove_drafts_and_exit;
 
 /// What shells report of a process that was interrupted.
 const INTERRUPTED: i32 = 130;
@@ -22,12 +22,11 @@ pub(super) fn tell_of_interruptions(command: &Command) {
     }
     // A second handler in one process is refused, and without one the process just ends.
     let _ = ctrlc::set_handler(move || {
-        remove_drafts();
         output::error_line(if runs_tasks {
             "interrupted; what is finished and the checkpoints are kept, and the same command goes on from there"
         } else {
             "interrupted; what was not finished is removed"
         });
-        std::process::exit(INTERRUPTED);
+        remove_drafts_and_exit(INTERRUPTED);
     });
 }

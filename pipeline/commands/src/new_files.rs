@@ -4,18 +4,25 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, ensure};
+use veilgraph_store::mark_of_this_process;
 
-/// The drafts that this process began; those that have got their name are no longer there.
+/// The drafts that this process has not finished.
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the drafts that an interrupted command has not finished.
-pub(crate) fn remove_drafts() {
-    for draft in DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the drafts of an interrupted command, and ends the process before any of them can get its name.
+pub(crate) fn remove_drafts_and_exit(status: i32) -> ! {
+    let drafts = drafts();
+    for draft in drafts.iter() {
         let _ = if draft.is_dir() { fs::remove_dir_all(draft) } else { fs::remove_file(draft) };
     }
+    std::process::exit(status)
 }
 
 /// Writes a file that must not exist yet, nor a link of its name.
@@ -32,8 +39,13 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub(crate) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let draft = draft_beside(to)?;
     let wrong = || format!("{}: cannot write the folder", to.display());
-    let written = write(&draft).and_then(|written| fs::rename(&draft, to).map(|()| written).with_context(wrong));
-    written.inspect_err(|_| {
+    let published = |written| {
+        let mut drafts = drafts();
+        fs::rename(&draft, to).with_context(wrong)?;
+        drafts.retain(|unfinished| *unfinished != draft);
+        Ok(written)
+    };
+    write(&draft).and_then(published).inspect_err(|_| {
         let _ = fs::remove_dir_all(&draft);
     })
 }
@@ -41,8 +53,10 @@ pub(crate) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyh
 /// A path beside `to` at which nothing is yet. What stands there when the command is interrupted is removed.
 pub(crate) fn draft_beside(to: &Path) -> anyhow::Result<PathBuf> {
     let name = to.file_name().with_context(|| format!("{}: name a folder", to.display()))?;
-    let draft = to.with_file_name(format!(".{}-{}", name.to_string_lossy(), std::process::id()));
+    // Containers and machines that share a folder may have processes of one number.
+    let mark = mark_of_this_process().context("the operating system gives no random numbers")?;
+    let draft = to.with_file_name(format!(".{}-{mark}", name.to_string_lossy()));
     ensure!(!draft.exists(), "{}: a half-written folder is in the way; remove it", draft.display());
-    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).push(draft.clone());
+    drafts().push(draft.clone());
     Ok(draft)
 }

@@ -179,7 +179,7 @@ const INDEX: &str = ".figures";
 fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
     let wrong = || format!("{}: cannot write the figures", folder.display());
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.with_file_name(format!(".{name}-{}", std::process::id()));
+    let draft = folder.with_file_name(format!(".{name}-{}", veilgraph_store::mark_of_this_process()?));
     veilgraph_store::create_private_folder(&draft)?;
     let mut drawn = Vec::new();
     let mut index = vec![INDEX.to_owned()];

@@ -48,7 +48,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
             Err(error) if is_damage(&error) => problems.push(error),
             Err(error) => return Err(error.into()),
         }
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = problems.iter().map(problem_of).collect();
         problems.iter().for_each(|problem| output::error_line(problem));
         if !problems.is_empty() {
             // Nobody can make a release of a deployment anew, nor a server what was handed over to it.
@@ -57,9 +57,12 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         }
     }
     ledger.reconcile()?;
-    for key in ledger.lost_releases()? {
-        let problem = "the ledger has this release, its noise was drawn, and its entry is gone".to_owned();
-        damaged.push(Damaged { stage: "privatize".to_owned(), key, problems: vec![problem], can_be_made: false });
+    let lost_releases = ledger.lost_releases()?;
+    for key in &lost_releases {
+        output::error_line(&format!(
+            "{key}: the ledger has this release of a deployment, its noise was drawn, and its entry is gone; restore its folder from \
+             a copy of the store"
+        ));
     }
     let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
     for Damaged { stage, key, .. } in &lost {
@@ -67,7 +70,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
             "this is the server's copy of what its owner holds, and the next run mends it"
         } else {
             "this is a release of a deployment, which no run makes anew; restore it from a copy of the store (an export has its \
-             reports, without the owner's manifest)"
+             reports, and not the owner's manifest)"
         };
         output::error_line(&format!("{stage} {key}: {what}"));
     }
@@ -78,6 +81,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     if as_json {
         let document = json!({
             "files": files, "private_files_elsewhere": elsewhere, "damaged": damaged, "removed_entries": n_removed,
+            "lost_releases": lost_releases,
         });
         output::data(&serde_json::to_string_pretty(&document)?);
     } else if remove {
@@ -85,8 +89,13 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     } else {
         output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
     }
+    let n_gone = lost_releases.len();
     if remove {
-        anyhow::ensure!(lost.is_empty(), "{} releases of deployments are damaged", lost.len());
+        ensure!(
+            lost.is_empty() && n_gone == 0,
+            "releases of deployments that are damaged or gone: {}",
+            lost.len() + n_gone
+        );
         return Ok(());
     }
     // Never advise to draw a release again: that would cost its budget once more.
@@ -98,7 +107,10 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         _ => "the next run mends the server's copies; restore releases of deployments from a copy (an export has one)",
     };
     match (n_lost, n_mended) {
-        (0, 0) => Ok(()),
+        (0, 0) if n_gone == 0 => Ok(()),
+        (0, 0) => {
+            anyhow::bail!("{n_gone} releases of deployments are gone; restore their folders from a copy of the store")
+        }
         (0, _) => anyhow::bail!(
             "{n_mended} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew"
         ),
@@ -108,6 +120,17 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
              next run makes anew",
             damaged.len()
         ),
+    }
+}
+
+/// What is wrong with a file. This command says itself what mends it.
+fn problem_of(error: &StoreError) -> String {
+    match error {
+        StoreError::Corrupt { path, problem } => format!("{}: corrupt artifact ({problem})", path.display()),
+        StoreError::Manifest { path, problem } => {
+            format!("{}: not a manifest of this version ({problem})", path.display())
+        }
+        other => other.to_string(),
     }
 }
 

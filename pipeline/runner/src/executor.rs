@@ -63,8 +63,6 @@ pub struct OtherMachines {
     pub(crate) cache: Option<Cache>,
     /// Keys of the entries that the cache has.
     cached: Mutex<BTreeSet<String>>,
-    /// Keys of the entries that are damaged there, and are put anew once they are made.
-    damaged: Mutex<BTreeSet<String>>,
 }
 
 /// Where the server's tasks run, if not here.
@@ -137,12 +135,12 @@ impl OtherMachines {
                     );
                 }
                 let command = command(memory_limit.or(memory))?.seen_from_here()?;
-                Some(Box::new(SlurmArray::new(folder, *size, memory, command)?))
+                Some(Box::new(SlurmArray::new(folder, *size, memory, command, store)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);
         anyhow::ensure!(!is_blocked, "--cache-read-only keeps workers from handing over what they make; leave it out");
-        Ok(Self { executor, cache, cached: Mutex::default(), damaged: Mutex::default() })
+        Ok(Self { executor, cache, cached: Mutex::default() })
     }
 
     /// How many tasks run at a time on other machines, as far as that is known; at least one, also where there is none.
@@ -159,11 +157,6 @@ impl OtherMachines {
         self.executor.as_ref().map_or(Ok(None), |executor| executor.finish())
     }
 
-    /// Remembers that the cache has something else than the entry `key`.
-    pub(crate) fn note_damage(&self, key: &str) {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
-    }
-
     /// Puts what a server may see of an entry into the cache, if there is one.
     pub(crate) fn share(&self, entry: &Entry) -> anyhow::Result<()> {
         let Some(cache) = &self.cache else { return Ok(()) };
@@ -171,11 +164,7 @@ impl OtherMachines {
         if self.cached.lock().unwrap_or_else(PoisonError::into_inner).contains(key) {
             return Ok(());
         }
-        if self.damaged.lock().unwrap_or_else(PoisonError::into_inner).remove(key) {
-            cache.replace_entry(entry)?;
-        } else {
-            cache.put_entry(entry)?;
-        }
+        cache.put_entry(entry)?;
         self.cached.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         Ok(())
     }

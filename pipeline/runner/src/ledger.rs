@@ -22,6 +22,7 @@ pub(crate) use budgets::Budgets;
 pub(crate) use charge::Charge;
 use charge::spent;
 pub use charge::{Allowance, LedgerRow, Spent, statement};
+use drawn::is_marked;
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
@@ -106,26 +107,20 @@ impl Ledger {
         self.take_in(&mut state, &text)
     }
 
-    /// The releases of deployments that were charged and drawn, and of which no entry is left, by stage and key.
+    /// Keys of the releases of deployments that were charged and drawn, and of which nothing is left that a run could publish.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// When the folders of the store cannot be listed.
     pub fn lost_releases(&self) -> anyhow::Result<Vec<String>> {
-        let deployed: BTreeSet<String> = self
-            .state()
-            .rows
-            .iter()
-            .filter(|row| row.randomness == Randomness::Os.name())
-            .map(|row| row.entry.clone())
-            .collect();
-        let there: BTreeSet<String> = self.store.keys(&RELEASING_STAGES)?.into_iter().map(|(_, key)| key).collect();
-        let mut lost = Vec::new();
-        for entry in deployed.difference(&there) {
-            if was_drawn(&self.store, entry)? {
-                lost.push(entry.clone());
-            }
+        let mut charged = BTreeSet::new();
+        for row in self.state().rows.iter().filter(|row| row.randomness == Randomness::Os.name()) {
+            charged.insert(row.entry.clone());
         }
-        Ok(lost)
+        let there: BTreeSet<String> = self.store.keys(&RELEASING_STAGES)?.into_iter().map(|(_, key)| key).collect();
+        let is_lost = |key: &String| {
+            is_marked(&self.store, key) && !RELEASING_STAGES.iter().any(|stage| self.store.has_draft(stage, key))
+        };
+        Ok(charged.difference(&there).filter(|key| is_lost(key)).cloned().collect())
     }
 
     /// All rows.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use veilgraph_store::{Entry, Part, Store, StoreKind, replace_folder};
+use veilgraph_store::{Entry, Part, Store, StoreKind, mark_of_this_process, replace_folder};
 
 use crate::config::Config;
 use crate::nearest::did_you_mean;
@@ -141,7 +141,7 @@ pub fn publish(
                 place.display()
             )
         };
-        let draft = place.with_file_name(format!(".{}-{}", config.name, std::process::id()));
+        let draft = place.with_file_name(format!(".{}-{}", config.name, mark_of_this_process()?));
         let before = RunRecord::read(&place)?;
         prepare(&place, &draft, part).with_context(wrong)?;
         // A server's own store keeps the runs of the server. The part that an owner may copy keeps none: it would tell the

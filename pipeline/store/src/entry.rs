@@ -67,7 +67,9 @@ impl Store {
     /// When its manifest is unreadable.
     pub fn find(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
         let mut homes = self.homes().into_iter();
-        let Some(home) = homes.find(|home| home.join(stage).join(key).join(MANIFEST).is_file()) else {
+        // A link or a pipe in its place is damage, and no file that is absent.
+        let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        let Some(home) = homes.find(|home| is_there(&home.join(stage).join(key).join(MANIFEST))) else {
             return Ok(None);
         };
         let path = home.join(stage).join(key).join(MANIFEST);

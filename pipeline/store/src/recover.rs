@@ -10,6 +10,13 @@ use crate::manifest::Manifest;
 use crate::places::Part;
 
 impl Store {
+    /// Whether a draft of the entry `key` is there that was complete when its process ended, so that [`Store::recover`] may
+    /// publish it.
+    #[must_use]
+    pub fn has_draft(&self, stage: &str, key: &str) -> bool {
+        self.root.join("tmp").join(format!("{stage}-{key}")).join(Part::Owner.name()).join(MANIFEST).is_file()
+    }
+
     /// Publishes the entry `key` of `stage` of the owner's part, if a killed process left it complete. Whoever calls this
     /// holds the lock of the entry.
     ///

@@ -15,8 +15,8 @@ use crate::targets::check_number;
 /// Scores the features of some nodes by their unbiased estimates: what the server itself believes.
 pub struct ReportedFeatures;
 
-/// Scores the features of the same nodes by how frequent each feature is in the reports of all others: what is known of a node that
-/// sent nothing. This is the floor of [`ReportedFeatures`].
+/// Scores the features of the same nodes by how frequent each feature is in all reports: what is known of a node that sent nothing.
+/// This is the floor of [`ReportedFeatures`].
 pub struct FrequentFeatures;
 
 /// Scores every class of the nodes that sent one: the sent class above all others.
@@ -92,12 +92,10 @@ impl Stage for FrequentFeatures {
                 }
             }
         }
-        let mut pairs = Vec::new();
-        for node in nodes {
-            for ((feature, own), sum) in (0..).zip(estimates(&reported, node)).zip(&sums) {
-                pairs.push((node, feature, (sum - own) / (n_nodes.max(2) - 1) as f64));
-            }
-        }
+        // The same score for every node, for one that leaves the node's own report out would tell what it says in reverse.
+        let score = |sum: f64| sum / n_nodes as f64;
+        let of_node = |&node: &u32| (0..).zip(&sums).map(move |(feature, &sum)| (node, feature, score(sum)));
+        let pairs = nodes.iter().flat_map(of_node).collect();
         Ok((PairScores { record: Record::Feature, n_nodes, pairs },))
     }
 }

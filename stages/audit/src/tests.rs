@@ -1,10 +1,12 @@
+use veilgraph_attack::PairScores;
 use veilgraph_attack::similarity::Distance;
-use veilgraph_contract::{Artifact, Private, Progress, Stage, StageRng};
+use veilgraph_contract::{Artifact, Private, Progress, Randomness, Stage, StageRng};
 use veilgraph_graph::{
-    AdjacencyList, BitMatrix, Construction, Features, Links, ModelPredictions, Nodes, Predictions, SparseMatrix, Split,
-    WeightedGraph,
+    AdjacencyList, BitMatrix, Construction, FeatureMatrix, Features, Links, ModelPredictions, Nodes, Predictions,
+    SparseMatrix, Split, WeightedGraph,
 };
 use veilgraph_nn::{Architecture, GridDescription, ModelWeights, NetworkOptions, Parameter, Setting};
+use veilgraph_privacy::{FeatureReportFacts, NoisyFeatures};
 
 use super::*;
 use crate::targets::Pool;
@@ -161,4 +163,30 @@ fn reported_links_are_scored_by_both_directions() {
     let inputs = (nodes(), None, None, None, None, None, Private(truth()));
     let error = Reports::run(inputs, &targets(40, Pool::All), &rng(0), &Progress::none()).expect_err("nothing to read");
     assert!(error.to_string().contains("graph"), "{error}");
+}
+
+/// Each feature is held by one half of the nodes. The floor knows no node, whatever it reports.
+#[test]
+fn the_frequency_of_a_feature_tells_nothing_of_one_node() {
+    let rows = (0..8).map(|node| vec![(node % 2, 1.0)]);
+    let entries = SparseMatrix::from_rows(2, rows.collect::<Vec<_>>()).expect("valid");
+    let reports = FeatureMatrix::Sparse { fill: 0.0, entries };
+    let facts = FeatureReportFacts {
+        mechanism: String::new(),
+        epsilon: f64::INFINITY,
+        dp_delta: 0.0,
+        range: [0.0, 1.0],
+        offset: 0.0,
+        scale: 1.0,
+        sound: true,
+        randomness: Randomness::Seeded,
+    };
+    let reported = || (NoisyFeatures { facts: facts.clone(), reports: reports.clone() },);
+    let params = AttributesParams { targets: 5 };
+    let (own,) = ReportedFeatures::run(reported(), &params, &rng(0), &Progress::none()).expect("attacks");
+    let (floor,) = FrequentFeatures::run(reported(), &params, &rng(0), &Progress::none()).expect("attacks");
+    let facts_of = |scores: &PairScores| scores.pairs.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>();
+    assert_eq!(facts_of(&own), facts_of(&floor), "both guess the same");
+    assert!(own.pairs.iter().all(|&(node, feature, score)| score == f64::from(u8::from(node % 2 == feature))));
+    assert!(floor.pairs.iter().all(|pair| pair.2 == 0.5));
 }

@@ -32,7 +32,6 @@ impl Engine<'_> {
             // Somebody else's damage must not stop this run.
             Err(error @ CacheError::Damaged { .. }) => {
                 self.display.say_of(task, &error.to_string());
-                self.others.note_damage(key);
                 Ok(None)
             }
             taken => Ok(taken?.map(Arc::new)),

@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytesize::ByteSize;
-use veilgraph_store::{is_key, write_private_file};
+use veilgraph_store::{Store, is_key, write_private_file};
 
 use super::{Executor, Handover, News, WorkerCommand};
 use crate::output::quote;
+use crate::task::STAGES;
 
 /// The files of a wave, in the folder of the scripts.
 const WAVE: &str = "wave";
@@ -43,6 +44,8 @@ pub(super) struct SlurmArray {
     /// Memory of a job; what the cluster gives, where nobody says.
     memory: Option<ByteSize>,
     command: WorkerCommand,
+    /// The store of the run.
+    store: Store,
     keys: Mutex<BTreeSet<String>>,
 }
 
@@ -53,29 +56,23 @@ impl SlurmArray {
         size: u32,
         memory: Option<ByteSize>,
         command: WorkerCommand,
+        store: &Store,
     ) -> anyhow::Result<Self> {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        let array = Self { folder, size, memory, command, keys: Mutex::default() };
+        let array = Self { folder, size, memory, command, store: store.clone(), keys: Mutex::default() };
         // A file in the way is found before anything runs.
         [ARRAY, CONTINUE, SUBMIT, WAVE].iter().try_for_each(|name| array.refuse_foreign(name))?;
-        array.refuse_other_command()?;
         Ok(array)
     }
 
-    /// Refuses to replace the wave of another command, whose tasks nobody would submit then.
-    fn refuse_other_command(&self) -> anyhow::Result<()> {
-        let (wave, before) = (self.folder.join(WAVE), self.folder.join(CONTINUE));
-        let Ok(text) = fs::read_to_string(&before) else { return Ok(()) };
-        anyhow::ensure!(
-            !wave.exists() || text == self.continuation()?,
-            "{}: tasks of another command wait there (the last lines of {} give it); submit them first, remove the file `{WAVE}`, \
-             or name another --array-folder",
-            self.folder.display(),
-            before.display()
-        );
-        Ok(())
+    /// Tasks of the last wave that neither were made nor are among `keys`: another command asked for them.
+    fn waiting_of_others(&self, keys: &BTreeSet<String>) -> usize {
+        let Ok(list) = fs::read_to_string(self.folder.join(WAVE)) else { return 0 };
+        let tasks = fs::read_to_string(self.folder.join(list.trim())).unwrap_or_default();
+        let is_made = |key: &str| STAGES.iter().any(|stage| matches!(self.store.find(stage, key), Ok(Some(_))));
+        tasks.lines().filter(|key| !keys.contains(*key) && !is_made(key)).count()
     }
 
     /// The script of the job that gives this command again.
@@ -168,12 +165,21 @@ impl Executor for SlurmArray {
 
     fn finish(&self) -> anyhow::Result<Option<String>> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_waiting = self.waiting_of_others(&keys);
         if keys.is_empty() {
             // Nothing is left to submit.
             self.refuse_foreign(WAVE)?;
-            let _ = fs::remove_file(self.folder.join(WAVE));
+            if n_waiting == 0 {
+                let _ = fs::remove_file(self.folder.join(WAVE));
+            }
             return Ok(None);
         }
+        anyhow::ensure!(
+            n_waiting == 0,
+            "{}: {n_waiting} tasks of another command wait there, and nobody would submit them any more; name another \
+             --array-folder, or give them up by removing the file `{WAVE}`",
+            self.folder.display()
+        );
         let text = keys.iter().fold(String::new(), |mut text, key| {
             let _ = writeln!(text, "{key}");
             text

@@ -18,10 +18,15 @@ pub(crate) fn unmark_drawn(store: &Store, entry: &str) {
     let _ = std::fs::remove_file(store.part(Part::Owner).join("drawn").join(entry));
 }
 
+/// Whether there is a mark that noise was drawn for an entry.
+pub(super) fn is_marked(store: &Store, entry: &str) -> bool {
+    store.part(Part::Owner).join("drawn").join(entry).exists()
+}
+
 /// Whether noise was drawn for an entry of this layout: there is a mark, or the server has the release. A charge alone
 /// is no release, for a process may have been killed before it drew.
 pub(crate) fn was_drawn(store: &Store, entry: &str) -> anyhow::Result<bool> {
-    if store.part(Part::Owner).join("drawn").join(entry).exists() {
+    if is_marked(store, entry) {
         return Ok(true);
     }
     let is_of_entry =
