@@ -72,7 +72,8 @@ impl SlurmArray {
         let Ok(list) = fs::read_to_string(self.folder.join(WAVE)) else { return 0 };
         let tasks = fs::read_to_string(self.folder.join(list.trim())).unwrap_or_default();
         let is_made = |key: &str| STAGES.iter().any(|stage| matches!(self.store.find(stage, key), Ok(Some(_))));
-        tasks.lines().filter(|key| !keys.contains(*key) && !is_made(key)).count()
+        let keys_there = tasks.lines().filter(|line| is_key(Path::new(line)));
+        keys_there.filter(|key| !keys.contains(*key) && !is_made(key)).count()
     }
 
     /// The script of the job that gives this command again.
