@@ -128,20 +128,22 @@ fn what_is_not_as_its_name_says_is_refused() {
     let cache = cache(&shared, false);
     cache.put_entry(&entry).expect("put");
     let store = Store::new(there.path().join("store"));
+    let file = shared.path().join("files").join(&entry.manifest.outputs["counts"].digest);
+    let whole = fs::read(&file).expect("readable");
+    let manifest = shared.path().join("entries/count").join(format!("{key}.json"));
+    let text = fs::read_to_string(&manifest).expect("readable");
     let refused = |problem: &str| {
         let error = cache.take_entry(&store, "count", key).expect_err("refused").to_string();
         assert!(error.contains(problem), "{error}");
         assert!(store.find("count", key).expect("readable").is_none(), "nothing is taken over");
+        assert!(cache.take_entry(&store, "count", key).expect("an answer").is_none(), "it is forgotten");
+        cache.put_entry(&entry).expect("put anew");
+        assert!(fs::read(&file).expect("there") == whole && fs::read_to_string(&manifest).expect("there") == text);
     };
-    let file = shared.path().join("files").join(&entry.manifest.outputs["counts"].digest);
-    let whole = fs::read(&file).expect("readable");
     fs::write(&file, [&whole[..], b"x"].concat()).expect("written");
     refused("it is not what its manifest says");
     fs::remove_file(&file).expect("removed");
     refused("this file of an entry is gone");
-    fs::write(&file, &whole).expect("written");
-    let manifest = shared.path().join("entries/count").join(format!("{key}.json"));
-    let text = fs::read_to_string(&manifest).expect("readable");
     fs::write(&manifest, text.replace("0.1", "0.2")).expect("written");
     refused("its checksum is wrong");
     // The manifest of another entry, which is sound in itself.
@@ -150,7 +152,6 @@ fn what_is_not_as_its_name_says_is_refused() {
     fs::write(other.join(format!("{key}.json")), &text).expect("written");
     let error = cache.take_entry(&store, "other", key).expect_err("refused").to_string();
     assert!(error.contains("it is the manifest of another entry"), "{error}");
-    fs::write(&manifest, text).expect("written");
     let taken = cache.take_entry(&store, "count", key).expect("taken").expect("it is there");
     // What is damaged here is taken anew.
     fs::write(taken.path(&taken.manifest.outputs["counts"]), b"damaged").expect("written");
