@@ -381,9 +381,10 @@ fn scripts_for_slurm_are_of_one_command_and_hold_whole_paths() {
     assert_eq!(lab.call(&words).status, 0);
     let script = fs::read_to_string(lab.path("arrays/array.sh")).expect("a script");
     assert!(script.contains(&format!("--store {}", lab.path("w").display())), "{script}");
-    let other = lab.call(&[&words[..], &["--set", "privatize.links.epsilon=2.5"]].concat());
-    assert!(other.status == 1 && other.err.contains("tasks of another command wait there"), "{}", other.err);
-    assert_eq!(lab.call(&[&words[..], &["--quiet", "--jobs", "1"]].concat()).status, 0, "the same tasks go on");
+    let other = lab.call(&[&words[..], &["--set", "name=other"]].concat());
+    assert!(other.status == 1 && other.err.contains("tasks of other experiments wait there (tiny)"), "{}", other.err);
+    let edited = lab.call(&[&words[..], &["--set", "privatize.links.epsilon=2.5", "--quiet"]].concat());
+    assert_eq!(edited.status, 0, "the same experiment goes on with other settings: {}", edited.err);
 }
 
 /// An object of the cache that is gone or changed is made again where a worker was asked for it.

@@ -669,7 +669,7 @@ fn verify_names_a_release_that_is_gone() {
         answer.err
     );
     assert!(
-        answer.err.contains("1 releases of deployments are gone") && !answer.err.contains("mends"),
+        answer.err.contains("restore the folders of releases that are gone") && !answer.err.contains("mends"),
         "{}",
         answer.err
     );

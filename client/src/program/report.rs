@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
             let has_changed = state.record.releases.iter().any(|release| release.list != digest);
             if (again || has_changed) && !arguments.spend {
                 bail!(
-                    "{} is not the list that node {node} has reported: its links have changed since. \
+                    "{} is not the list that node {node} has reported: its links have changed since, or the numbers of nodes. \
                      A second report costs a further {} nats per bit of the list, {} with all that this folder has \
                      reported{}; to pay that, add --spend (another network needs a --state folder of its own)",
                     arguments.links.display(),

@@ -45,7 +45,7 @@ impl Cache {
     /// When the cache refuses, or holds something else under that name.
     pub fn take_entry(&self, store: &Store, stage: &str, key: &str) -> Result<Option<Entry>, CacheError> {
         let name = name(stage, key);
-        let Some(manifest) = self.get(&name)? else { return Ok(None) };
+        let Some((manifest, meta)) = self.get_with_meta(&name)? else { return Ok(None) };
         let fetch = |output: &OutputRecord, to: &Path| {
             let name = file_name(output);
             if self.get_file(&name, to)? {
@@ -65,7 +65,7 @@ impl Cache {
             && !self.is_read_only()
         {
             // Where it may not be removed, it stays, and the error says so.
-            let _ = self.remove(&name);
+            let _ = self.remove_if_unchanged(&name, &meta);
         }
         taken
     }

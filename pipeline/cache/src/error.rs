@@ -36,8 +36,8 @@ pub enum CacheError {
     },
     /// An object is not what its name says.
     #[error(
-        "{place}: {problem}; the same command again makes it anew (if it is still damaged then, this machine may not remove it: remove that \
-         object from the cache)"
+        "{place}: {problem}; it is made again (where this machine may remove nothing from the cache, ask somebody to remove the \
+         manifest of this entry there)"
     )]
     Damaged {
         /// Address of the object.

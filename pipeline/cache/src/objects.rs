@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use object_store::path::Path as ObjectPath;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart};
+use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart};
 use url::Url;
 
 use crate::error::CacheError;
@@ -90,6 +90,33 @@ impl Cache {
                 Ok(found) => Ok(Some(found.bytes().await.map_err(refused)?.to_vec())),
             }
         })
+    }
+
+    /// The same with what the storage says of the object.
+    pub(crate) fn get_with_meta(&self, name: &str) -> Result<Option<(Vec<u8>, ObjectMeta)>, CacheError> {
+        let refused = self.refused(name, "read");
+        self.runtime.block_on(async {
+            match self.objects.get(&self.path(name)).await {
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(refused(error)),
+                Ok(found) => {
+                    let meta = found.meta.clone();
+                    Ok(Some((found.bytes().await.map_err(refused)?.to_vec(), meta)))
+                }
+            }
+        })
+    }
+
+    /// Removes an object, unless somebody has put another one in its place since it was read.
+    pub(crate) fn remove_if_unchanged(&self, name: &str, read: &ObjectMeta) -> Result<(), CacheError> {
+        let refused = self.refused(name, "look for it");
+        let now = self.runtime.block_on(self.objects.head(&self.path(name)));
+        match now {
+            Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(refused(error)),
+            Ok(now) if now.last_modified != read.last_modified || now.e_tag != read.e_tag => Ok(()),
+            Ok(_) => self.remove(name),
+        }
     }
 
     /// Writes an object into a file, piece by piece. False if there is no such object.

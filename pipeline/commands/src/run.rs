@@ -57,10 +57,11 @@ pub(crate) fn run(
             warn_of_large(&measurements, tasks, &planned, arguments.memory_limit);
         }
     }
-    let others = others.open(store, arguments.memory_limit)?;
+    let names: Vec<String> = experiments.iter().map(|(config, _)| config.name.clone()).collect();
+    let others = others.open(store, names.clone(), arguments.memory_limit)?;
     let width = others.width().max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
-    let display = display.watched(store, experiments.iter().map(|(config, _)| config.name.clone()).collect());
+    let display = display.watched(store, names);
     let doing = if rules.keep_going { Doing::KeepGoing } else { Doing::Run };
     let (mut outcomes, mut failures) = (Vec::new(), Failures::default());
     // Until the entries have names, `gc` would take them for unused.

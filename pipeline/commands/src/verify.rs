@@ -99,28 +99,20 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         return Ok(());
     }
     // Never advise to draw a release again: that would cost its budget once more.
-    let (n_lost, n_mended) = (lost.len(), mended.len());
     let n_copies = lost.iter().filter(|entry| is_copy(store, &entry.stage, &entry.key)).count();
-    let of_releases = match n_copies {
-        0 => "restore releases of deployments from a copy (an export has one)",
-        copies if copies == lost.len() => "the next run mends the server's copies",
-        _ => "the next run mends the server's copies; restore releases of deployments from a copy (an export has one)",
-    };
-    match (n_lost, n_mended) {
-        (0, 0) if n_gone == 0 => Ok(()),
-        (0, 0) => {
-            anyhow::bail!("{n_gone} releases of deployments are gone; restore their folders from a copy of the store")
+    let mut remedies = Vec::new();
+    for (number, remedy) in [
+        (n_copies, "the next run mends damaged copies for the server"),
+        (lost.len() - n_copies, "restore damaged releases of deployments from a copy of the store"),
+        (n_gone, "restore the folders of releases that are gone from a copy of the store"),
+        (mended.len(), "`veilgraph verify --remove` removes other damaged entries, which the next run makes anew"),
+    ] {
+        if number > 0 {
+            remedies.push(format!("{remedy} ({number})"));
         }
-        (0, _) => anyhow::bail!(
-            "{n_mended} entries are damaged; `veilgraph verify --remove` removes them, the next run makes them anew"
-        ),
-        (_, 0) => anyhow::bail!("{n_lost} entries are damaged; {of_releases}"),
-        _ => anyhow::bail!(
-            "{} entries are damaged; {of_releases}, and `veilgraph verify --remove` removes the other {n_mended}, which the \
-             next run makes anew",
-            damaged.len()
-        ),
     }
+    ensure!(remedies.is_empty(), "the store is not as it was recorded: {}", remedies.join("; "));
+    Ok(())
 }
 
 /// What is wrong with a file. This command says itself what mends it.
@@ -130,6 +122,7 @@ fn problem_of(error: &StoreError) -> String {
         StoreError::Manifest { path, problem } => {
             format!("{}: not a manifest of this version ({problem})", path.display())
         }
+        StoreError::Missing { path } => format!("{}: the artifact is missing", path.display()),
         other => other.to_string(),
     }
 }

@@ -83,6 +83,8 @@ pub enum Elsewhere {
         size: u32,
         /// Memory of each job; that of one artifact, where nobody says.
         memory: Option<ByteSize>,
+        /// Names of the experiments of the run.
+        experiments: Vec<String>,
     },
 }
 
@@ -125,7 +127,7 @@ impl OtherMachines {
             Some(Elsewhere::Dask { scheduler, python }) => {
                 Some(Box::new(Dask::start(python, scheduler, command(memory_limit)?)?))
             }
-            Some(Elsewhere::SlurmArray { folder, size, memory }) => {
+            Some(Elsewhere::SlurmArray { folder, size, memory, experiments }) => {
                 let memory = memory.or(memory_limit);
                 if let (Some(job), Some(artifact)) = (memory, memory_limit) {
                     anyhow::ensure!(
@@ -135,7 +137,7 @@ impl OtherMachines {
                     );
                 }
                 let command = command(memory_limit.or(memory))?.seen_from_here()?;
-                Some(Box::new(SlurmArray::new(folder, *size, memory, command, store)?))
+                Some(Box::new(SlurmArray::new(folder, *size, memory, command, experiments)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);

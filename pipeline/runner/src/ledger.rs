@@ -107,15 +107,23 @@ impl Ledger {
         self.take_in(&mut state, &text)
     }
 
-    /// Keys of the releases of deployments that were charged and drawn, and of which nothing is left that a run could publish.
+    /// Keys of the releases of deployments that were charged and drawn, of which nothing is left that a run could publish,
+    /// and after which no other release of their kind was drawn.
     ///
     /// # Errors
     /// When the folders of the store cannot be listed.
     pub fn lost_releases(&self) -> anyhow::Result<Vec<String>> {
         let mut charged = BTreeSet::new();
+        let mut last: BTreeMap<(String, Option<String>), u32> = BTreeMap::new();
         for row in self.state().rows.iter().filter(|row| row.randomness == Randomness::Os.name()) {
-            charged.insert(row.entry.clone());
+            let about = (row.population.clone(), row.function.clone());
+            let number = last.entry(about.clone()).or_default();
+            *number = row.number.max(*number);
+            charged.insert((row.entry.clone(), about, row.number));
         }
+        // Where a later release was accepted and drawn, nobody misses the earlier one.
+        charged.retain(|(_, about, number)| last[about] == *number);
+        let charged: BTreeSet<String> = charged.into_iter().map(|(entry, ..)| entry).collect();
         let there: BTreeSet<String> = self.store.keys(&RELEASING_STAGES)?.into_iter().map(|(_, key)| key).collect();
         let is_lost = |key: &String| {
             is_marked(&self.store, key) && !RELEASING_STAGES.iter().any(|stage| self.store.has_draft(stage, key))

@@ -67,9 +67,7 @@ impl Store {
     /// When its manifest is unreadable.
     pub fn find(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
         let mut homes = self.homes().into_iter();
-        // A link or a pipe in its place is damage, and no file that is absent.
-        let is_there = |path: &Path| path.symlink_metadata().is_ok();
-        let Some(home) = homes.find(|home| is_there(&home.join(stage).join(key).join(MANIFEST))) else {
+        let Some(home) = homes.find(|home| has_manifest(&home.join(stage).join(key))) else {
             return Ok(None);
         };
         let path = home.join(stage).join(key).join(MANIFEST);
@@ -138,7 +136,7 @@ impl Store {
         }
         // What no part holds a manifest of is private files whose manifest is elsewhere.
         let has_manifest = |(stage, key): &(String, String)| {
-            self.homes().iter().any(|home| home.join(stage).join(key).join(MANIFEST).is_file())
+            self.homes().iter().any(|home| self::has_manifest(&home.join(stage).join(key)))
         };
         let is_private_alone = |(stage, key): &(String, String)| {
             [Part::Owner, Part::Auditor].iter().any(|part| self.place(*part, stage, key).is_dir())
@@ -237,6 +235,11 @@ impl Entry {
         file.rewind().map_err(|error| StoreError::io("read", &path, error))?;
         Ok(file)
     }
+}
+
+/// Whether something stands where an entry has its manifest. A link or a pipe there is damage, and no file that is absent.
+fn has_manifest(entry: &Path) -> bool {
+    entry.join(MANIFEST).symlink_metadata().is_ok()
 }
 
 /// Whether a path inside the folder of an entry is that of a manifest, a table, or a file beside a table.

@@ -115,11 +115,16 @@ impl OtherMachinesArguments {
         Ok(())
     }
 
-    /// What a run has beside this machine.
+    /// What a run of these experiments has beside this machine.
     ///
     /// # Errors
     /// When an option is given that this executor does not read, or the cache or the executor cannot be opened.
-    pub(crate) fn open(&self, store: &Store, memory_limit: Option<ByteSize>) -> anyhow::Result<OtherMachines> {
+    pub(crate) fn open(
+        &self,
+        store: &Store,
+        experiments: Vec<String>,
+        memory_limit: Option<ByteSize>,
+    ) -> anyhow::Result<OtherMachines> {
         self.refuse_unread()?;
         // Each of the two has the one option that it needs, or the command line is refused.
         let elsewhere = match self.executor {
@@ -132,6 +137,7 @@ impl OtherMachinesArguments {
                 folder: self.array_folder.clone().unwrap_or_default(),
                 size: self.array_size.unwrap_or(1000),
                 memory: self.array_memory,
+                experiments,
             }),
         };
         let workers = Workers {

@@ -17,9 +17,11 @@ pub fn percent_at_most(share: f64) -> String {
 
 fn rounded(share: f64, to_integer: fn(f64) -> f64) -> String {
     let (percent, left) = (100.0 * share, 100.0 * (1.0 - share));
+    // What is an integer but for rounding is one.
+    let digits = |value: f64| if (value - value.round()).abs() < 1e-6 { value.round() } else { to_integer(value) };
     if share > 0.0 && percent < 0.001 {
         let scale = 10_f64.powf(1.0 - percent.log10().floor());
-        return format!("{:.1e} %", to_integer(percent * scale) / scale);
+        return format!("{:.1e} %", digits(percent * scale) / scale);
     }
     // Two digits of few per cent, and, because nearly everything is not everything, of what is left, down to a millionth.
     let two_digits = |value: f64| (1.0 - (value * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 6.0) as usize;
@@ -29,9 +31,7 @@ fn rounded(share: f64, to_integer: fn(f64) -> f64) -> String {
         _ => 0,
     };
     let scale = 10_f64.powf(decimals as f64);
-    // What is an integer but for rounding is one.
-    let digits = percent * scale;
-    let digits = if (digits - digits.round()).abs() < 1e-6 { digits.round() } else { to_integer(digits) };
+    let digits = digits(percent * scale);
     let text = format!("{:.decimals$}", digits / scale);
     let is_whole = digits == 100.0 * scale;
     format!("{} %", if is_whole { "100" } else { &text })
@@ -155,7 +155,7 @@ mod tests {
         let texts = [0.0, 1e-6, 0.000_669, 0.0142, 0.657, 0.998_7, 0.999_99, 1.0].map(percent);
         assert_eq!(texts, ["0 %", "1.0e-4 %", "0.067 %", "1.4 %", "66 %", "99.87 %", "99.9990 %", "100 %"]);
         // A bound is never below what it bounds, and never rounds to more digits than others have.
-        assert_eq!(percent_at_most(9.838e-9), "9.9e-7 %");
+        assert_eq!([9.838e-9, 7e-8].map(percent_at_most), ["9.9e-7 %", "7.0e-6 %"]);
         let bounds = [0.0, 0.011_1, 0.1, 0.971, 0.99, 0.990_89, 0.999_830_1, 1.0 - 1e-12].map(percent_at_most);
         assert_eq!(bounds, ["0 %", "1.2 %", "10 %", "98 %", "99.0 %", "99.09 %", "99.984 %", "100 %"]);
         assert_eq!(percents(Range { low: 0.1, high: 0.2 }), "10 to 20 %");

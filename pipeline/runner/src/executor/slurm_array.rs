@@ -12,11 +12,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytesize::ByteSize;
-use veilgraph_store::{Store, is_key, write_private_file};
+use veilgraph_store::{is_key, write_private_file};
 
 use super::{Executor, Handover, News, WorkerCommand};
 use crate::output::quote;
-use crate::task::STAGES;
 
 /// The files of a wave, in the folder of the scripts.
 const WAVE: &str = "wave";
@@ -28,6 +27,9 @@ const LIST: &str = "tasks-";
 
 /// The second line of every script that this program writes, by which it knows its own.
 const MARK: &str = "# Written by veilgraph, which replaces this file.";
+
+/// What the line of a script begins with that says whose tasks it is about.
+const EXPERIMENTS: &str = "# Experiments: ";
 
 /// The second lines of the scripts of earlier versions.
 const MARKS_BEFORE: [&str; 3] = [
@@ -44,8 +46,8 @@ pub(super) struct SlurmArray {
     /// Memory of a job; what the cluster gives, where nobody says.
     memory: Option<ByteSize>,
     command: WorkerCommand,
-    /// The store of the run.
-    store: Store,
+    /// Names of the experiments whose tasks these are.
+    experiments: String,
     keys: Mutex<BTreeSet<String>>,
 }
 
@@ -56,24 +58,31 @@ impl SlurmArray {
         size: u32,
         memory: Option<ByteSize>,
         command: WorkerCommand,
-        store: &Store,
+        experiments: &[String],
     ) -> anyhow::Result<Self> {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        let array = Self { folder, size, memory, command, store: store.clone(), keys: Mutex::default() };
+        let array = Self { folder, size, memory, command, experiments: experiments.join(", "), keys: Mutex::default() };
         // A file in the way is found before anything runs.
         [ARRAY, CONTINUE, SUBMIT, WAVE].iter().try_for_each(|name| array.refuse_foreign(name))?;
+        array.refuse_other_experiments()?;
         Ok(array)
     }
 
-    /// Tasks of the last wave that neither were made nor are among `keys`: another command asked for them.
-    fn waiting_of_others(&self, keys: &BTreeSet<String>) -> usize {
-        let Ok(list) = fs::read_to_string(self.folder.join(WAVE)) else { return 0 };
-        let tasks = fs::read_to_string(self.folder.join(list.trim())).unwrap_or_default();
-        let is_made = |key: &str| STAGES.iter().any(|stage| matches!(self.store.find(stage, key), Ok(Some(_))));
-        let keys_there = tasks.lines().filter(|line| is_key(Path::new(line)));
-        keys_there.filter(|key| !keys.contains(*key) && !is_made(key)).count()
+    /// Refuses to replace the wave of other experiments, whose tasks nobody would submit then.
+    fn refuse_other_experiments(&self) -> anyhow::Result<()> {
+        let text = fs::read_to_string(self.folder.join(CONTINUE)).unwrap_or_default();
+        let others = text.lines().find_map(|line| line.strip_prefix(EXPERIMENTS));
+        // Scripts of earlier versions do not say whose they are.
+        let Some(others) = others.filter(|others| *others != self.experiments) else { return Ok(()) };
+        anyhow::ensure!(
+            !self.folder.join(WAVE).exists(),
+            "{}: tasks of other experiments wait there ({others}); submit them and wait for their end, name another \
+             --array-folder, or give them up by removing the file `{WAVE}`",
+            self.folder.display()
+        );
+        Ok(())
     }
 
     /// The script of the job that gives this command again.
@@ -88,11 +97,13 @@ impl SlurmArray {
             "#!/bin/bash\n\
              {MARK}\n\
              #SBATCH --job-name=veilgraph-continue\n\
-             {}cd {} || exit 1\n\
+             {}{EXPERIMENTS}{}\n\
+             cd {} || exit 1\n\
              {} || exit 1\n\
              # Another wave, unless that was the last.\n\
              if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
             self.memory_line(),
+            self.experiments,
             quote(&here.display().to_string()),
             words.join(" ")
         ))
@@ -166,21 +177,12 @@ impl Executor for SlurmArray {
 
     fn finish(&self) -> anyhow::Result<Option<String>> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        let n_waiting = self.waiting_of_others(&keys);
         if keys.is_empty() {
             // Nothing is left to submit.
             self.refuse_foreign(WAVE)?;
-            if n_waiting == 0 {
-                let _ = fs::remove_file(self.folder.join(WAVE));
-            }
+            let _ = fs::remove_file(self.folder.join(WAVE));
             return Ok(None);
         }
-        anyhow::ensure!(
-            n_waiting == 0,
-            "{}: {n_waiting} tasks of another command wait there, and nobody would submit them any more; name another \
-             --array-folder, or give them up by removing the file `{WAVE}`",
-            self.folder.display()
-        );
         let text = keys.iter().fold(String::new(), |mut text, key| {
             let _ = writeln!(text, "{key}");
             text
