@@ -3,6 +3,7 @@
 mod device;
 mod failures;
 mod in_json;
+mod learned;
 mod locked;
 mod refusals;
 
@@ -12,9 +13,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use serde_json::json;
 use veilgraph_evaluate::Metrics;
-use veilgraph_privacy::composition::totals;
 use veilgraph_runner::config::Config;
-use veilgraph_runner::costs::in_words;
 use veilgraph_runner::engine::{Engine, SideChoice, n_that_train_side_by_side};
 use veilgraph_runner::executor::OtherMachines;
 use veilgraph_runner::ledger::{Allowance, Ledger};
@@ -30,6 +29,7 @@ use veilgraph_store::{MemoryLimit, Store};
 
 use failures::Failures;
 pub(crate) use in_json::{spent_json, stages_json};
+use learned::who_learned_what;
 pub(crate) use refusals::warn_of_large;
 use refusals::{refuse_to_send_away, refuse_wrong_store};
 
@@ -264,16 +264,6 @@ pub(crate) fn ensure_fresh(tasks: &[Task], done: &[Done], path: &Path) -> anyhow
         path.display()
     );
     Ok(())
-}
-
-/// Says what a deployment has told each side.
-fn who_learned_what(config: &Config, tasks: &[Task]) {
-    let cost = in_words(&totals(tasks.iter().flat_map(|task| &task.releases)));
-    let population = config.population(None);
-    output::line(&format!(
-        "what each side has learned: the nodes of `{population}` nothing, at a cost of {cost} to each; the server the noisy \
-         reports and what follows from them, beside what is public; the auditor, if there is one, the scores in its folder"
-    ));
 }
 
 /// Tasks at a time.
