@@ -115,7 +115,7 @@ impl Asked<'_> {
         let mut parts = Vec::new();
         if let Some(share) = first.row.summary(metric::MAJORITY_ACCURACY.name) {
             let share = metric::MAJORITY_ACCURACY.written(share.mean);
-            parts.push(format!("the class that most test nodes have is that of {share} % of them"));
+            parts.push(format!("the class that most test nodes have is right for {share} % of them"));
         }
         let floors: Vec<&Row> =
             method.budgets.iter().filter_map(|at| self.reference(at.row, Standing::Floor)).collect();
