@@ -82,14 +82,7 @@ impl Cache {
 
     /// The bytes of an object; none if there is no such object.
     pub(crate) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, CacheError> {
-        let refused = self.refused(name, "read");
-        self.runtime.block_on(async {
-            match self.objects.get(&self.path(name)).await {
-                Err(Error::NotFound { .. }) => Ok(None),
-                Err(error) => Err(refused(error)),
-                Ok(found) => Ok(Some(found.bytes().await.map_err(refused)?.to_vec())),
-            }
-        })
+        Ok(self.get_with_meta(name)?.map(|(bytes, _)| bytes))
     }
 
     /// The same with what the storage says of the object.

@@ -29,6 +29,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::checks::{self, Outcome};
 use crate::cli::RunArguments;
+use crate::new_files::draft_beside;
 use crate::partial::{self, Gap};
 use crate::{run, summary};
 use answer::Answer;
@@ -178,8 +179,7 @@ const INDEX: &str = ".figures";
 /// Draws every figure into `folder`; titles and SVG for the page.
 fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
     let wrong = || format!("{}: cannot write the figures", folder.display());
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.with_file_name(format!(".{name}-{}", veilgraph_store::mark_of_this_process()?));
+    let draft = draft_beside(folder)?;
     veilgraph_store::create_private_folder(&draft)?;
     let mut drawn = Vec::new();
     let mut index = vec![INDEX.to_owned()];

@@ -135,13 +135,12 @@ impl Store {
             }
         }
         // What no part holds a manifest of is private files whose manifest is elsewhere.
-        let has_manifest = |(stage, key): &(String, String)| {
-            self.homes().iter().any(|home| self::has_manifest(&home.join(stage).join(key)))
-        };
+        let is_named =
+            |(stage, key): &(String, String)| self.homes().iter().any(|home| has_manifest(&home.join(stage).join(key)));
         let is_private_alone = |(stage, key): &(String, String)| {
             [Part::Owner, Part::Auditor].iter().any(|part| self.place(*part, stage, key).is_dir())
         };
-        Ok(keys.into_iter().filter(|entry| has_manifest(entry) || !is_private_alone(entry)).collect())
+        Ok(keys.into_iter().filter(|entry| is_named(entry) || !is_private_alone(entry)).collect())
     }
 
     /// Begins an entry; what an earlier, killed process left of it is removed.

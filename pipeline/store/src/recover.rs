@@ -25,7 +25,7 @@ impl Store {
     pub fn recover(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
         let folder = self.root.join("tmp").join(format!("{stage}-{key}"));
         let from = folder.join(Part::Owner.name());
-        if !from.join(MANIFEST).is_file() {
+        if !self.has_draft(stage, key) {
             return Ok(None);
         }
         let bytes = files::read(&from.join(MANIFEST))?;

@@ -59,10 +59,7 @@ impl Stage for ReportedFeatures {
 
     fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let nodes = targets(&reported, *params, rng)?;
-        let scores =
-            |&node: &u32| (0..).zip(estimates(&reported, node)).map(move |(feature, score)| (node, feature, score));
-        let pairs = nodes.iter().flat_map(scores).collect();
-        Ok((PairScores { record: Record::Feature, n_nodes: reported.reports.n_nodes(), pairs },))
+        Ok((of_every_feature(&nodes, reported.reports.n_nodes(), |node| estimates(&reported, node).collect()),))
     }
 }
 
@@ -83,20 +80,13 @@ impl Stage for FrequentFeatures {
     fn run((reported,): Self::Inputs, params: &Params, rng: &StageRng, _: &Progress) -> Result<Self::Outputs, Error> {
         let nodes = targets(&reported, *params, rng)?;
         let n_nodes = reported.reports.n_nodes();
-        let mut sums: Vec<f64> = Vec::new();
+        let mut means = vec![0.0; reported.reports.n_features()];
         for node in 0..n_nodes as u32 {
-            for (feature, estimate) in estimates(&reported, node).enumerate() {
-                match sums.get_mut(feature) {
-                    Some(sum) => *sum += estimate,
-                    None => sums.push(estimate),
-                }
-            }
+            means.iter_mut().zip(estimates(&reported, node)).for_each(|(sum, estimate)| *sum += estimate);
         }
-        // The same score for every node, for one that leaves the node's own report out would tell what it says in reverse.
-        let score = |sum: f64| sum / n_nodes as f64;
-        let of_node = |&node: &u32| (0..).zip(&sums).map(move |(feature, &sum)| (node, feature, score(sum)));
-        let pairs = nodes.iter().flat_map(of_node).collect();
-        Ok((PairScores { record: Record::Feature, n_nodes, pairs },))
+        means.iter_mut().for_each(|sum| *sum /= n_nodes as f64);
+        // The same scores for every node, for those that leave its own report out would tell what it says in reverse.
+        Ok((of_every_feature(&nodes, n_nodes, |_| means.clone()),))
     }
 }
 
@@ -111,6 +101,12 @@ fn targets(reported: &NoisyFeatures, params: Params, rng: &StageRng) -> Result<V
     nodes.truncate(params.targets);
     nodes.sort_unstable();
     Ok(nodes)
+}
+
+/// A score for every feature of each of these nodes.
+fn of_every_feature(nodes: &[u32], n_nodes: usize, scores_of: impl Fn(u32) -> Vec<f64>) -> PairScores {
+    let of_node = |&node: &u32| (0..).zip(scores_of(node)).map(move |(feature, score)| (node, feature, score));
+    PairScores { record: Record::Feature, n_nodes, pairs: nodes.iter().flat_map(of_node).collect() }
 }
 
 /// The unbiased estimates of the features of a node, by feature.

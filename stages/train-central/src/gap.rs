@@ -77,7 +77,7 @@ impl Learner for Gap {
     }
 
     fn most_inputs(params: &Params, n_features: usize) -> usize {
-        n_features.max((params.hops.unwrap_or(1) as usize + 1) * params.hidden)
+        most_inputs_of_sums(params, n_features)
     }
 
     fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
@@ -100,6 +100,11 @@ impl Learner for Gap {
         let model = ReleasedModel::default().with("encoder", &encoder).with("classifier", &classifier);
         Ok(Learned { model, probabilities })
     }
+}
+
+/// Columns that the widest network of a learner reads that sums hidden values over hops.
+pub(crate) fn most_inputs_of_sums(params: &Params, n_features: usize) -> usize {
+    n_features.max((params.hops.unwrap_or(1) as usize + 1) * params.hidden)
 }
 
 /// Parameters of a learner that sums over hops.

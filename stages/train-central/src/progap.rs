@@ -4,7 +4,7 @@ use veilgraph_dp_sgd::Inputs;
 
 use crate::aggregation::side_by_side;
 use crate::fitting::{Fit, Labelled, embeddings, probabilities};
-use crate::gap::{Sums, guarantee_of_sums, with_hops};
+use crate::gap::{Sums, guarantee_of_sums, most_inputs_of_sums, with_hops};
 use crate::guarantee::Guarantee;
 use crate::{Data, Error, Learned, Learner, Params, ReleasedModel, Training};
 
@@ -30,7 +30,7 @@ impl Learner for ProGap {
     }
 
     fn most_inputs(params: &Params, n_features: usize) -> usize {
-        n_features.max((params.hops.unwrap_or(1) as usize + 1) * params.hidden)
+        most_inputs_of_sums(params, n_features)
     }
 
     fn learn(data: &Data, training: &Training) -> Result<Learned, Error> {
