@@ -1,7 +1,7 @@
 # Make gives the order and the words; digests decide what is fresh. Targets never compare times.
 CONFIG ?= configs/demo.toml
 DATA_DIR ?=
-PUBLISHED ?=
+PUBLISHED ?= published
 SET ?=
 SECONDS ?= 600
 PREFIX ?= $(HOME)/.local
@@ -12,7 +12,7 @@ ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
-	test-cuda test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
+	test-cuda test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny advisories book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build
 help:                     ## List the targets
@@ -46,6 +46,7 @@ check:                    ## Formatting, lints, tests, documentation
 	rustfmt --check --edition 2024 pipeline/runner/src/systems/*/*.rs
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null # fails where fuzz/Cargo.lock is out of date
+	cargo check --release --locked -p veilgraph-client --no-default-features --lib # the library of a node needs no std
 	$(MAKE) test
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps --quiet
 test-example: build       ## Follow docs/add-a-mechanism.md on a copy: two new files, two lines, compiled, tested and run
@@ -59,10 +60,10 @@ client:                   ## The program of a node by itself, linked statically
 audit-mechanisms:         ## Lower bounds of epsilon and laws of the noise, from millions of releases
 	AUDIT=1 cargo test --release --locked -p veilgraph-privacy --test mechanisms -- --nocapture --test-threads 1
 	AUDIT=1 cargo test --release --locked -p veilgraph --test end_to_end -- --nocapture --test-threads 1
-digests: build            ## Compare the bytes of server artifacts with those of tests/golden/digests.csv: make digests DATA_DIR=... PUBLISHED=...
+digests: build            ## Compare the bytes of server artifacts with those of tests/golden/digests.csv: make digests DATA_DIR=...
 	python3 tests/golden/digests.py --veilgraph $(VEILGRAPH) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) \
 		$(if $(PUBLISHED),--published $(PUBLISHED)) --against tests/golden/digests.csv
-fuzz:                     ## Fuzz every parser: make fuzz SECONDS=600
+fuzz:                     ## Fuzz the parsers of data, configs, parameters, artifacts and reports: make fuzz SECONDS=600
 	fuzz/run.sh $(SECONDS)
 # Debian's Selenium belongs to Debian's Python.
 PYTHON_OF_SELENIUM ?= /usr/bin/python3
@@ -80,7 +81,7 @@ test-page: demo           ## Look at pages in a headless Chromium (Debian: chrom
 		$(REPORTS)/page-advise-worth.html $(REPORTS)/claims-quick.html --shots $(TARGET)/pages
 picture: demo             ## Take the picture of the README from the demo's page
 	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html --readme docs/demo.png
-claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=... PUBLISHED=...
+claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=...
 	$(VEILGRAPH) claims claims.toml --quick $(PAPER)
 VENV = $(TARGET)/python
 python:                   ## Build the wheel, install it, check and test the Python module, run the notebook
@@ -110,17 +111,20 @@ install: build            ## Install program, manual pages and completions: make
 	install -Dm644 -t $(PREFIX)/share/man/man1 $(TARGET)/man/*.1
 	install -d $(PREFIX)/share/bash-completion/completions
 	$(VEILGRAPH) completions bash > $(PREFIX)/share/bash-completion/completions/veilgraph
-dist: build               ## Make an archive for machines that do not build: program, manual pages, completions, licences
-	python3 .ci/dist.py --program $(VEILGRAPH) --to $(TARGET)/dist
-deny:                     ## Licences, sources and duplicates of dependencies (cargo-deny)
+dist: build client        ## Make an archive for machines that do not build: both programs, manual pages, completions, licences
+	python3 .ci/dist.py --program $(VEILGRAPH) --client $(dir $(TARGET))client/$(HOST)/release/veilgraph-client --to $(TARGET)/dist
+deny:                     ## Licences and sources of dependencies, and packages that are not wanted (cargo-deny)
 	cargo deny --locked check bans licenses sources
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check bans licenses sources
+advisories:               ## Known vulnerabilities and withdrawn versions among dependencies (cargo-deny; reads a database on GitHub)
+	cargo deny --locked check advisories
 check-cuda:               ## Compile the CUDA path (no GPU needed)
 	cargo check --release --locked -p veilgraph --features cuda
 test-cuda:                ## The GPU kernels on an NVIDIA GPU, against the processor
 	cargo test --release --locked -p veilgraph-nn --features cuda -- ops:: device:: footprint::
 test-vulkan:              ## The GPU kernels on any Vulkan driver, a software one (mesa-vulkan-drivers) included
 	cargo test --release --locked -p veilgraph-nn --features vulkan -- ops:: device:: footprint::
-bench: build              ## Time algorithms, whole runs, a million nodes, first build and tests; foretell make paper (needs DATA_DIR, PUBLISHED; an hour)
+bench: build              ## Time algorithms, whole runs, a million nodes, first build and tests; foretell make paper (needs DATA_DIR; an hour)
 	cargo bench --profile release --locked -p veilgraph-privacy --bench noise
 	cargo bench --profile release --locked -p veilgraph-posterior --bench links
 	cargo bench --profile release --locked -p veilgraph-graph --bench products
@@ -140,18 +144,18 @@ bench-cuda:               ## Train on an NVIDIA GPU: grids, and every published 
 	python3 docs/benchmarks/training.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR) --device cuda \
 		--datasets facebook --models gcn --variants hybrid
 	bash -c "time $(VEILGRAPH) run configs/blink-grid.toml --data-dir $(DATA_DIR) --device cuda"
-parity: build             ## Our figures beside the published ones: make parity DATA_DIR=... PUBLISHED=...
+parity: build             ## Our figures beside the published ones: make parity DATA_DIR=...
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
 compare: CONFIG = configs/compare.toml configs/compare-accuracy.toml
 compare: build            ## What each addition to the published estimator is worth, and what networks make of it beside floors and ceiling (needs DATA_DIR)
 	$(VEILGRAPH) run $(CONFIG) $(PAPER) && $(VEILGRAPH) report $(CONFIG) --name compare $(PAPER)
 PAPER = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published $(PUBLISHED)) $(SET)
-paper: build              ## Every table and figure of the Blink paper, beside the published ones: make paper DATA_DIR=... PUBLISHED=... (hours)
+paper: build              ## Every table and figure of the Blink paper, beside the published ones: make paper DATA_DIR=... (hours)
 	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)
 paper-quick: build        ## The same on Cora, few trials, in less than half an hour
 	$(VEILGRAPH) run configs/paper-quick/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(PAPER)
 ATTRIBUTES = python3 docs/benchmarks/private_attributes.py $(if $(PUBLISHED),--published $(PUBLISHED))
-pgc: build                ## Private features over public links (PGC): tables, figures, gains over the floor: make pgc DATA_DIR=... PUBLISHED=...
+pgc: build                ## Private features over public links (PGC): tables, figures, gains over the floor: make pgc DATA_DIR=...
 	$(VEILGRAPH) run configs/pgc/*.toml $(PAPER) && $(VEILGRAPH) report configs/pgc/*.toml --name pgc $(PAPER) && $(ATTRIBUTES) pgc
 lpgnn: build              ## Private features and labels over public links (LPGNN), likewise
 	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn

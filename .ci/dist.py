@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes one archive of the program for machines that do not build it: `make dist`. Standard library only.
 
-The archive holds the program, manual pages, completions, licences (those of the dependencies too) and the README. Equal
-files give equal bytes: members are sorted, belong to nobody, and have one time.
+The archive holds the program, the program of a node, manual pages, completions, licences (those of the dependencies too) and the
+README. Equal files give equal bytes: members are sorted, belong to nobody, and have one time.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ COMPLETIONS = {
     "fish": "share/fish/vendor_completions.d/veilgraph.fish",
     "zsh": "share/zsh/site-functions/_veilgraph",
 }
+PROGRAMS = ("veilgraph", "veilgraph-client")
 TEXTS = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE-MIT")
 # The beginnings of the names of files that hold terms.
 TERMS = ("licen", "copying", "notice", "unlicense")
 
 
 def of_dependencies(metadata: dict) -> str:
-    """The terms of every crate that the program is linked with, each text once, from what `cargo metadata` says."""
+    """The terms of every crate that the programs are linked with, each text once, from what `cargo metadata` says."""
     packages = {package["id"]: package for package in metadata["packages"]}
     programs = [
         package["id"]
         for package in metadata["packages"]
-        if any("bin" in target["kind"] and target["name"] == "veilgraph" for target in package["targets"])
+        if any("bin" in target["kind"] and target["name"] in PROGRAMS for target in package["targets"])
     ]
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     linked, waiting = set(programs), list(programs)
@@ -57,19 +58,22 @@ def of_dependencies(metadata: dict) -> str:
             if file.is_file() and file.name.lower().startswith(TERMS):
                 texts.setdefault(file.read_text(encoding="utf-8", errors="replace").strip(), []).append(name)
     if not lines:
-        raise SystemExit("cargo metadata names no crate that a program `veilgraph` is linked with; see its [[bin]]")
-    parts = ["The program is linked with these crates:\n\n" + "\n".join(lines)]
+        raise SystemExit("cargo metadata names no crate that a program is linked with; see its [[bin]]")
+    parts = ["The programs are linked with these crates:\n\n" + "\n".join(lines)]
     parts += [f"These terms are those of {', '.join(dict.fromkeys(names))}:\n\n{text}" for text, names in texts.items()]
     return ("\n\n" + "-" * 80 + "\n\n").join(parts) + "\n"
 
 
-def members(program: pathlib.Path, scratch: pathlib.Path, terms: str) -> dict[str, tuple[bytes, bool]]:
+def members(
+    program: pathlib.Path, client: pathlib.Path, scratch: pathlib.Path, terms: str
+) -> dict[str, tuple[bytes, bool]]:
     """The files of the archive by name, each with whether it is a program."""
-    stripped = scratch / "veilgraph"
-    # Symbols are most of the file, and nobody debugs an archive.
-    subprocess.run(["strip", "-o", stripped, program], check=True)
+    found = {"LICENSES-OF-DEPENDENCIES": (terms.encode(), False)}
+    for name, built in zip(PROGRAMS, (program, client), strict=True):
+        # Symbols are most of the file, and nobody debugs an archive.
+        subprocess.run(["strip", "-o", scratch / name, built], check=True)
+        found[f"bin/{name}"] = ((scratch / name).read_bytes(), True)
     subprocess.run([program, "-q", "man", "--to", scratch / "man"], check=True, stdout=subprocess.DEVNULL)
-    found = {"bin/veilgraph": (stripped.read_bytes(), True), "LICENSES-OF-DEPENDENCIES": (terms.encode(), False)}
     for page in (scratch / "man").iterdir():
         found[f"share/man/man1/{page.name}"] = (page.read_bytes(), False)
     for shell, place in COMPLETIONS.items():
@@ -103,6 +107,7 @@ def said(*command: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the program that was built")
+    parser.add_argument("--client", type=pathlib.Path, required=True, help="the program of a node, linked statically")
     parser.add_argument("--to", type=pathlib.Path, required=True, help="the folder for the archive and its checksum")
     arguments = parser.parse_args()
     program = arguments.program.resolve()
@@ -111,7 +116,7 @@ def main() -> None:
     metadata = said("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", host)
     seconds = int(said("git", "log", "-1", "--format=%ct"))
     with tempfile.TemporaryDirectory() as scratch:
-        files = members(program, pathlib.Path(scratch), of_dependencies(json.loads(metadata)))
+        files = members(program, arguments.client, pathlib.Path(scratch), of_dependencies(json.loads(metadata)))
     folder = f"veilgraph-{version}-{host}"
     data = archive(folder, files, seconds)
     arguments.to.mkdir(parents=True, exist_ok=True)

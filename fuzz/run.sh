@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR="${FUZZ_TARGET_DIR:-target}"
 cargo build --quiet --release --locked --target x86_64-unknown-linux-gnu
 python3 seeds.py
 failed=""
-for target in planetoid npz edges formats parquet split params artifact report; do
+for target in planetoid npz edges formats parquet split params parameters artifact report; do
     mkdir -p "corpus/$target"
     # The Parquet reader believes a page that declares two gibibytes. It also visits every element of a list that the header of a
     # page declares, even where the list has no bytes.

@@ -154,6 +154,10 @@ def main():
             "ingest": b'edges = "e.csv"\nlabels = "l.csv"\nsplit = { train = 0.5, validation = 0.25, test = 0.25 }\n',
             "privatize": b'epsilon = 4.0\ndegree_fraction = 0.1\ndegree_noise = "laplace"\n',
         },
+        "parameters": {
+            "blink": b'population = "a"\nmechanism = "blink"\nn_nodes = 9\nepsilon_links = 1.8\nepsilon_degree = 0.2\nrelease = 1\n'
+            b'numbering = "' + b"0f" * 32 + b'"\n',
+        },
         "artifact": artifacts(),
         # The body of a report: the number of ones, their gaps in a Golomb code, the degree.
         "report": {"empty": b"\x00\x02", "ones": b"\x03\xa5\x5a\xa5\x00", "many": bytes(range(40))},

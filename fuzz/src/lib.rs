@@ -168,6 +168,15 @@ pub fn params(data: &[u8]) {
     }
 }
 
+/// The parameters that a collector asks nodes to report with: what is accepted has one canonical text.
+pub fn parameters(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(parameters) = PublicParameters::from_text(text) {
+        let again = PublicParameters::from_text(&parameters.to_text());
+        assert_eq!(again.as_ref(), Ok(&parameters));
+    }
+}
+
 /// Facts (lines `name=value` up to an empty line) and columns that a stranger wrote.
 pub fn artifact(data: &[u8]) {
     let Some((&kind, data)) = data.split_first() else { return };

@@ -382,9 +382,18 @@ fn scripts_for_slurm_are_of_one_command_and_hold_whole_paths() {
     let script = fs::read_to_string(lab.path("arrays/array.sh")).expect("a script");
     assert!(script.contains(&format!("--store {}", lab.path("w").display())), "{script}");
     let other = lab.call(&[&words[..], &["--set", "name=other"]].concat());
-    assert!(other.status == 1 && other.err.contains("tasks of other experiments wait there (tiny)"), "{}", other.err);
+    assert!(
+        other.status == 1 && other.err.contains("tasks of other experiments wait there (tiny in "),
+        "{}",
+        other.err
+    );
+    let elsewhere = lab.call(&[&words[..], &["--store", "second"]].concat());
+    assert!(elsewhere.status == 1 && elsewhere.err.contains("wait there (tiny in "), "{}", elsewhere.err);
+    let list = || fs::read_to_string(lab.path("arrays/wave")).expect("a wave");
+    let before = list();
     let edited = lab.call(&[&words[..], &["--set", "privatize.links.epsilon=2.5", "--quiet"]].concat());
     assert_eq!(edited.status, 0, "the same experiment goes on with other settings: {}", edited.err);
+    assert_ne!(list(), before, "the tasks of the new settings wait");
 }
 
 /// An object of the cache that is gone or changed is made again where a worker was asked for it.

@@ -662,13 +662,18 @@ fn verify_names_a_release_that_is_gone() {
     let rows = ledger(&lab);
     let entry = |row: Option<&Value>| row.expect("a row")["entry"].as_str().expect("a key").to_owned();
     let remove = |key: &str| fs::remove_dir_all(lab.path("artifacts/owner/privatize").join(key)).expect("removed");
-    remove(&entry(rows.first()));
-    assert_eq!(lab.call(&["verify"]).status, 0, "a later release took its place");
-    let key = entry(rows.last());
+    // Another budget is another statement, of which no later release was drawn.
+    assert_eq!(release(&lab, &["--set", "privatize.links.epsilon=2.5"]).status, 0);
+    assert!(ledger(&lab).len() > rows.len(), "a release of its own");
+    let replaced = entry(rows.first());
+    remove(&replaced);
+    let answer = lab.call(&["verify"]);
+    assert!(answer.status == 0 && answer.err.contains("a later one took its place"), "{}", answer.err);
+    let key = entry(ledger(&lab).last());
     remove(&key);
     let answer = lab.call(&["verify"]);
     assert!(
-        answer.status == 1 && answer.err.contains(&format!("{key}: the ledger has this release")),
+        answer.status == 1 && answer.err.contains(&format!("privatize/{key}: the ledger has this release")),
         "{}",
         answer.err
     );
@@ -679,6 +684,41 @@ fn verify_names_a_release_that_is_gone() {
     );
     let document: Value = serde_json::from_str(&lab.call(&["verify", "--json"]).out).expect("JSON");
     assert_eq!(document["lost_releases"], serde_json::json!([key]));
+    assert_eq!(document["replaced_releases"], serde_json::json!([replaced]));
+    // A draft that no run could publish does not stand for the release.
+    let draft = format!("artifacts/tmp/privatize-{key}/owner");
+    fs::create_dir_all(lab.path(&draft)).expect("made");
+    lab.write(&format!("{draft}/manifest.json"), "{");
+    assert_eq!(lab.call(&["verify"]).status, 1);
+}
+
+/// The ledger tells which program drew a release, and that two populations have nodes of the same names.
+#[test]
+fn the_ledger_knows_programs_and_names_of_nodes() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    for row in ledger(&lab) {
+        let program = &row["program"];
+        assert!(["version", "commit", "code", "dependencies"].iter().all(|name| program[name].is_string()), "{row}");
+    }
+    lab.write("e.csv", links(&[(0, 20)]));
+    let other = release(&lab, &["--set", "privacy.population=other"]);
+    assert!(
+        other.status == 0 && other.err.contains("the nodes have the names of those of the population"),
+        "{}",
+        other.err
+    );
+    // Other people have other names.
+    for file in ["e.csv", "l.csv", "f.csv"] {
+        let text = fs::read_to_string(lab.path(file)).expect("readable");
+        let renamed = text.lines().map(|line| match (file, line.split_once(',')) {
+            ("e.csv", Some((from, to))) => format!("n{from},n{to}\n"),
+            _ => format!("n{line}\n"),
+        });
+        lab.write(file, renamed.collect::<String>());
+    }
+    let third = release(&lab, &["--set", "privacy.population=third"]);
+    assert!(third.status == 0 && !third.err.contains("the nodes have the names"), "{}", third.err);
 }
 
 /// A damaged release of a deployment is kept: no run makes it anew.

@@ -46,28 +46,26 @@ impl Cache {
     pub fn take_entry(&self, store: &Store, stage: &str, key: &str) -> Result<Option<Entry>, CacheError> {
         let name = name(stage, key);
         let Some((manifest, meta)) = self.get_with_meta(&name)? else { return Ok(None) };
-        let fetch = |output: &OutputRecord, to: &Path| {
-            let name = file_name(output);
-            if self.get_file(&name, to)? {
-                return Ok(());
-            }
-            Err(CacheError::Damaged { place: self.place(&name), problem: "this file of an entry is gone".to_owned() })
-        };
         let place = self.place(&name);
-        let taken = match store.take_over(&manifest, stage, key, &place, fetch) {
-            // The store speaks of a draft that is gone by now.
-            Err(CacheError::Store(StoreError::Corrupt { problem, .. } | StoreError::Manifest { problem, .. })) => {
-                Err(CacheError::Damaged { place, problem })
+        let damaged = |problem: String| CacheError::Damaged { place: place.clone(), problem, is_forgotten: false };
+        let fetch = |output: &OutputRecord, to: &Path| {
+            let file = file_name(output);
+            if self.get_file(&file, to)? {
+                Ok(())
+            } else {
+                Err(damaged(format!("its file {} is gone", self.place(&file))))
             }
-            taken => taken.map(Some),
         };
-        if let Err(CacheError::Damaged { .. }) = taken
-            && !self.is_read_only()
-        {
-            // Where it may not be removed, it stays, and the error says so.
-            let _ = self.remove_if_unchanged(&name, &meta);
-        }
-        taken
+        let problem = match store.take_over(&manifest, stage, key, &place, fetch) {
+            // The store speaks of a draft that is gone by now.
+            Err(
+                CacheError::Store(StoreError::Corrupt { problem, .. } | StoreError::Manifest { problem, .. })
+                | CacheError::Damaged { problem, .. },
+            ) => problem,
+            taken => return taken.map(Some),
+        };
+        let is_forgotten = !self.is_read_only() && self.remove_if_unchanged(&name, &meta).is_ok();
+        Err(CacheError::Damaged { place, problem, is_forgotten })
     }
 }
 

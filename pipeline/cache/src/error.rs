@@ -34,16 +34,15 @@ pub enum CacheError {
         #[source]
         cause: object_store::Error,
     },
-    /// An object is not what its name says.
-    #[error(
-        "{place}: {problem}; it is made again (where this machine may remove nothing from the cache, ask somebody to remove the \
-         manifest of this entry there)"
-    )]
+    /// An entry is not what its name says.
+    #[error("{place}: {problem}; {}", remedy(*is_forgotten))]
     Damaged {
-        /// Address of the object.
+        /// Address of its manifest.
         place: String,
         /// What is wrong with it.
         problem: String,
+        /// Whether the manifest was removed, so that the cache has no such entry any more.
+        is_forgotten: bool,
     },
     /// A file of this machine cannot be read or written.
     #[error("{path}: {cause}")]
@@ -57,4 +56,12 @@ pub enum CacheError {
     /// The store of this machine refuses.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn remedy(is_forgotten: bool) -> &'static str {
+    if is_forgotten {
+        "the cache has forgotten this entry, and a run that needs it makes it anew: give the same command again"
+    } else {
+        "this machine cannot remove anything from the cache, so ask somebody to remove this object there"
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use veilgraph_runner::build::{CodeOfCrate, stage_crates};
+use veilgraph_runner::build::{self, CodeOfCrate, stage_crates};
 use veilgraph_runner::datasets::{self, Dataset};
 use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
@@ -15,6 +15,7 @@ use veilgraph_train::Device;
 #[derive(Serialize)]
 struct Findings {
     version: &'static str,
+    commit: &'static str,
     cores: usize,
     memory: Memory,
     devices: Vec<DeviceFinding>,
@@ -101,6 +102,7 @@ impl Findings {
         });
         Self {
             version: env!("CARGO_PKG_VERSION"),
+            commit: build::commit(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory: Memory { total: system.total_memory(), available: system.available_memory() },
             devices: devices.into(),
@@ -121,7 +123,7 @@ impl Findings {
     fn lines(&self) -> Vec<(&str, String)> {
         let Memory { total, available } = self.memory;
         let mut lines = vec![
-            ("version", self.version.to_owned()),
+            ("version", format!("{}, commit {}", self.version, self.commit)),
             ("cores", self.cores.to_string()),
             ("memory", format!("{} MiB, {} MiB available", total >> 20, available >> 20)),
         ];

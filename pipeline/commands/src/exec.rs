@@ -53,9 +53,10 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
     let stage = order.recipe.stage.clone();
     // `gc` takes nothing away while this goes on.
     let _running = store.lock_for_run()?;
-    // Another worker may have made it, and have died before it could say so. What is damaged there is made anew.
+    // Another worker may have made it, and have died before it could say so. What is damaged there is made anew, unless it would
+    // stay there nevertheless.
     let taken = match cache.map_or(Ok(None), |cache| cache.take_entry(store, &stage, key)) {
-        Err(CacheError::Damaged { .. }) => None,
+        Err(CacheError::Damaged { is_forgotten: true, .. }) => None,
         taken => taken?,
     };
     if taken.is_some() {

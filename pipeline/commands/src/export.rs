@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use veilgraph_contract::{Cost, Randomness, Relation, Release};
 use veilgraph_privacy::composition::totals;
+use veilgraph_runner::build;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::confirm::confirm;
 use veilgraph_runner::costs::in_words;
@@ -102,6 +103,6 @@ fn cost(config: &Config, releases: &[&Release]) -> Value {
     let totals: Vec<Value> = totals(releases.iter().copied()).iter().map(total).collect();
     json!({
         "population": config.population(None), "config": config.name, "date": date(runs::now().as_secs()),
-        "version": env!("CARGO_PKG_VERSION"), "total": totals, "releases": releases,
+        "version": env!("CARGO_PKG_VERSION"), "commit": build::commit(), "total": totals, "releases": releases,
     })
 }

@@ -15,8 +15,10 @@ pub(super) fn tell_of_interruptions(command: &Command) {
         Command::Advise(arguments) => arguments.surrogates > 0 || arguments.public_graphs > 0,
         _ => false,
     };
-    let writes_a_folder =
-        matches!(command, Command::Collect { .. } | Command::Parameters { .. } | Command::Export { .. });
+    let writes_a_folder = matches!(
+        command,
+        Command::Collect { .. } | Command::Parameters { .. } | Command::Export { .. } | Command::Report { .. }
+    );
     if !runs_tasks && !writes_a_folder {
         return;
     }

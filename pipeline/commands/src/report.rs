@@ -180,7 +180,20 @@ const INDEX: &str = ".figures";
 fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
     let wrong = || format!("{}: cannot write the figures", folder.display());
     let draft = draft_beside(folder)?;
-    veilgraph_store::create_private_folder(&draft)?;
+    let published = |drawn| {
+        let before = std::fs::read_to_string(folder.join(INDEX)).unwrap_or_default();
+        let is_ours = |inside: &Path| before.lines().any(|line| inside == Path::new(line));
+        replace_folder(&draft, folder, &is_ours)?;
+        Ok(drawn)
+    };
+    draw_into(&draft, figures).and_then(published).with_context(wrong).inspect_err(|_| {
+        let _ = std::fs::remove_dir_all(&draft);
+    })
+}
+
+/// Draws every figure into a folder that is made for them.
+fn draw_into(draft: &Path, figures: &[Figure]) -> anyhow::Result<Vec<Value>> {
+    veilgraph_store::create_private_folder(draft)?;
     let mut drawn = Vec::new();
     let mut index = vec![INDEX.to_owned()];
     for figure in figures {
@@ -188,8 +201,8 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
         let shown = lines::drawn_once(figure);
         let svg = draw::svg(&shown)?;
         let on_white = draw::on_white(&svg);
-        std::fs::write(stem.with_extension("svg"), &on_white).with_context(wrong)?;
-        std::fs::write(stem.with_extension("png"), draw::png(&on_white)?).with_context(wrong)?;
+        std::fs::write(stem.with_extension("svg"), &on_white)?;
+        std::fs::write(stem.with_extension("png"), draw::png(&on_white)?)?;
         data::write(figure, &stem)?;
         for ending in ["svg", "png", "csv", "parquet"] {
             let path = stem.with_extension(ending);
@@ -197,10 +210,7 @@ fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>
         }
         drawn.push(figure_on_page(&shown, svg));
     }
-    std::fs::write(draft.join(INDEX), index.join("\n")).with_context(wrong)?;
-    let before = std::fs::read_to_string(folder.join(INDEX)).unwrap_or_default();
-    let is_ours = |inside: &Path| before.lines().any(|line| inside == Path::new(line));
-    replace_folder(&draft, folder, &is_ours).with_context(wrong)?;
+    std::fs::write(draft.join(INDEX), index.join("\n"))?;
     Ok(drawn)
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn run(
             output::line(&summary::tables(&rows));
             checks::words(&checked).iter().for_each(|line| output::line(line));
             if config.is_deployment() && is_complete {
-                who_learned_what(config, tasks);
+                who_learned_what(store, config, tasks)?;
             }
         }
         named?;

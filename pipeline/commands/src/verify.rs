@@ -57,17 +57,28 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
         }
     }
     ledger.reconcile()?;
-    let lost_releases = ledger.lost_releases()?;
-    for key in &lost_releases {
+    let gone = ledger.lost_releases()?;
+    let folder_of = |key: &str| store.part(Part::Owner).join("privatize").join(key).display().to_string();
+    for key in &gone.last {
         output::error_line(&format!(
-            "{key}: the ledger has this release of a deployment, its noise was drawn, and its entry is gone; restore its folder from \
-             a copy of the store"
+            "{}: the ledger has this release of a deployment, its noise was drawn, and its folder is gone; restore it from a copy \
+             of the store",
+            folder_of(key)
+        ));
+    }
+    for key in &gone.replaced {
+        output::error_line(&format!(
+            "{}: this release of a deployment is gone, and a later one took its place; only a run about the data as they were \
+             then would ask for it",
+            folder_of(key)
         ));
     }
     let (mended, lost): (Vec<&Damaged>, Vec<&Damaged>) = damaged.iter().partition(|entry| entry.can_be_made);
     for Damaged { stage, key, .. } in &lost {
         let what = if is_copy(store, stage, key) {
             "this is the server's copy of what its owner holds, and the next run mends it"
+        } else if store.kind() == StoreKind::ServerAlone {
+            "this was handed over, and no run here makes it anew; take it from the export again, or ask the owner for another one"
         } else {
             "this is a release of a deployment, which no run makes anew; restore it from a copy of the store (an export has its \
              reports, and not the owner's manifest)"
@@ -81,7 +92,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     if as_json {
         let document = json!({
             "files": files, "private_files_elsewhere": elsewhere, "damaged": damaged, "removed_entries": n_removed,
-            "lost_releases": lost_releases,
+            "lost_releases": gone.last, "replaced_releases": gone.replaced,
         });
         output::data(&serde_json::to_string_pretty(&document)?);
     } else if remove {
@@ -89,7 +100,7 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     } else {
         output::line(&format!("{files} files are as recorded, {elsewhere} private files are elsewhere"));
     }
-    let n_gone = lost_releases.len();
+    let n_gone = gone.last.len();
     if remove {
         ensure!(
             lost.is_empty() && n_gone == 0,
@@ -100,16 +111,27 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     }
     // Never advise to draw a release again: that would cost its budget once more.
     let n_copies = lost.iter().filter(|entry| is_copy(store, &entry.stage, &entry.key)).count();
-    let mut remedies = Vec::new();
+    let from_a_copy = if store.kind() == StoreKind::ServerAlone {
+        "take what was handed over from the export again, or ask the owner for another one"
+    } else {
+        "restore damaged releases of deployments from a copy of the store"
+    };
+    let mut remedies: Vec<String> = Vec::new();
     for (number, remedy) in [
         (n_copies, "the next run mends damaged copies for the server"),
-        (lost.len() - n_copies, "restore damaged releases of deployments from a copy of the store"),
+        (lost.len() - n_copies, from_a_copy),
         (n_gone, "restore the folders of releases that are gone from a copy of the store"),
-        (mended.len(), "`veilgraph verify --remove` removes other damaged entries, which the next run makes anew"),
     ] {
         if number > 0 {
             remedies.push(format!("{remedy} ({number})"));
         }
+    }
+    if !mended.is_empty() {
+        let other = if remedies.is_empty() { "" } else { "other " };
+        remedies.push(format!(
+            "`veilgraph verify --remove` removes {other}damaged entries, which the next run makes anew ({})",
+            mended.len()
+        ));
     }
     ensure!(remedies.is_empty(), "the store is not as it was recorded: {}", remedies.join("; "));
     Ok(())

@@ -28,11 +28,12 @@ use crate::perform::Performance;
 use crate::progress::Display;
 use crate::registry;
 use crate::runs::RunRecord;
-use crate::task::{Done, Handle, STAGES_THAT_TRAIN, Status, Task, Wire};
+use crate::task::{Done, Handle, STAGES_THAT_TRAIN, Status, Task};
 use crate::why;
 pub(crate) use budget::outstanding_releases;
 use end::is_cut_off;
 use going::{Brought, Going, Shared, watch_memory};
+use recipe::handles;
 pub use recipe::{DEPLOYED, recipe_of_release};
 use release::release_record;
 use schedule::Schedule;
@@ -253,10 +254,10 @@ impl Engine<'_> {
         }
         registry::find(task.stage, task.function)?.check(&task.params, slots, self.memory)?;
         // Each release is about the private data that its subject names, whatever else the task reads.
-        let graph = |release: &veilgraph_contract::Release| {
-            let mut digests = release.subject.artifacts().iter().filter_map(|name| recipe.inputs.get(*name)).flatten();
-            digests.next().cloned().unwrap_or_default()
-        };
+        let releases = task.releases.iter().map(|release| {
+            let digest = release.subject.artifacts().iter().find_map(|name| recipe.inputs.get(*name)?.first());
+            (release.clone(), digest.cloned().unwrap_or_default())
+        });
         let charge = Charge {
             experiment: &self.config.name,
             population: &task.population,
@@ -266,7 +267,8 @@ impl Engine<'_> {
             question: "",
             number: 1,
             randomness: self.config.privacy.randomness,
-            releases: task.releases.iter().map(|release| (release.clone(), graph(release))).collect(),
+            deployment: None,
+            releases: releases.collect(),
         };
         // A part of a plan must not be spent when the whole of it cannot be.
         self.check_whole_plan(&charge, ends)?;
@@ -279,22 +281,4 @@ impl Engine<'_> {
 #[must_use]
 pub fn n_that_train_side_by_side(tasks: &[Task], jobs: usize) -> usize {
     tasks.iter().filter(|task| STAGES_THAT_TRAIN.contains(&task.stage)).take(jobs).count()
-}
-
-/// Handles for every slot; `None` if an input is not known yet (a plan).
-fn handles(task: &Task, entry_of: impl Fn(usize) -> Option<Arc<Entry>>) -> Option<Vec<Vec<Handle>>> {
-    let mut slots = Vec::new();
-    for slot in &task.slots {
-        let mut handles = Vec::new();
-        for wire in &slot.wires {
-            handles.push(match wire {
-                Wire::Raw(raw) => Handle::Raw(raw.clone()),
-                Wire::Output { task, artifact } => {
-                    Handle::Artifact { entry: entry_of(*task)?, name: (*artifact).to_owned() }
-                }
-            });
-        }
-        slots.push(handles);
-    }
-    Some(slots)
 }

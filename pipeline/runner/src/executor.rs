@@ -137,7 +137,7 @@ impl OtherMachines {
                     );
                 }
                 let command = command(memory_limit.or(memory))?.seen_from_here()?;
-                Some(Box::new(SlurmArray::new(folder, *size, memory, command, experiments)?))
+                Some(Box::new(SlurmArray::new(folder, *size, memory, command, store, experiments)?))
             }
         };
         let is_blocked = executor.is_some() && cache.as_ref().is_some_and(Cache::is_read_only);

@@ -8,6 +8,7 @@ mod charge;
 mod drawn;
 mod earlier;
 mod journal;
+mod lost;
 mod reconcile;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,14 +20,15 @@ use veilgraph_contract::Randomness;
 use veilgraph_store::{Part, Store};
 
 pub(crate) use budgets::Budgets;
-pub(crate) use charge::Charge;
 use charge::spent;
-pub use charge::{Allowance, LedgerRow, Spent, statement};
+pub use charge::{Allowance, LedgerRow, Program, Spent, statement};
+pub(crate) use charge::{Charge, Deployment};
 use drawn::is_marked;
 pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
 use journal::{Journal, Position};
+pub use lost::LostReleases;
 
 /// The stage whose entries hold releases.
 const RELEASING_STAGE: &str = "privatize";
@@ -107,30 +109,6 @@ impl Ledger {
         self.take_in(&mut state, &text)
     }
 
-    /// Keys of the releases of deployments that were charged and drawn, of which nothing is left that a run could publish,
-    /// and after which no other release of their kind was drawn.
-    ///
-    /// # Errors
-    /// When the folders of the store cannot be listed.
-    pub fn lost_releases(&self) -> anyhow::Result<Vec<String>> {
-        let mut charged = BTreeSet::new();
-        let mut last: BTreeMap<(String, Option<String>), u32> = BTreeMap::new();
-        for row in self.state().rows.iter().filter(|row| row.randomness == Randomness::Os.name()) {
-            let about = (row.population.clone(), row.function.clone());
-            let number = last.entry(about.clone()).or_default();
-            *number = row.number.max(*number);
-            charged.insert((row.entry.clone(), about, row.number));
-        }
-        // Where a later release was accepted and drawn, nobody misses the earlier one.
-        charged.retain(|(_, about, number)| last[about] == *number);
-        let charged: BTreeSet<String> = charged.into_iter().map(|(entry, ..)| entry).collect();
-        let there: BTreeSet<String> = self.store.keys(&RELEASING_STAGES)?.into_iter().map(|(_, key)| key).collect();
-        let is_lost = |key: &String| {
-            is_marked(&self.store, key) && !RELEASING_STAGES.iter().any(|stage| self.store.has_draft(stage, key))
-        };
-        Ok(charged.difference(&there).filter(|key| is_lost(key)).cloned().collect())
-    }
-
     /// All rows.
     pub fn rows(&self) -> Vec<LedgerRow> {
         self.state().rows.clone()
@@ -159,6 +137,14 @@ impl Ledger {
     pub fn spent(&self, population: &str, inputs: &[&str], of: Randomness) -> anyhow::Result<Spent> {
         self.catch_up()?;
         Ok(spent(&self.state().rows, population, inputs, of))
+    }
+
+    /// The other populations that were released with the same names of nodes.
+    pub(crate) fn populations_of_the_same_nodes(&self, charge: &Charge) -> BTreeSet<String> {
+        let nodes = charge.deployment.as_ref().and_then(|deployment| deployment.nodes.as_ref());
+        let state = self.state();
+        let same = state.rows.iter().filter(|row| nodes.is_some() && row.nodes.as_ref() == nodes);
+        same.map(|row| row.population.clone()).filter(|population| population != charge.population).collect()
     }
 
     /// Where the rows stand.

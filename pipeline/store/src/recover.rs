@@ -1,6 +1,6 @@
 //! A draft that was complete when its process was killed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::draft::place_folder;
 use crate::entry::{Entry, MANIFEST, Store};
@@ -14,7 +14,7 @@ impl Store {
     /// publish it.
     #[must_use]
     pub fn has_draft(&self, stage: &str, key: &str) -> bool {
-        self.root.join("tmp").join(format!("{stage}-{key}")).join(Part::Owner.name()).join(MANIFEST).is_file()
+        matches!(self.is_whole_draft(stage, key), Ok(true))
     }
 
     /// Publishes the entry `key` of `stage` of the owner's part, if a killed process left it complete. Whoever calls this
@@ -23,24 +23,36 @@ impl Store {
     /// # Errors
     /// When the file system refuses.
     pub fn recover(&self, stage: &str, key: &str) -> Result<Option<Entry>, StoreError> {
-        let folder = self.root.join("tmp").join(format!("{stage}-{key}"));
-        let from = folder.join(Part::Owner.name());
-        if !self.has_draft(stage, key) {
+        if !self.is_whole_draft(stage, key)? {
             return Ok(None);
+        }
+        let folder = self.draft_folder(stage, key);
+        place_folder(self, &folder.join(Part::Owner.name()), Part::Owner, stage, key)?;
+        files::remove_folder(&folder)?;
+        self.find(stage, key)
+    }
+
+    /// Whether the owner's part of a draft has a sound manifest, and every file that it names.
+    fn is_whole_draft(&self, stage: &str, key: &str) -> Result<bool, StoreError> {
+        let from = self.draft_folder(stage, key).join(Part::Owner.name());
+        if !from.join(MANIFEST).is_file() {
+            return Ok(false);
         }
         let bytes = files::read(&from.join(MANIFEST))?;
         let manifest: Option<Manifest> = serde_json::from_slice(&bytes).ok();
         let is_sound = |manifest: &Manifest| manifest.to_bytes() == bytes && manifest.key == key;
-        let Some(manifest) = manifest.filter(is_sound) else { return Ok(None) };
+        let Some(manifest) = manifest.filter(is_sound) else { return Ok(false) };
         for output in manifest.outputs.values() {
             let path = from.join(Path::new(&output.file).file_name().unwrap_or_default());
-            let Ok(file) = std::fs::File::open(&path) else { return Ok(None) };
+            let Ok(file) = std::fs::File::open(&path) else { return Ok(false) };
             if files::digest(&file, &path, self.hasher(&output.zone)?)? != output.digest {
-                return Ok(None);
+                return Ok(false);
             }
         }
-        place_folder(self, &from, Part::Owner, stage, key)?;
-        files::remove_folder(&folder)?;
-        self.find(stage, key)
+        Ok(true)
+    }
+
+    fn draft_folder(&self, stage: &str, key: &str) -> PathBuf {
+        self.root.join("tmp").join(format!("{stage}-{key}"))
     }
 }

@@ -143,7 +143,7 @@ fn what_is_not_as_its_name_says_is_refused() {
     fs::write(&file, [&whole[..], b"x"].concat()).expect("written");
     refused("it is not what its manifest says");
     fs::remove_file(&file).expect("removed");
-    refused("this file of an entry is gone");
+    refused("is gone; the cache has forgotten this entry");
     fs::write(&manifest, text.replace("0.1", "0.2")).expect("written");
     refused("its checksum is wrong");
     // The manifest of another entry, which is sound in itself.
@@ -177,8 +177,40 @@ fn a_file_with_another_digest_than_its_manifest_stays_out() {
 fn a_read_only_cache_takes_nothing() {
     let [here, shared] = [(); 2].map(|()| TempDir::new().expect("a folder"));
     let cache = cache(&shared, true);
-    cache.put_entry(&made(&Store::new(here.path().join("store")), vec![1])).expect("passed over");
+    let entry = made(&Store::new(here.path().join("store")), vec![1]);
+    cache.put_entry(&entry).expect("passed over");
     assert!(objects(&shared).is_empty());
+}
+
+/// Whoever may not write to a cache leaves damage as it is, and says who can mend it.
+#[test]
+fn a_read_only_cache_forgets_nothing() {
+    let [here, there, shared] = [(); 3].map(|()| TempDir::new().expect("a folder"));
+    let entry = made(&Store::new(here.path().join("store")), vec![1, 2]);
+    cache(&shared, false).put_entry(&entry).expect("put");
+    let file = shared.path().join("files").join(&entry.manifest.outputs["counts"].digest);
+    fs::remove_file(&file).expect("removed");
+    let before = objects(&shared);
+    let store = Store::new(there.path().join("store"));
+    let taken = cache(&shared, true).take_entry(&store, "count", &entry.manifest.key);
+    let error = taken.expect_err("refused").to_string();
+    assert!(error.contains(&format!("count/{}.json", entry.manifest.key)) && error.contains("ask somebody"), "{error}");
+    assert_eq!(objects(&shared), before);
+}
+
+/// A manifest that somebody has put anew since it was read stays.
+#[test]
+fn what_was_put_anew_meanwhile_is_not_removed() {
+    let shared = TempDir::new().expect("a folder");
+    let cache = cache(&shared, false);
+    cache.put("count/x.json", b"damaged".to_vec()).expect("put");
+    let (_, read) = cache.get_with_meta("count/x.json").expect("readable").expect("there");
+    cache.put("count/x.json", b"sound again".to_vec()).expect("put");
+    cache.remove_if_unchanged("count/x.json", &read).expect("an answer");
+    let (bytes, now) = cache.get_with_meta("count/x.json").expect("readable").expect("it stays");
+    assert_eq!(bytes, b"sound again");
+    cache.remove_if_unchanged("count/x.json", &now).expect("removed");
+    assert!(cache.get("count/x.json").expect("an answer").is_none());
 }
 
 #[test]

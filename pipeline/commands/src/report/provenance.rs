@@ -77,7 +77,7 @@ fn digest_of_links(entry: &Entry) -> anyhow::Result<Option<String>> {
 }
 
 /// Stage runs that may have been made by other code than this program's, as stage and label. A release of a deployment is
-/// drawn once, by whatever program drew it, and its entry does not say by which.
+/// drawn once, by whatever program drew it: the ledger says by which, and its entry does not.
 ///
 /// # Errors
 /// When a stage function is not known.

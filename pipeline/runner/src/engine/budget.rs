@@ -7,7 +7,8 @@ use veilgraph_contract::{Relation, Release};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
 
-use super::{Ends, Engine, handles};
+use super::recipe::handles;
+use super::{Ends, Engine};
 use crate::belief::{check_belief, sentences};
 use crate::costs::in_words;
 use crate::ledger::{Charge, Ledger};
@@ -55,6 +56,12 @@ impl Engine<'_> {
                 charge.population,
                 in_words(&totals(outstanding.iter().copied()))
             ));
+            for other in self.ledger.populations_of_the_same_nodes(charge) {
+                tracing::warn!(
+                    "the nodes have the names of those of the population `{other}`, about which the ledger has releases; if they are \
+                     the same people, their costs add up: write `population = \"{other}\"` in [privacy]"
+                );
+            }
             self.check_beliefs(charge, &outstanding)?;
         }
         if self.allowance.spend || self.allowance.budgets.are_empty() {

@@ -1,6 +1,7 @@
 //! What a run depends on, hence its key.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::json;
@@ -9,7 +10,7 @@ use veilgraph_store::{Entry, LAYOUT_VERSION, Recipe};
 
 use super::Engine;
 use crate::ledger::statement;
-use crate::task::{Handle, Task};
+use crate::task::{Handle, Task, Wire};
 use crate::{build, registry};
 
 /// Stands for the digests of code in recipes of deployed releases.
@@ -70,6 +71,24 @@ impl Engine<'_> {
             Handle::Raw(raw) => Ok(format!("{}:{}", raw.name, self.store.keyed_digest(&raw.bytes()?)?)),
         }
     }
+}
+
+/// Handles for every slot; `None` if an input is not known yet (a plan).
+pub(super) fn handles(task: &Task, entry_of: impl Fn(usize) -> Option<Arc<Entry>>) -> Option<Vec<Vec<Handle>>> {
+    let mut slots = Vec::new();
+    for slot in &task.slots {
+        let mut handles = Vec::new();
+        for wire in &slot.wires {
+            handles.push(match wire {
+                Wire::Raw(raw) => Handle::Raw(raw.clone()),
+                Wire::Output { task, artifact } => {
+                    Handle::Artifact { entry: entry_of(*task)?, name: (*artifact).to_owned() }
+                }
+            });
+        }
+        slots.push(handles);
+    }
+    Some(slots)
 }
 
 /// What names a release of a deployment: no seed, no code and no data, for none of them may draw it again.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::{Release, StageRng, Zone};
+use veilgraph_contract::{Artifact, Release, StageRng, Zone};
+use veilgraph_graph::NodeMap;
 use veilgraph_store::{Found, ReleaseRecord};
 
 use super::recipe::absent;
 use super::{Engine, recipe_of_release};
+use crate::build;
 use crate::host::host;
-use crate::ledger::{Charge, EarlierRelease, statement, was_drawn};
+use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
 use crate::peak_memory::PeakMemory;
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
@@ -79,6 +81,7 @@ impl Engine<'_> {
                 question: &wanted.question,
                 number,
                 randomness: self.config.privacy.randomness,
+                deployment: Some(Deployment { nodes: nodes_of(slots), program: program(&function.crate_name()) }),
                 releases,
             };
             // A part of a plan must not be spent when the whole of it cannot be.
@@ -176,6 +179,25 @@ impl Engine<'_> {
             private_data: task.releases.iter().map(private_data).collect::<anyhow::Result<_>>()?,
             question: if asks { question.finalize().to_hex().to_string() } else { String::new() },
         })
+    }
+}
+
+/// Digest of the names of the nodes that a task reads about.
+fn nodes_of(slots: &[Vec<Handle>]) -> Option<String> {
+    slots.iter().flatten().find_map(|handle| match handle {
+        Handle::Artifact { entry, .. } => Some(entry.manifest.outputs.get(NodeMap::NAME)?.digest.clone()),
+        Handle::Raw(_) => None,
+    })
+}
+
+/// This program, as it draws with the stage functions of a crate.
+fn program(crate_name: &str) -> Program {
+    let (code, dependencies) = build::digests(crate_name);
+    Program {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: build::commit().to_owned(),
+        code: code.to_owned(),
+        dependencies: dependencies.to_owned(),
     }
 }
 

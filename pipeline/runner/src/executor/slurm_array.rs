@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytesize::ByteSize;
-use veilgraph_store::{is_key, write_private_file};
+use veilgraph_store::{Store, is_key, write_private_file};
 
 use super::{Executor, Handover, News, WorkerCommand};
 use crate::output::quote;
@@ -28,8 +28,8 @@ const LIST: &str = "tasks-";
 /// The second line of every script that this program writes, by which it knows its own.
 const MARK: &str = "# Written by veilgraph, which replaces this file.";
 
-/// What the line of a script begins with that says whose tasks it is about.
-const EXPERIMENTS: &str = "# Experiments: ";
+/// What the line of a script begins with that says which experiments and which store its tasks are of.
+const WHOSE: &str = "# Tasks of ";
 
 /// The second lines of the scripts of earlier versions.
 const MARKS_BEFORE: [&str; 3] = [
@@ -46,8 +46,8 @@ pub(super) struct SlurmArray {
     /// Memory of a job; what the cluster gives, where nobody says.
     memory: Option<ByteSize>,
     command: WorkerCommand,
-    /// Names of the experiments whose tasks these are.
-    experiments: String,
+    /// Which experiments and which store the tasks are of.
+    whose: String,
     keys: Mutex<BTreeSet<String>>,
 }
 
@@ -58,31 +58,40 @@ impl SlurmArray {
         size: u32,
         memory: Option<ByteSize>,
         command: WorkerCommand,
+        store: &Store,
         experiments: &[String],
     ) -> anyhow::Result<Self> {
         let wrong = || format!("{}: cannot be the folder of the scripts", folder.display());
         fs::create_dir_all(folder).with_context(wrong)?;
         let folder = folder.canonicalize().with_context(wrong)?;
-        let array = Self { folder, size, memory, command, experiments: experiments.join(", "), keys: Mutex::default() };
+        let store = std::path::absolute(store.root())
+            .with_context(|| format!("{}: cannot be the store", store.root().display()))?;
+        let whose = format!("{} in {}", experiments.join(", "), quote(&store.display().to_string()));
+        let array = Self { folder, size, memory, command, whose, keys: Mutex::default() };
         // A file in the way is found before anything runs.
         [ARRAY, CONTINUE, SUBMIT, WAVE].iter().try_for_each(|name| array.refuse_foreign(name))?;
-        array.refuse_other_experiments()?;
+        array.refuse_wave_of_others()?;
         Ok(array)
     }
 
-    /// Refuses to replace the wave of other experiments, whose tasks nobody would submit then.
-    fn refuse_other_experiments(&self) -> anyhow::Result<()> {
+    /// Whose tasks wait in the folder, where these are not the ones of this run. Scripts of earlier versions do not say it.
+    fn others_that_wait(&self) -> Option<String> {
+        if !self.folder.join(WAVE).exists() {
+            return None;
+        }
         let text = fs::read_to_string(self.folder.join(CONTINUE)).unwrap_or_default();
-        let others = text.lines().find_map(|line| line.strip_prefix(EXPERIMENTS));
-        // Scripts of earlier versions do not say whose they are.
-        let Some(others) = others.filter(|others| *others != self.experiments) else { return Ok(()) };
-        anyhow::ensure!(
-            !self.folder.join(WAVE).exists(),
-            "{}: tasks of other experiments wait there ({others}); submit them and wait for their end, name another \
-             --array-folder, or give them up by removing the file `{WAVE}`",
+        let whose = text.lines().find_map(|line| line.strip_prefix(WHOSE))?;
+        (whose != self.whose).then(|| whose.to_owned())
+    }
+
+    /// Refuses to replace the wave of other experiments, whose tasks nobody would submit then.
+    fn refuse_wave_of_others(&self) -> anyhow::Result<()> {
+        let Some(others) = self.others_that_wait() else { return Ok(()) };
+        anyhow::bail!(
+            "{}: tasks of other experiments wait there ({others}); give their command until it prints scores, name another \
+             --array-folder, or give these tasks up by removing the file `{WAVE}`",
             self.folder.display()
-        );
-        Ok(())
+        )
     }
 
     /// The script of the job that gives this command again.
@@ -97,13 +106,13 @@ impl SlurmArray {
             "#!/bin/bash\n\
              {MARK}\n\
              #SBATCH --job-name=veilgraph-continue\n\
-             {}{EXPERIMENTS}{}\n\
+             {}{WHOSE}{}\n\
              cd {} || exit 1\n\
              {} || exit 1\n\
              # Another wave, unless that was the last.\n\
              if [ -e {folder}/{WAVE} ]; then bash {folder}/{SUBMIT} \"$@\"; fi\n",
             self.memory_line(),
-            self.experiments,
+            self.whose,
             quote(&here.display().to_string()),
             words.join(" ")
         ))
@@ -180,9 +189,13 @@ impl Executor for SlurmArray {
         if keys.is_empty() {
             // Nothing is left to submit.
             self.refuse_foreign(WAVE)?;
-            let _ = fs::remove_file(self.folder.join(WAVE));
+            if self.others_that_wait().is_none() {
+                let _ = fs::remove_file(self.folder.join(WAVE));
+            }
             return Ok(None);
         }
+        // Another run may have written its wave while this one ran.
+        self.refuse_wave_of_others()?;
         let text = keys.iter().fold(String::new(), |mut text, key| {
             let _ = writeln!(text, "{key}");
             text
@@ -214,3 +227,6 @@ impl Executor for SlurmArray {
         )))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,12 @@ pub struct LedgerRow {
     pub number: u32,
     /// Key of the entry that holds the release.
     pub entry: String,
+    /// Digest of the names of the nodes. Simulations and rows of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<String>,
+    /// What drew it. Simulations have it in their recipe, and rows of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// `seeded`: reproducible, hence a simulation; `os`: a deployment.
     pub randomness: String,
     /// Whether the release may leave the laboratory.
@@ -41,6 +47,27 @@ pub struct LedgerRow {
     /// Noise, subject, relation and cost.
     #[serde(flatten)]
     pub release: Release,
+}
+
+/// The program that draws a release: where a sampler turns out to be wrong, the ledger tells which releases it has drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The version of veilgraph.
+    pub version: String,
+    /// The commit of the working copy and whether it had changes; `unknown` outside git.
+    pub commit: String,
+    /// Digest of the code of the mechanism and of the workspace crates below it.
+    pub code: String,
+    /// Digest of the packages that this code reaches.
+    pub dependencies: String,
+}
+
+/// What the ledger keeps of a deployment beside the release itself.
+#[derive(Clone)]
+pub(crate) struct Deployment {
+    /// Digest of the names of the nodes.
+    pub nodes: Option<String>,
+    pub program: Program,
 }
 
 /// What is about to be released.
@@ -53,6 +80,8 @@ pub(crate) struct Charge<'a> {
     pub question: &'a str,
     pub number: u32,
     pub randomness: Randomness,
+    /// None in a simulation.
+    pub deployment: Option<Deployment>,
     /// Each with the keyed digest of the private data that it is about.
     pub releases: Vec<(Release, String)>,
 }
@@ -88,6 +117,8 @@ impl Charge<'_> {
             question: self.question.to_owned(),
             number: self.number,
             entry: self.entry.to_owned(),
+            nodes: self.deployment.as_ref().and_then(|deployment| deployment.nodes.clone()),
+            program: self.deployment.as_ref().map(|deployment| deployment.program.clone()),
             randomness: self.randomness.name().to_owned(),
             deployable: self.randomness == Randomness::Os && release.sound,
             release: release.clone(),

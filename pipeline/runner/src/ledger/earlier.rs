@@ -54,7 +54,7 @@ impl Deployed {
     }
 }
 
-fn is_deployed(row: &LedgerRow) -> bool {
+pub(super) fn is_deployed(row: &LedgerRow) -> bool {
     row.randomness == Randomness::Os.name()
 }
 
