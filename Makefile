@@ -8,7 +8,8 @@ PREFIX ?= $(HOME)/.local
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 VEILGRAPH := $(TARGET)/veilgraph
-ARGUMENTS = $(CONFIG) $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(SET)
+FOLDERS = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published $(PUBLISHED)) $(SET)
+ARGUMENTS = $(CONFIG) $(FOLDERS)
 
 .DELETE_ON_ERROR:
 .PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
@@ -82,7 +83,7 @@ test-page: demo           ## Look at pages in a headless Chromium (Debian: chrom
 picture: demo             ## Take the picture of the README from the demo's page
 	$(PYTHON_OF_SELENIUM) tests/page/look.py $(REPORTS)/demo.html --readme docs/demo.png
 claims: build             ## A verdict for every claim of claims.toml on Cora, in minutes: make claims DATA_DIR=...
-	$(VEILGRAPH) claims claims.toml --quick $(PAPER)
+	$(VEILGRAPH) claims claims.toml --quick $(FOLDERS)
 VENV = $(TARGET)/python
 python:                   ## Build the wheel, install it, check and test the Python module, run the notebook
 	test -x $(VENV)/bin/pip || python3 -m venv $(VENV)
@@ -111,8 +112,8 @@ install: build            ## Install program, manual pages and completions: make
 	install -Dm644 -t $(PREFIX)/share/man/man1 $(TARGET)/man/*.1
 	install -d $(PREFIX)/share/bash-completion/completions
 	$(VEILGRAPH) completions bash > $(PREFIX)/share/bash-completion/completions/veilgraph
-dist: build client        ## Make an archive for machines that do not build: both programs, manual pages, completions, licences
-	python3 .ci/dist.py --program $(VEILGRAPH) --client $(dir $(TARGET))client/$(HOST)/release/veilgraph-client --to $(TARGET)/dist
+dist: build               ## Make an archive for machines that do not build: both programs, manual pages, completions, licences
+	python3 .ci/dist.py --program $(VEILGRAPH) --client $(TARGET)/veilgraph-client --to $(TARGET)/dist
 deny:                     ## Licences and sources of dependencies, and packages that are not wanted (cargo-deny)
 	cargo deny --locked check bans licenses sources
 	cargo deny --locked --manifest-path fuzz/Cargo.toml check bans licenses sources
@@ -148,23 +149,22 @@ parity: build             ## Our figures beside the published ones: make parity 
 	python3 docs/benchmarks/parity.py --data-dir $(DATA_DIR) --published $(PUBLISHED) --veilgraph $(VEILGRAPH)
 compare: CONFIG = configs/compare.toml configs/compare-accuracy.toml
 compare: build            ## What each addition to the published estimator is worth, and what networks make of it beside floors and ceiling (needs DATA_DIR)
-	$(VEILGRAPH) run $(CONFIG) $(PAPER) && $(VEILGRAPH) report $(CONFIG) --name compare $(PAPER)
-PAPER = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published $(PUBLISHED)) $(SET)
+	$(VEILGRAPH) run $(CONFIG) $(FOLDERS) && $(VEILGRAPH) report $(CONFIG) --name compare $(FOLDERS)
 paper: build              ## Every table and figure of the Blink paper, beside the published ones: make paper DATA_DIR=... (hours)
-	$(VEILGRAPH) run configs/paper/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(PAPER)
+	$(VEILGRAPH) run configs/paper/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/paper/*.toml --name paper $(FOLDERS)
 paper-quick: build        ## The same on Cora, few trials, in less than half an hour
-	$(VEILGRAPH) run configs/paper-quick/*.toml $(PAPER) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(PAPER)
+	$(VEILGRAPH) run configs/paper-quick/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/paper-quick/*.toml --name paper-quick $(FOLDERS)
 ATTRIBUTES = python3 docs/benchmarks/private_attributes.py $(if $(PUBLISHED),--published $(PUBLISHED))
 pgc: build                ## Private features over public links (PGC): tables, figures, gains over the floor: make pgc DATA_DIR=...
-	$(VEILGRAPH) run configs/pgc/*.toml $(PAPER) && $(VEILGRAPH) report configs/pgc/*.toml --name pgc $(PAPER) && $(ATTRIBUTES) pgc
+	$(VEILGRAPH) run configs/pgc/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/pgc/*.toml --name pgc $(FOLDERS) && $(ATTRIBUTES) pgc
 lpgnn: build              ## Private features and labels over public links (LPGNN), likewise
-	$(VEILGRAPH) run configs/lpgnn/*.toml $(PAPER) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(PAPER) && $(ATTRIBUTES) lpgnn
+	$(VEILGRAPH) run configs/lpgnn/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/lpgnn/*.toml --name lpgnn $(FOLDERS) && $(ATTRIBUTES) lpgnn
 joint: build              ## Links, features and labels private together, on every combination of budgets
-	$(VEILGRAPH) run configs/joint*.toml $(PAPER) && $(VEILGRAPH) report configs/joint*.toml --name joint $(PAPER) && $(ATTRIBUTES) joint
+	$(VEILGRAPH) run configs/joint*.toml $(FOLDERS) && $(VEILGRAPH) report configs/joint*.toml --name joint $(FOLDERS) && $(ATTRIBUTES) joint
 advise: build             ## What `veilgraph advise` foretells, beside runs on real graphs (half an hour; needs DATA_DIR)
 	python3 docs/benchmarks/advise.py --veilgraph $(VEILGRAPH) --data-dir $(DATA_DIR)
 node-level: build         ## Models of a trusted curator, all data of a node protected, sound and claimed costs side by side (needs DATA_DIR)
-	$(VEILGRAPH) run configs/node-level/*.toml $(PAPER) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(PAPER) && python3 docs/benchmarks/node_level.py $(if $(PUBLISHED),--published $(PUBLISHED))
+	$(VEILGRAPH) run configs/node-level/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(FOLDERS) && python3 docs/benchmarks/node_level.py $(if $(PUBLISHED),--published $(PUBLISHED))
 audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml \
 	configs/audit-million.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)

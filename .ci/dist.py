@@ -107,7 +107,7 @@ def said(*command: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the program that was built")
-    parser.add_argument("--client", type=pathlib.Path, required=True, help="the program of a node, linked statically")
+    parser.add_argument("--client", type=pathlib.Path, required=True, help="the program of a node that was built")
     parser.add_argument("--to", type=pathlib.Path, required=True, help="the folder for the archive and its checksum")
     arguments = parser.parse_args()
     program = arguments.program.resolve()

@@ -704,7 +704,8 @@ fn the_ledger_knows_programs_and_names_of_nodes() {
     lab.write("e.csv", links(&[(0, 20)]));
     let other = release(&lab, &["--set", "privacy.population=other"]);
     assert!(
-        other.status == 0 && other.err.contains("the nodes have the names of those of the population"),
+        other.status == 0
+            && other.err.contains("the nodes have exactly the names of those of the population `members`"),
         "{}",
         other.err
     );
@@ -718,7 +719,7 @@ fn the_ledger_knows_programs_and_names_of_nodes() {
         lab.write(file, renamed.collect::<String>());
     }
     let third = release(&lab, &["--set", "privacy.population=third"]);
-    assert!(third.status == 0 && !third.err.contains("the nodes have the names"), "{}", third.err);
+    assert!(third.status == 0 && !third.err.contains("the nodes have exactly the names"), "{}", third.err);
 }
 
 /// A damaged release of a deployment is kept: no run makes it anew.

@@ -31,6 +31,9 @@ pub(crate) struct ReportArguments {
     /// Numbers of the neighbours, one a line; lines that begin with # are comments
     #[arg(long, value_name = "FILE")]
     pub(crate) links: PathBuf,
+    /// The list of names and numbers that the server gave to this node, which has to be the one of the parameters
+    #[arg(long, value_name = "FILE")]
+    pub(crate) numbers: Option<PathBuf>,
     /// Folder that keeps what this node has reported; nobody else may enter it
     #[arg(long, value_name = "DIR")]
     pub(crate) state: PathBuf,

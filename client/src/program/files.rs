@@ -17,6 +17,19 @@ pub(crate) fn read_parameters(path: &Path) -> anyhow::Result<PublicParameters> {
     })
 }
 
+/// Refuses a list of numbers that is not the one of the parameters: its numbers may mean other people.
+pub(crate) fn check_numbers(path: &Path, parameters: &PublicParameters) -> anyhow::Result<()> {
+    let name = path.display();
+    let bytes = fs::read(path).with_context(|| format!("cannot read the list of numbers in {name}"))?;
+    let numbering = parameters.numbering().context("the parameters have no line `numbering`; leave --numbers out")?;
+    ensure!(
+        blake3::hash(&bytes) == numbering,
+        "{name} is not the list of numbers that the parameters were made for, so its numbers may mean other people; ask the server \
+         for the list that belongs to these parameters"
+    );
+    Ok(())
+}
+
 /// Writes a private file in `folder`, in place of the one of that name. Whenever the power fails, the old or the new
 /// file is there.
 pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {

@@ -20,6 +20,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
         "there is no node {node}: {} speaks of {n_nodes} nodes, whose numbers begin with 0; correct --node",
         arguments.parameters.display()
     );
+    if let Some(numbers) = &arguments.numbers {
+        files::check_numbers(numbers, &parameters)?;
+    }
     let (list, n_repeated) = links::read(&arguments.links, node, n_nodes)?;
     let mut state = State::open(&arguments.state)?;
     ensure!(

@@ -99,6 +99,23 @@ fn wrong_parameters_are_named_with_their_line() {
     assert!(refused.contains("there is no node 200") && refused.contains("correct --node"), "{refused}");
 }
 
+/// Numbers of another list mean other people, and with `symrr` both ends might report a link.
+#[test]
+fn another_list_of_numbers_is_refused() {
+    let home = Home::new();
+    home.write("numbers.csv", "name,number\na,0\nb,1\n");
+    let with_numbers = ["--budget", "1", "--numbers", "numbers.csv"];
+    let refused = home.report("out.vgr", &with_numbers).fails();
+    assert!(refused.contains("no line `numbering`"), "{refused}");
+    let digest = blake3::hash(&home.bytes("numbers.csv")).to_hex();
+    home.write("parameters", &format!("{PARAMETERS}numbering = \"{digest}\"\n"));
+    home.write("other.csv", "name,number\nb,0\na,1\n");
+    let refused = home.report("out.vgr", &["--budget", "1", "--numbers", "other.csv"]).fails();
+    assert!(refused.contains("other.csv is not the list of numbers"), "{refused}");
+    assert!(!home.exists("state") && !home.exists("out.vgr"));
+    home.report("out.vgr", &with_numbers).succeeds();
+}
+
 #[test]
 fn wrong_usage_has_status_two() {
     let home = Home::new();

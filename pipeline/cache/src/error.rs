@@ -60,7 +60,7 @@ pub enum CacheError {
 
 fn remedy(is_forgotten: bool) -> &'static str {
     if is_forgotten {
-        "the cache has forgotten this entry, and a run that needs it makes it anew: give the same command again"
+        "the cache has forgotten this entry"
     } else {
         "this machine cannot remove anything from the cache, so ask somebody to remove this object there"
     }

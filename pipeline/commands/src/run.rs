@@ -88,11 +88,11 @@ pub(crate) fn run(
         } else {
             output::line(&summary::tables(&rows));
             checks::words(&checked).iter().for_each(|line| output::line(line));
-            if config.is_deployment() && is_complete {
-                who_learned_what(store, config, tasks)?;
-            }
         }
         named?;
+        if !arguments.json && config.is_deployment() && is_complete {
+            who_learned_what(store, config, tasks)?;
+        }
         outcomes.extend(checked);
     }
     if let Some(next) = others.finish()? {

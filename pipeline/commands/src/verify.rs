@@ -68,8 +68,8 @@ pub(crate) fn verify(store: &Store, remove: bool, as_json: bool) -> anyhow::Resu
     }
     for key in &gone.replaced {
         output::error_line(&format!(
-            "{}: this release of a deployment is gone, and a later one took its place; only a run about the data as they were \
-             then would ask for it",
+            "{}: this release of a deployment is gone, and a later one took its place; only a run with \
+             the data and the question of that time would ask for it",
             folder_of(key)
         ));
     }

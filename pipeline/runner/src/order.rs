@@ -178,7 +178,9 @@ impl Order {
                 None => store.find(&input.stage, &input.key)?,
                 Some(cache) => match store.find(&input.stage, &input.key) {
                     Ok(Some(entry)) if entry.is_sound_for_server() => Some(entry),
-                    _ => cache.take_entry(store, &input.stage, &input.key)?,
+                    _ => cache
+                        .take_entry(store, &input.stage, &input.key)
+                        .context("an input is damaged in the cache; give the command of the run again")?,
                 },
             };
             let entry = entry.with_context(|| {

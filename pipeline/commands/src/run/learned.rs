@@ -7,7 +7,7 @@ use veilgraph_runner::costs::in_words;
 use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
 use veilgraph_runner::task::Task;
-use veilgraph_store::Store;
+use veilgraph_store::{Store, StoreKind};
 
 /// Says what a deployment has told each side, if it has released anything.
 ///
@@ -16,13 +16,19 @@ use veilgraph_store::Store;
 pub(super) fn who_learned_what(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let population = config.population(None);
     let spent = Ledger::open(store)?.spent(population, &[], Randomness::Os)?.releases;
-    if spent.is_empty() || tasks.iter().all(|task| task.releases.is_empty()) {
+    // A server keeps no account, and was handed something over where it runs.
+    let is_server = store.kind() == StoreKind::ServerAlone;
+    if !is_server && (spent.is_empty() || tasks.iter().all(|task| task.releases.is_empty())) {
         return Ok(());
     }
+    let cost = if is_server {
+        String::new()
+    } else {
+        format!(" (all releases so far cost each node {})", in_words(&totals(&spent)))
+    };
     output::line(&format!(
         "what each side has learned: the nodes of `{population}` nothing; the server the noisy reports and what follows from them, \
-         beside what is public (all releases so far cost each node {}); the auditor, if there is one, the scores in its folder",
-        in_words(&totals(&spent))
+         beside what is public{cost}; the auditor, if there is one, the scores in its folder"
     ));
     Ok(())
 }

@@ -58,8 +58,8 @@ impl Engine<'_> {
             ));
             for other in self.ledger.populations_of_the_same_nodes(charge) {
                 tracing::warn!(
-                    "the nodes have the names of those of the population `{other}`, about which the ledger has releases; if they are \
-                     the same people, their costs add up: write `population = \"{other}\"` in [privacy]"
+                    "the nodes have exactly the names of those of the population `{other}`, about which the ledger has releases; if \
+                     they are the same people, their costs add up: write `population = \"{other}\"` in [privacy]"
                 );
             }
             self.check_beliefs(charge, &outstanding)?;

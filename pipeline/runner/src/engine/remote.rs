@@ -31,7 +31,7 @@ impl Engine<'_> {
         match cache.take_entry(self.store, task.stage, key) {
             // Somebody else's damage must not stop this run.
             Err(error @ CacheError::Damaged { .. }) => {
-                self.display.say_of(task, &error.to_string());
+                self.display.say_of(task, &format!("{error}; it is made anew"));
                 Ok(None)
             }
             taken => Ok(taken?.map(Arc::new)),

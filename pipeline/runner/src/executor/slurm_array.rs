@@ -88,9 +88,10 @@ impl SlurmArray {
     fn refuse_wave_of_others(&self) -> anyhow::Result<()> {
         let Some(others) = self.others_that_wait() else { return Ok(()) };
         anyhow::bail!(
-            "{}: tasks of other experiments wait there ({others}); give their command until it prints scores, name another \
-             --array-folder, or give these tasks up by removing the file `{WAVE}`",
-            self.folder.display()
+            "{}: tasks of other experiments wait there ({others}); submit them with `bash {}` and wait until its last job has printed \
+             scores, name another --array-folder, or give these tasks up by removing the file `{WAVE}`",
+            self.folder.display(),
+            quote(&self.folder.join(SUBMIT).display().to_string())
         )
     }
 
