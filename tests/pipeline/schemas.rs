@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Lab, rows};
+use crate::support::{Lab, TINY, rows};
 
 /// The schema of a command.
 fn schema(command: &str) -> Value {
@@ -47,9 +47,11 @@ fn check(value: &Value, schema: &Value, place: &str) {
     }
     if let Some(fields) = value.as_object() {
         let properties = schema["properties"].as_object().expect("fields");
+        let others = schema.get("additionalProperties");
         let required: Vec<&str> = rows(&schema["required"]).map(|name| name.as_str().expect("a name")).collect();
         for (name, field) in fields {
-            let known = properties.get(name).unwrap_or_else(|| panic!("{place}.{name} is not documented"));
+            let known = properties.get(name).or(others);
+            let known = known.unwrap_or_else(|| panic!("{place}.{name} is not documented"));
             check(field, known, &format!("{place}.{name}"));
         }
         for name in required {
@@ -59,13 +61,30 @@ fn check(value: &Value, schema: &Value, place: &str) {
 }
 
 /// What a command prints, held against its schema.
-fn printed(lab: &Lab, status: i32, arguments: &[&str]) -> Value {
+pub(crate) fn printed(lab: &Lab, status: i32, arguments: &[&str]) -> Value {
     let answer = lab.call(&[arguments, &["--json"]].concat());
     assert_eq!(answer.status, status, "{arguments:?}: {}", answer.err);
     let document: Value =
         serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", answer.out));
     check(&document, &schema(arguments[0]), arguments[0]);
     document
+}
+
+#[test]
+fn plans_runs_and_the_ledger_are_told_to_programs() {
+    let check = "[[check]]\nscore = \"accuracy\"\nat_least = 0.1\n";
+    let lab = Lab::with("config.toml", format!("{TINY}\n{check}"));
+    let sweep = ["--set", "train.model=[\"gcn\", \"mlp\"]", "--set", "references=[\"no-links\", \"non-private\"]"];
+    let before = printed(&lab, 0, &[&["plan", "config.toml", "--quiet"], &sweep[..]].concat());
+    assert!(before["totals"]["tasks"].as_u64().is_some_and(|tasks| tasks > 8), "{before}");
+    assert_eq!(before["would_spend"], before["spent"]);
+    let run = printed(&lab, 0, &[&["run", "config.toml"], &sweep[..]].concat());
+    assert!(run["checks"][0]["passed"] == true && run["spent"] == before["spent"], "{run}");
+    assert!(rows(&run["metrics"]).any(|row| row["epsilon"] == "inf"), "what protects nothing: {run}");
+    let after = printed(&lab, 0, &[&["plan", "config.toml", "--quiet"], &sweep[..]].concat());
+    assert_eq!(after["totals"]["tasks"], 0, "{after}");
+    let ledger = printed(&lab, 0, &["ledger"]);
+    assert_eq!(rows(&ledger).count(), rows(&run["spent"]).count());
 }
 
 #[test]

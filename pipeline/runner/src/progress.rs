@@ -1,6 +1,6 @@
 //! What a run says while it runs: bars on a terminal, plain lines otherwise.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ pub struct Display {
     /// Where other terminals can see how far the run is.
     live: Mutex<Option<LiveFile>>,
     experiments: Vec<String>,
+    /// Stages and labels that tasks of several functions have: these are told with their function.
+    alike: BTreeSet<(&'static str, String)>,
     /// When it was last reckoned, which takes a look at every kind of task.
     reckoned: Mutex<Option<Instant>>,
 }
@@ -64,6 +66,8 @@ const RECKON_EVERY: Duration = Duration::from_millis(100);
 impl Display {
     /// For these tasks, `jobs` at a time. Bars appear on a terminal only.
     pub fn new<'a>(tasks: impl IntoIterator<Item = &'a Task>, jobs: usize, quiet: bool) -> Self {
+        let tasks: Vec<&Task> = tasks.into_iter().collect();
+        let alike = of_several_functions(&tasks);
         let remaining = Remaining::of(tasks, jobs);
         let total = remaining.left();
         let bar = if quiet || !std::io::stderr().is_terminal() {
@@ -85,6 +89,7 @@ impl Display {
             said: Mutex::new(start),
             live: Mutex::default(),
             experiments: Vec::new(),
+            alike,
             reckoned: Mutex::default(),
         }
     }
@@ -125,16 +130,16 @@ impl Display {
 
     /// A task is `done` of `total` steps far.
     pub(crate) fn step(&self, task: &Task, done: u64, total: u64) {
-        self.bar.set_message(format!("{} {} {done}/{total}", task.stage, task.label()));
+        self.bar.set_message(format!("{} {} {done}/{total}", task.stage, self.name_of(task)));
         self.bar.tick();
-        self.tell(|| format!("{} {} {done}/{total}", task.stage, task.label()));
+        self.tell(|| format!("{} {} {done}/{total}", task.stage, self.name_of(task)));
     }
 
     /// A task has ended.
     pub(crate) fn finished(&self, task: &Task, status: &Status) {
         self.bar.inc(1);
         self.say_what_is_left(task, status);
-        self.tell(|| format!("{} {}", task.stage, task.label()));
+        self.tell(|| format!("{} {}", task.stage, self.name_of(task)));
         let line = match status {
             Status::Fresh => return self.count(task, Counted::Fresh),
             Status::Fetched => return self.count(task, Counted::Fetched),
@@ -195,7 +200,13 @@ impl Display {
 
     /// Says something about a task.
     pub(crate) fn say_of(&self, task: &Task, text: &str) {
-        self.line(&format!("{:<10} {:<40} {text}", task.stage, task.label()));
+        self.line(&format!("{:<10} {:<40} {text}", task.stage, self.name_of(task)));
+    }
+
+    /// The label of a task, with its function where that alone tells it from another one.
+    fn name_of(&self, task: &Task) -> String {
+        let label = task.label().to_owned();
+        if self.alike.contains(&(task.stage, label.clone())) { format!("{}/{label}", task.function) } else { label }
     }
 
     fn line(&self, text: &str) {
@@ -205,6 +216,17 @@ impl Display {
             (false, false) => self.bar.suspend(|| crate::output::error_line(text)),
         }
     }
+}
+
+fn of_several_functions(tasks: &[&Task]) -> BTreeSet<(&'static str, String)> {
+    let mut functions: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut alike = BTreeSet::new();
+    for task in tasks {
+        if *functions.entry((task.stage, task.label())).or_insert(task.function) != task.function {
+            alike.insert((task.stage, task.label().to_owned()));
+        }
+    }
+    alike
 }
 
 /// How much time is left, and of how many tasks that is not known.

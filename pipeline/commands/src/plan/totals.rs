@@ -86,7 +86,8 @@ impl<'a> Totals<'a> {
         }
         let mut lines = Vec::new();
         if self.models > 0 {
-            lines.push(format!("to train: {} models", self.models));
+            let noun = if self.models == 1 { "model" } else { "models" };
+            lines.push(format!("to train: {} {noun}", self.models));
         }
         for (population, drawn) in &self.releases {
             let cost = in_words(&totals(drawn.parts.iter().copied()));
