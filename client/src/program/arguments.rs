@@ -22,7 +22,7 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct ReportArguments {
-    /// What the server publishes: six parameters as TOML (docs/report-format.md)
+    /// What the server publishes: six or seven parameters as TOML (docs/report-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) parameters: PathBuf,
     /// Number of this node, from 0 on

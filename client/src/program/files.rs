@@ -21,7 +21,10 @@ pub(crate) fn read_parameters(path: &Path) -> anyhow::Result<PublicParameters> {
 pub(crate) fn check_numbers(path: &Path, parameters: &PublicParameters) -> anyhow::Result<()> {
     let name = path.display();
     let bytes = fs::read(path).with_context(|| format!("cannot read the list of numbers in {name}"))?;
-    let numbering = parameters.numbering().context("the parameters have no line `numbering`; leave --numbers out")?;
+    let numbering = parameters.numbering().context(
+        "the parameters have no line `numbering`, so nobody can tell whether other nodes have the same list of numbers; ask the server \
+         for parameters with this line",
+    )?;
     ensure!(
         blake3::hash(&bytes) == numbering,
         "{name} is not the list of numbers that the parameters were made for, so its numbers may mean other people; ask the server \

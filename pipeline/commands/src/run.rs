@@ -61,7 +61,7 @@ pub(crate) fn run(
     let others = others.open(store, names.clone(), arguments.memory_limit)?;
     let width = others.width().max(jobs(arguments, false));
     let display = Display::new(experiments.iter().flat_map(|(_, tasks)| tasks), width, quiet);
-    let display = display.watched(store, names);
+    let display = display.of_experiments(experiments.iter().map(|(_, tasks)| tasks.as_slice())).watched(store, names);
     let doing = if rules.keep_going { Doing::KeepGoing } else { Doing::Run };
     let (mut outcomes, mut failures) = (Vec::new(), Failures::default());
     // Until the entries have names, `gc` would take them for unused.

@@ -21,7 +21,7 @@ use veilgraph_store::{Entry, Found, KeyLock, MemoryLimit, Recipe, ReleaseRecord,
 use crate::config::Config;
 use crate::executor::OtherMachines;
 use crate::host::host;
-use crate::ledger::{Allowance, Charge, Ledger, mark_drawn, unmark_drawn};
+use crate::ledger::{Allowance, Charge, Ledger, Program, mark_drawn, unmark_drawn};
 use crate::order::may_leave;
 use crate::peak_memory::PeakMemory;
 use crate::perform::Performance;
@@ -224,7 +224,8 @@ impl Engine<'_> {
         performance.run(lock, |draft| {
             self.refuse_changed_files(slots, &inputs)?;
             // From its publication on somebody may see the release.
-            let marked = if self.is_deployed(task) { mark_drawn(self.store, &key) } else { Ok(()) };
+            let mark = || mark_drawn(self.store, &key, &Program::of(task.stage, task.function)?);
+            let marked = if self.is_deployed(task) { mark() } else { Ok(()) };
             let published = marked.and_then(|()| Ok(draft.publish()?));
             // Publishing may also fail after the entry is in its place.
             let is_absent = || matches!(self.store.find(&stage, &key), Ok(None));

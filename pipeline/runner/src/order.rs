@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
-use veilgraph_cache::Cache;
+use veilgraph_cache::{Cache, CacheError};
 use veilgraph_store::{Recipe, Store, create_private_folder, is_key, write_private_file};
 
 use crate::build;
@@ -178,9 +178,12 @@ impl Order {
                 None => store.find(&input.stage, &input.key)?,
                 Some(cache) => match store.find(&input.stage, &input.key) {
                     Ok(Some(entry)) if entry.is_sound_for_server() => Some(entry),
-                    _ => cache
-                        .take_entry(store, &input.stage, &input.key)
-                        .context("an input is damaged in the cache; give the command of the run again")?,
+                    _ => match cache.take_entry(store, &input.stage, &input.key) {
+                        Err(error @ CacheError::Damaged { is_forgotten: true, .. }) => {
+                            return Err(error).context("an input was damaged; give the command of the run again");
+                        }
+                        taken => taken?,
+                    },
                 },
             };
             let entry = entry.with_context(|| {

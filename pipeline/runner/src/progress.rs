@@ -121,6 +121,14 @@ impl Display {
         });
     }
 
+    /// The same for several experiments, in each of which tasks are told apart by themselves.
+    #[must_use]
+    pub fn of_experiments<'a>(mut self, experiments: impl IntoIterator<Item = &'a [Task]>) -> Self {
+        let each = experiments.into_iter().map(|tasks| of_several_functions(&tasks.iter().collect::<Vec<_>>()));
+        self.alike = each.flatten().collect();
+        self
+    }
+
     /// For a plan, which is a result.
     pub fn of_plan<'a>(tasks: impl IntoIterator<Item = &'a Task>, quiet: bool) -> Self {
         let mut display = Self::new(tasks, 1, quiet);

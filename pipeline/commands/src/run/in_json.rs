@@ -51,6 +51,10 @@ pub(crate) fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
         .iter()
         .zip(done)
         .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
-    ran.flat_map(|(task, _)| task.releases.iter().map(|release| json!({"label": task.label(), "release": release})))
-        .collect()
+    ran.flat_map(|(task, _)| {
+        task.releases.iter().map(move |release| {
+            json!({"stage": task.stage, "function": task.function, "label": task.label(), "release": release})
+        })
+    })
+    .collect()
 }

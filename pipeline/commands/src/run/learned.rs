@@ -24,7 +24,7 @@ pub(super) fn who_learned_what(store: &Store, config: &Config, tasks: &[Task]) -
     let cost = if is_server {
         String::new()
     } else {
-        format!(" (all releases so far cost each node {})", in_words(&totals(&spent)))
+        format!(" (all releases under this name so far cost each node {})", in_words(&totals(&spent)))
     };
     output::line(&format!(
         "what each side has learned: the nodes of `{population}` nothing; the server the noisy reports and what follows from them, \

@@ -56,10 +56,12 @@ impl Engine<'_> {
                 charge.population,
                 in_words(&totals(outstanding.iter().copied()))
             ));
-            for other in self.ledger.populations_of_the_same_nodes(charge) {
+            let others = self.ledger.populations_of_the_same_nodes(charge);
+            if !others.is_empty() {
                 tracing::warn!(
-                    "the nodes have exactly the names of those of the population `{other}`, about which the ledger has releases; if \
-                     they are the same people, their costs add up: write `population = \"{other}\"` in [privacy]"
+                    "the nodes have exactly the names of {}, about which the ledger has releases; if they are the same people, \
+                     their costs add up: write one `population` in [privacy] for all of them",
+                    others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
                 );
             }
             self.check_beliefs(charge, &outstanding)?;

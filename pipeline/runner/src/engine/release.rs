@@ -6,11 +6,10 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use veilgraph_contract::{Artifact, Release, StageRng, Zone};
 use veilgraph_graph::NodeMap;
-use veilgraph_store::{Found, ReleaseRecord};
+use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
 
 use super::recipe::absent;
 use super::{Engine, recipe_of_release};
-use crate::build;
 use crate::host::host;
 use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
 use crate::peak_memory::PeakMemory;
@@ -81,7 +80,10 @@ impl Engine<'_> {
                 question: &wanted.question,
                 number,
                 randomness: self.config.privacy.randomness,
-                deployment: Some(Deployment { nodes: nodes_of(slots), program: program(&function.crate_name()) }),
+                deployment: Some(Deployment {
+                    nodes: digest_of_names(slots, self.memory)?,
+                    program: Program::of(task.stage, task.function)?,
+                }),
                 releases,
             };
             // A part of a plan must not be spent when the whole of it cannot be.
@@ -182,23 +184,18 @@ impl Engine<'_> {
     }
 }
 
-/// Digest of the names of the nodes that a task reads about.
-fn nodes_of(slots: &[Vec<Handle>]) -> Option<String> {
-    slots.iter().flatten().find_map(|handle| match handle {
-        Handle::Artifact { entry, .. } => Some(entry.manifest.outputs.get(NodeMap::NAME)?.digest.clone()),
+/// Digest of the list of names of the nodes that a task reads about. Files may be written otherwise one day, so it is of the names.
+fn digest_of_names(slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<Option<String>> {
+    let entry = slots.iter().flatten().find_map(|handle| match handle {
+        Handle::Artifact { entry, .. } => entry.manifest.outputs.contains_key(NodeMap::NAME).then_some(entry),
         Handle::Raw(_) => None,
-    })
-}
-
-/// This program, as it draws with the stage functions of a crate.
-fn program(crate_name: &str) -> Program {
-    let (code, dependencies) = build::digests(crate_name);
-    Program {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: build::commit().to_owned(),
-        code: code.to_owned(),
-        dependencies: dependencies.to_owned(),
+    });
+    let Some(entry) = entry else { return Ok(None) };
+    let mut digest = blake3::Hasher::new();
+    for name in entry.read::<NodeMap>(NodeMap::NAME, memory)?.names {
+        digest.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
     }
+    Ok(Some(digest.finalize().to_hex().to_string()))
 }
 
 /// What tells an earlier release from the one that is asked for, although both say the same; none if it is that one.

@@ -88,8 +88,9 @@ impl SlurmArray {
     fn refuse_wave_of_others(&self) -> anyhow::Result<()> {
         let Some(others) = self.others_that_wait() else { return Ok(()) };
         anyhow::bail!(
-            "{}: tasks of other experiments wait there ({others}); submit them with `bash {}` and wait until its last job has printed \
-             scores, name another --array-folder, or give these tasks up by removing the file `{WAVE}`",
+            "{}: tasks of other experiments wait there ({others}); if they were never submitted, submit them with `bash {}`, and in any \
+             case wait until their last job has printed scores; or name another --array-folder, or give these tasks up by removing \
+             the file `{WAVE}`",
             self.folder.display(),
             quote(&self.folder.join(SUBMIT).display().to_string())
         )

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Randomness, Release};
 
 use super::budgets::Budgets;
+use crate::{build, registry};
 
 /// A release with where it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,10 +35,11 @@ pub struct LedgerRow {
     pub number: u32,
     /// Key of the entry that holds the release.
     pub entry: String,
-    /// Digest of the names of the nodes. Simulations and rows of earlier versions have none.
+    /// Digest of the list of names of the nodes. Simulations and rows of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<String>,
-    /// What drew it. Simulations have it in their recipe, and rows of earlier versions have none.
+    /// What charged it, and drew it unless its run was killed before it could: then the mark in `owner/drawn/` says what drew it.
+    /// Simulations have it in their recipe, and rows of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
     /// `seeded`: reproducible, hence a simulation; `os`: a deployment.
@@ -60,6 +62,19 @@ pub struct Program {
     pub code: String,
     /// Digest of the packages that this code reaches.
     pub dependencies: String,
+}
+
+impl Program {
+    /// This program, as it draws with a stage function.
+    pub(crate) fn of(stage: &str, function: &str) -> anyhow::Result<Self> {
+        let (code, dependencies) = build::digests(&registry::find(stage, function)?.crate_name());
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: build::commit().to_owned(),
+            code: code.to_owned(),
+            dependencies: dependencies.to_owned(),
+        })
+    }
 }
 
 /// What the ledger keeps of a deployment beside the release itself.

@@ -2,14 +2,14 @@
 
 use veilgraph_store::{Entry, Part, Store, create_private_folder, write_private_file};
 
-use super::RELEASING_STAGES;
+use super::{Program, RELEASING_STAGES};
 
-/// Remembers that noise was drawn, just before it is published: from then on its loss may be the loss of a release that
-/// somebody has seen.
-pub(crate) fn mark_drawn(store: &Store, entry: &str) -> anyhow::Result<()> {
+/// Remembers that noise was drawn, and by which program, just before it is published: from then on its loss may be the loss of a
+/// release that somebody has seen.
+pub(crate) fn mark_drawn(store: &Store, entry: &str, program: &Program) -> anyhow::Result<()> {
     let folder = store.part(Part::Owner).join("drawn");
     create_private_folder(&folder)?;
-    Ok(write_private_file(&folder.join(entry), b"")?)
+    Ok(write_private_file(&folder.join(entry), &serde_json::to_vec(program)?)?)
 }
 
 /// Forgets that noise was drawn: it could not be published, so nobody has seen it.
