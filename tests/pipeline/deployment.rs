@@ -693,6 +693,19 @@ fn verify_names_a_release_that_is_gone() {
     assert_eq!(lab.call(&["verify"]).status, 1);
 }
 
+/// What each side has learned counts earlier releases too, and is said where something was released.
+#[test]
+fn a_deployment_says_what_each_side_has_learned() {
+    let lab = ring();
+    let ingest = lab.call(&["run", "config.toml", "--until", "ingest"]);
+    assert!(ingest.status == 0 && !ingest.out.contains("what each side has learned"), "{}", ingest.out);
+    let first = release(&lab, &[]);
+    assert!(first.out.contains("so far cost each node 2 nats per list bit"), "{}", first.out);
+    lab.write("e.csv", links(&[(0, 20)]));
+    let second = release(&lab, &["--spend"]);
+    assert!(second.out.contains("so far cost each node 4 nats per list bit"), "{}", second.out);
+}
+
 /// The ledger tells which program drew a release, and that two populations have nodes of the same names.
 #[test]
 fn the_ledger_knows_programs_and_names_of_nodes() {
