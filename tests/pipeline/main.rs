@@ -25,6 +25,7 @@ mod page;
 mod paper;
 mod private_attributes;
 mod public_graphs;
+mod released;
 mod removal;
 mod reports;
 mod robustness;

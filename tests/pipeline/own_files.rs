@@ -223,7 +223,7 @@ fn the_log_tells_nothing_of_the_links_unless_it_is_asked() {
 fn a_missing_file_is_named_with_all_places_where_it_was_looked_for() {
     let own = Lab::with("sub/config.toml", config("edges = \"e.csv\"\nfolder = \"mine\""));
     let answer = own.call(&["run", "sub/config.toml", "--data-dir", "data"]);
-    for words in ["looked for data/mine/e.csv, data/e.csv, sub/e.csv", "correct its path in [ingest]"] {
+    for words in ["looked for data/mine/e.csv, data/e.csv, sub/e.csv", "correct its path in the config"] {
         assert!(answer.status == 1 && answer.err.contains(words), "{}", answer.err);
     }
     assert!(!answer.err.contains("fetch"), "{}", answer.err);

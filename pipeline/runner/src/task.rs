@@ -226,7 +226,7 @@ impl RawHandle {
                 "`veilgraph fetch {dataset} --data-dir DIR` brings it, and --data-dir DIR then names the folder here"
             ),
             None => {
-                "correct its path in [ingest], which begins in the folder of the config, or in that of --data-dir DIR"
+                "correct its path in the config, which begins in the folder of the config, or in that of --data-dir DIR"
                     .to_owned()
             }
         };

@@ -8,6 +8,7 @@ pub mod ldpgen;
 mod nested;
 pub mod non_private;
 pub mod public;
+pub mod released;
 pub mod rr;
 pub mod symrr;
 

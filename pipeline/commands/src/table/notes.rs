@@ -34,6 +34,16 @@ impl PivotTable {
         lines.map(|line| columns.iter().filter(|&&at| is_silent(line, at)).count()).sum()
     }
 
+    /// The methods of which a cell has a cost that this program cannot vouch for.
+    fn unsound(&self) -> Vec<String> {
+        let is_unsound = |line: &&PivotLine| line.cells.iter().flatten().any(|cell| !cell.is_sound);
+        let name = |line: &PivotLine| {
+            let parts: Vec<&str> = line.method.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+            parts.join(", ")
+        };
+        self.lines.iter().filter(is_unsound).map(name).collect()
+    }
+
     /// Cells that have no score for this reason.
     fn lacking(&self, lack: Lack) -> usize {
         let lacks = |line: &PivotLine, at: usize| line.cells[at].is_none() && line.lacks[at] == Some(lack);
@@ -118,6 +128,13 @@ impl PivotTable {
                 "+ better, − worse, ≈ not separable from {against}: paired t-tests over shared trials at {} %, Holm's correction \
                  over the table; “worse” than the best of several is also corrected for their number.",
                 100.0 * ALPHA
+            ));
+        }
+        let unsound = self.unsound();
+        if !unsound.is_empty() {
+            notes.push(format!(
+                "The cost does not hold as executed, or the config states it and nobody has checked it, for {}.",
+                unsound.join("; ")
             ));
         }
         match self.missing() {

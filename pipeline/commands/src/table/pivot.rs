@@ -70,6 +70,8 @@ pub(crate) struct PivotCell {
     pub is_among_best: bool,
     pub epsilon: f64,
     pub epsilon_edge: f64,
+    /// Whether the guarantee holds as executed, as far as this program can tell.
+    pub is_sound: bool,
     /// Number of test nodes, where the score is about them.
     pub test_nodes: Option<f64>,
     /// The scores of the trials.
@@ -154,6 +156,7 @@ fn pivot(
             is_among_best: summary.trials > 1 && (is_best || is_inseparable),
             epsilon: row.cell.epsilon,
             epsilon_edge: row.cell.epsilon_edge,
+            is_sound: row.cell.costs.iter().all(|cost| cost.sound),
             test_nodes: row.summary(metric::TEST_NODES.name).map(|summary| summary.mean),
             scores: row.values(metric.name),
             differences: pairs[place].1.map_or(Vec::new(), |rival| row.differences(rival.row, metric)),

@@ -38,6 +38,7 @@ mechanisms! {
     edgerefine,
     edgerand,
     lapgraph,
+    released,
     non_private,
     no_links,
     public,

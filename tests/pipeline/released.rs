@@ -1,0 +1,104 @@
+//! Graphs that another program has released, beside those that are drawn here.
+
+use std::fs;
+
+use crate::support::{BLINK_TABLES, Lab, TINY, rows};
+
+/// The tiny experiment with graphs of another program: those of RR, as this program drew them.
+fn lab() -> Lab {
+    let lab = Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""));
+    for epsilon in ["1", "6"] {
+        let set = [&format!("privatize.links.epsilon={epsilon}"), "privatize.links.mechanism=edgerand", "name=drawn"]
+            .map(|set| ["--set".to_owned(), set.to_owned()])
+            .concat();
+        lab.json(&set.iter().map(String::as_str).collect::<Vec<_>>());
+        for trial in ["0", "1"] {
+            let drawn = format!("drawn/privatize/trial-{trial}/graph");
+            let csv = lab.call(&["show", &drawn, "--format", "csv"]);
+            assert_eq!(csv.status, 0, "{}", csv.err);
+            lab.write(&format!("mine-{epsilon}-{trial}.csv"), csv.out);
+        }
+    }
+    lab
+}
+
+const RELEASED: [&str; 8] = [
+    "--set",
+    "privatize.links.mechanism=[\"released\", \"edgerand\"]",
+    "--set",
+    "privatize.links.graph=mine-{epsilon}-{trial}.csv",
+    "--set",
+    "privatize.links.epsilon=[1.0, 6.0]",
+    "--set",
+    "privatize.links.relation=edge",
+];
+
+#[test]
+fn a_graph_of_another_program_is_scored_like_one_that_is_drawn_here() {
+    let lab = lab();
+    let document =
+        lab.json(&[&RELEASED[..], &["--set", "audit.attacks=[\"linkteller\"]", "--set", "audit.targets=60"]].concat());
+    let of = |mechanism: &str| -> Vec<_> {
+        let rows = rows(&document["metrics"]).filter(|row| row["mechanism"] == mechanism);
+        rows.map(|row| (row["metric"].clone(), row["epsilon"].clone(), row["attack"].clone(), row["values"].clone()))
+            .collect()
+    };
+    let (theirs, ours) = (of("released"), of("edgerand"));
+    assert!(theirs.iter().any(|row| row.0 == "graph_mae") && theirs.iter().any(|row| row.2 == "linkteller"));
+    assert_eq!(theirs.len(), ours.len());
+    for (their, our) in theirs.iter().zip(&ours) {
+        assert_eq!((&their.0, &their.1, &their.2), (&our.0, &our.1, &our.2));
+        // A dense graph is stored as bits where it is drawn here, and sums over it are made in another order.
+        for (a, b) in rows(&their.3).zip(rows(&our.3)) {
+            let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
+            assert!((a - b).abs() < 1e-5, "{}: {a} {b}", their.0);
+        }
+    }
+    let costs = |mechanism: &str| {
+        let mut rows = rows(&document["metrics"]).filter(|row| row["mechanism"] == mechanism);
+        rows.next().expect("a score")["costs"].clone()
+    };
+    assert!(rows(&costs("released")).all(|cost| cost["sound"] == false), "nobody has checked what is stated");
+    assert!(rows(&costs("edgerand")).all(|cost| cost["sound"] == true));
+    let ledger = lab.call(&["ledger", "--json"]);
+    assert!(ledger.out.contains("the config states this cost"), "{}", ledger.out);
+    let table = lab.call(&[&["table", "config.toml"], &RELEASED[..]].concat());
+    assert!(table.out.contains("nobody has checked it, for released."), "{} {}", table.out, table.err);
+}
+
+#[test]
+fn mistakes_about_graphs_of_another_program_are_named() {
+    let lab = lab();
+    let call = |more: &[&str]| {
+        let answer = lab.call(&[&["run", "config.toml"], &RELEASED[..], more].concat());
+        assert_ne!(answer.status, 0, "{more:?}");
+        answer.err
+    };
+    let canaries = call(&["--set", "audit.attacks=[\"canary-graph\"]", "--set", "audit.canaries=20"]);
+    assert!(canaries.contains("another program has drawn knows nothing of them"), "{canaries}");
+    fs::remove_file(lab.path("mine-6-1.csv")).expect("removed");
+    let absent = call(&[]);
+    assert!(absent.contains("mine-6-1.csv") && absent.contains("correct its path in the config"), "{absent}");
+    lab.write("mine-6-1.csv", "0,1\n5,nobody\n");
+    let unknown = call(&[]);
+    assert!(unknown.contains("mine-6-1.csv line 2: there is no node \"nobody\""), "{unknown}");
+    let deployed = lab.call(&[
+        "plan",
+        "config.toml",
+        "--set",
+        "privatize.links.mechanism=released",
+        "--set",
+        "privatize.links.graph=mine-6-0.csv",
+        "--set",
+        "privacy.randomness=os",
+        "--set",
+        "privacy.population=members",
+        "--set",
+        "privacy.budget=9.0",
+        "--set",
+        "trials=1",
+    ]);
+    assert!(deployed.status != 0 && deployed.err.contains("write \"public\""), "{}", deployed.err);
+    let without = lab.call(&["plan", "config.toml", "--set", "privatize.links.mechanism=released"]);
+    assert!(without.status != 0 && without.err.contains("graph"), "{}", without.err);
+}
