@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
 /// The tiny experiment with graphs of another program: those of RR, as this program drew them.
@@ -82,6 +84,13 @@ fn mistakes_about_graphs_of_another_program_are_named() {
     lab.write("mine-6-1.csv", "0,1\n5,nobody\n");
     let unknown = call(&[]);
     assert!(unknown.contains("mine-6-1.csv line 2: there is no node \"nobody\""), "{unknown}");
+    let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
+    let charged = rows(&ledger).filter(|row| row["function"] == "released").count();
+    assert!(charged <= 3 * 2, "of four files, the one that cannot be read is not charged: {ledger}");
+    let one = call(&["--set", "privatize.links.graph=mine-6-0.csv"]);
+    assert!(one.contains("would stand at several budgets"), "{one}");
+    let free = call(&["--set", "privatize.links.epsilon=inf", "--set", "privatize.links.mechanism=released"]);
+    assert!(free.contains("a released graph has a finite cost"), "{free}");
     let deployed = lab.call(&[
         "plan",
         "config.toml",

@@ -72,7 +72,7 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
             .map(|(of, cost)| format!("{:.4} nats per {}{}", cost.epsilon(), of.words(), at_delta(cost)))
             .collect();
         let kind = if is_simulated { "simulated (seeded noise), if every release were real" } else { "released" };
-        let claim = if sound { "" } else { ", claimed only: its noise is unsound" };
+        let claim = if sound { "" } else { ", claimed only: it does not hold as executed, or nobody has checked it" };
         let text = if text.is_empty() { "nothing".to_owned() } else { text.join(", ") };
         output::line(&format!("{population}: {text} {kind}{left_out}{claim}"));
     }

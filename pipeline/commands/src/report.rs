@@ -244,7 +244,11 @@ fn releases_of(config: &Config, tasks: &[Task]) -> Vec<Vec<String>> {
             release.noise.clone(),
             release.relation.words().to_owned(),
             rounded(release.cost.epsilon()).to_string(),
-            if release.sound { "yes" } else { "no: floating-point noise" }.to_owned(),
+            match (release.sound, release.why.as_str()) {
+                (true, _) => "yes".to_owned(),
+                (false, "") => "no: floating-point noise".to_owned(),
+                (false, why) => format!("no: {why}"),
+            },
         ];
         *cells.entry(line).or_default() += 1;
     }

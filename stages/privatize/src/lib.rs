@@ -54,6 +54,11 @@ pub enum Error {
         /// What is wrong there, and what to write.
         problem: String,
     },
+    /// A graph of another program has no cost.
+    #[error(
+        "a released graph has a finite cost; write it as `epsilon`, or declare the links public where there is none"
+    )]
+    ReleasedWithoutCost,
     /// There is nothing to report on.
     #[error("the data have no features; leave [privatize.features] out, or give data with features")]
     NoFeatures,

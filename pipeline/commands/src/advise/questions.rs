@@ -22,6 +22,11 @@ pub(super) fn questions(arguments: &AdviseArguments, knowledge: &Knowledge) -> R
         let problem = format!("--degree-fraction: {} pays for no noisy degree", arguments.mechanism.join(", "));
         return Err(ConfigError(problem));
     }
+    if arguments.mechanism.iter().any(|mechanism| mechanism == "released") {
+        let problem =
+            "--mechanism: what another program draws is not known here; ask about the mechanism that drew the graph";
+        return Err(ConfigError(problem.to_owned()));
+    }
     let mut questions: Vec<Question> = Vec::new();
     for mechanism in &arguments.mechanism {
         let fractions = match arguments.degree_fraction.as_slice() {

@@ -131,8 +131,7 @@ pub fn sentence(answer: &Answer, base: Range) -> String {
             between(answer.found_twice)
         )
     };
-    let unsound =
-        if seen.is_sound { "" } else { " The noise is drawn in floating point and leaks, so none of this holds." };
+    let unsound = if seen.is_sound { "" } else { " The cost does not hold as executed, so none of this holds." };
     format!(
         "{mechanism} at {}: {}. {looks} the server's belief about an average pair rises from {} {reached}, and about a pair of \
          two hubs from {} to {}. To a server that knows all other links, the reports can raise the belief about an average pair to {} \

@@ -162,12 +162,16 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
 }
 
 /// A file of the user that is no part of a dataset, in the data folder or beside the config.
-pub(super) fn own_file(plan: &Plan, name: &str) -> RawHandle {
-    let mut places: Vec<PathBuf> =
-        plan.options.data_dir.into_iter().chain([plan.config.folder()]).map(|folder| folder.join(name)).collect();
+///
+/// # Errors
+/// When the data folder is none.
+pub(super) fn own_file(plan: &Plan, name: &str) -> Result<RawHandle, ConfigError> {
+    plan.options.data_dir.map_or(Ok(()), datasets::check_data_dir)?;
+    let folders = plan.options.data_dir.into_iter().chain([plan.config.folder()]);
+    let mut places: Vec<PathBuf> = folders.map(|folder| folder.join(name)).collect();
     places.dedup();
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
-    RawHandle { name: name.to_owned(), path, places, dataset: None, sha256: None }
+    Ok(RawHandle { name: name.to_owned(), path, places, dataset: None, sha256: None })
 }
 
 /// Where a data file may be: in the dataset's folder, in the data folder, beside the config, or beside published figures.

@@ -32,7 +32,7 @@ pub struct Seen {
     pub per_list_bit: Option<f64>,
     /// Lists that report a pair, where nodes send bits themselves.
     pub lists_of_bits: Option<f64>,
-    /// Whether the guarantee holds as executed (false for floating-point noise).
+    /// Whether the guarantee holds as executed (false for floating-point noise, and where a config states a cost).
     pub is_sound: bool,
 }
 

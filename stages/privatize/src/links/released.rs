@@ -83,53 +83,70 @@ impl Stage for TakeReleased {
         vec![row(Relation::ListBit, epsilon), row(Relation::Edge, of_link)]
     }
 
+    fn check_params(params: &Params) -> Result<(), Error> {
+        if params.epsilon.nats().is_finite() { Ok(()) } else { Err(Error::ReleasedWithoutCost) }
+    }
+
+    const CHECKS: bool = true;
+
+    fn check((files, nodes, _): &Self::Inputs, _: &Params) -> Result<(), Error> {
+        read_all(files, nodes).map(|_| ())
+    }
+
     fn run(
         (files, nodes, Private(links)): Self::Inputs,
         _: &Params,
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let mut listed = BTreeMap::new();
-        for file in &files {
-            read(file, &nodes.names, &mut listed)?;
-        }
-        let listed = listed.into_iter().map(|((i, j), weight)| (i, j, weight)).collect();
+        let listed = read_all(&files, &nodes)?.into_iter().map(|((i, j), weight)| (i, j, weight)).collect();
         Ok((WeightedGraph::undirected(Construction::Given, links.n_nodes(), listed),))
     }
 }
 
-/// Reads the links of a file, each by its smaller and its larger node.
-fn read(file: &RawFile, names: &[String], listed: &mut BTreeMap<(u32, u32), f32>) -> Result<(), Error> {
+/// The weight of each link, by its smaller and its larger node.
+type Weights = BTreeMap<(u32, u32), f32>;
+
+fn read_all(files: &[RawFile], nodes: &NodeMap) -> Result<Weights, Error> {
+    let numbers: BTreeMap<&str, u32> = nodes.names.iter().map(String::as_str).zip(0..).collect();
+    let mut weights = Weights::new();
+    files.iter().try_for_each(|file| read(file, &numbers, &mut weights))?;
+    Ok(weights)
+}
+
+/// Usual names of the first two columns.
+const COLUMNS: [[&str; 2]; 6] =
+    [["source", "target"], ["from", "to"], ["src", "dst"], ["u", "v"], ["node_1", "node_2"], ["node1", "node2"]];
+
+/// Reads the links of a file.
+fn read(file: &RawFile, numbers: &BTreeMap<&str, u32>, weights: &mut Weights) -> Result<(), Error> {
     let wrong = |line: usize, problem: String| Error::ReleasedGraph { file: file.name.clone(), line, problem };
-    let valid = |error: std::str::Utf8Error| {
+    let text = std::str::from_utf8(&file.bytes).map_err(|error| {
         let before = &file.bytes[..error.valid_up_to()];
-        1 + before.iter().filter(|byte| **byte == b'\n').count()
-    };
-    let text = std::str::from_utf8(&file.bytes)
-        .map_err(|error| wrong(valid(error), "this is no text in UTF-8; write one link a line".to_owned()))?;
-    let numbers: BTreeMap<&str, u32> = names.iter().zip(0..).map(|(name, node)| (name.as_str(), node)).collect();
-    let mut may_be_heading = true;
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        wrong(line, "this is no text in UTF-8; write one link a line, and nothing compressed".to_owned())
+    })?;
+    let mut separator = None;
     for (line, row) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         if row.trim().is_empty() || row.starts_with('#') {
             continue;
         }
-        let fields: Vec<&str> = match (row.contains(','), row.contains('\t')) {
-            (true, _) => row.split(',').map(str::trim).collect(),
-            (false, true) => row.split('\t').map(str::trim).collect(),
-            (false, false) => row.split_whitespace().collect(),
-        };
+        let is_first = separator.is_none();
+        let separator = *separator.get_or_insert_with(|| ['\t', ',', ';'].into_iter().find(|&mark| row.contains(mark)));
+        let fields = fields_of(row, separator);
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         let (&[a, b] | &[a, b, _]) = fields.as_slice() else {
             let problem =
                 format!("there are {} fields; write two names of nodes and, if you like, a weight", fields.len());
             return Err(wrong(line, problem));
         };
-        let is_heading = may_be_heading && !numbers.contains_key(a) && !numbers.contains_key(b);
-        may_be_heading = false;
-        if is_heading {
+        let (first, second) = (a.to_lowercase(), b.to_lowercase());
+        if is_first && !numbers.contains_key(a) && COLUMNS.iter().any(|[from, to]| first == *from && second == *to) {
             continue;
         }
         let number = |name: &str| {
-            let unknown = || wrong(line, format!("there is no node {name:?}; write names of nodes as the data do"));
+            let unknown =
+                || wrong(line, format!("there is no node {name:?}; write names of nodes as the data have them"));
             numbers.get(name).copied().ok_or_else(unknown)
         };
         let (a, b) = (number(a)?, number(b)?);
@@ -144,7 +161,7 @@ fn read(file: &RawFile, names: &[String], listed: &mut BTreeMap<(u32, u32), f32>
                 })?
             }
         };
-        let before = listed.insert((a.min(b), a.max(b)), weight);
+        let before = weights.insert((a.min(b), a.max(b)), weight);
         if before.is_some_and(|before| before.to_bits() != weight.to_bits()) {
             let problem = "an earlier line gives this link another weight; a link has one weight in both directions";
             return Err(wrong(line, problem.to_owned()));
@@ -153,14 +170,36 @@ fn read(file: &RawFile, names: &[String], listed: &mut BTreeMap<(u32, u32), f32>
     Ok(())
 }
 
+/// The fields of a row, which may be quoted; without a separator, they are divided by spaces.
+fn fields_of(row: &str, separator: Option<char>) -> Vec<String> {
+    let Some(separator) = separator else { return row.split_whitespace().map(str::to_owned).collect() };
+    let (mut fields, mut is_quoted) = (vec![String::new()], false);
+    let mut letters = row.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let field = fields.last_mut().expect("there is one field from the beginning on");
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' if is_quoted || field.trim().is_empty() => {
+                is_quoted = !is_quoted;
+                if is_quoted {
+                    field.clear();
+                }
+            }
+            letter if letter == separator && !is_quoted => fields.push(String::new()),
+            letter => field.push(letter),
+        }
+    }
+    fields.iter().map(|field| field.trim().to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn taken(text: &[u8]) -> Result<Vec<(u32, u32, f32)>, String> {
-        let names = ["a", "b", "c", "7"].map(str::to_owned).to_vec();
+        let names = ["a", "b", "c", "7", "Lee, Ann"].map(str::to_owned).to_vec();
         let file = RawFile { name: "mine.csv".to_owned(), bytes: text.to_vec() };
-        let links = AdjacencyList::from_pairs(4, [(0, 1)]).expect("valid");
+        let links = AdjacencyList::from_pairs(5, [(0, 1)]).expect("valid");
         let params = Params {
             graph: "mine.csv".to_owned(),
             epsilon: Epsilon::try_from(1.0).expect("a budget"),
@@ -168,8 +207,12 @@ mod tests {
             trust: Trust::Local,
         };
         let inputs = (vec![file], NodeMap { names }, Private(links));
+        let checked = TakeReleased::check(&inputs, &params).map_err(|error| error.to_string());
         let (graph,) = TakeReleased::run(inputs, &params, &StageRng::new(1, "privatize", 0), &Progress::none())
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| {
+                assert_eq!(checked, Err(error.to_string()), "it is refused before it is charged");
+                error.to_string()
+            })?;
         Ok(graph.links().collect())
     }
 
@@ -184,6 +227,10 @@ mod tests {
             assert_eq!(taken(text.as_bytes()).expect("a graph"), expected, "{text}");
         }
         assert!(taken(b"").expect("a graph without links").is_empty());
+        let quoted = "\"from\",\"to\"\n\"Lee, Ann\",\"a\"\n";
+        assert_eq!(taken(quoted.as_bytes()).expect("a graph"), [(0, 4, 1.0)]);
+        assert_eq!(taken("Lee, Ann\ta\n".as_bytes()).expect("a graph"), [(0, 4, 1.0)]);
+        assert_eq!(taken("a;b;0.5\n".as_bytes()).expect("a graph"), [(0, 1, 0.5)]);
     }
 
     #[test]
@@ -191,6 +238,7 @@ mod tests {
         for (text, words) in [
             (&b"a,b\na,z\n"[..], "mine.csv line 2: there is no node \"z\""),
             (b"a,b\nx,y\n", "line 2: there is no node \"x\""),
+            (b"x,y\na,b\n", "line 1: there is no node \"x\""),
             (b"a,b\nc,c\n", "line 2: this links a node with itself"),
             (b"a,b,0\n", "line 1: \"0\" is no weight"),
             (b"a,b,nan\n", "line 1: \"nan\" is no weight"),
