@@ -118,22 +118,16 @@ fn read_all(files: &[RawFile], nodes: &NodeMap) -> Result<Weights, Error> {
 const COLUMNS: [[&str; 2]; 6] =
     [["source", "target"], ["from", "to"], ["src", "dst"], ["u", "v"], ["node_1", "node_2"], ["node1", "node2"]];
 
+/// A row of a file, with its line.
+struct Row {
+    line: usize,
+    fields: Vec<String>,
+}
+
 /// Reads the links of a file.
 fn read(file: &RawFile, numbers: &BTreeMap<&str, u32>, weights: &mut Weights) -> Result<(), Error> {
     let wrong = |line: usize, problem: String| Error::ReleasedGraph { file: file.name.clone(), line, problem };
-    let text = std::str::from_utf8(&file.bytes).map_err(|error| {
-        let before = &file.bytes[..error.valid_up_to()];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        wrong(line, "this is no text in UTF-8; write one link a line, and nothing compressed".to_owned())
-    })?;
-    let mut separator = None;
-    for (line, row) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        if row.trim().is_empty() || row.starts_with('#') {
-            continue;
-        }
-        let is_first = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| ['\t', ',', ';'].into_iter().find(|&mark| row.contains(mark)));
-        let fields = fields_of(row, separator);
+    for (place, Row { line, fields }) in rows(file)?.into_iter().enumerate() {
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         let (&[a, b] | &[a, b, _]) = fields.as_slice() else {
             let problem =
@@ -141,7 +135,8 @@ fn read(file: &RawFile, numbers: &BTreeMap<&str, u32>, weights: &mut Weights) ->
             return Err(wrong(line, problem));
         };
         let (first, second) = (a.to_lowercase(), b.to_lowercase());
-        if is_first && !numbers.contains_key(a) && COLUMNS.iter().any(|[from, to]| first == *from && second == *to) {
+        let has_columns = COLUMNS.iter().any(|[from, to]| first == *from && second == *to);
+        if place == 0 && has_columns && !numbers.contains_key(a) {
             continue;
         }
         let number = |name: &str| {
@@ -170,26 +165,43 @@ fn read(file: &RawFile, numbers: &BTreeMap<&str, u32>, weights: &mut Weights) ->
     Ok(())
 }
 
-/// The fields of a row, which may be quoted; without a separator, they are divided by spaces.
-fn fields_of(row: &str, separator: Option<char>) -> Vec<String> {
-    let Some(separator) = separator else { return row.split_whitespace().map(str::to_owned).collect() };
-    let (mut fields, mut is_quoted) = (vec![String::new()], false);
-    let mut letters = row.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let field = fields.last_mut().expect("there is one field from the beginning on");
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
-            '"' if is_quoted || field.trim().is_empty() => {
-                is_quoted = !is_quoted;
-                if is_quoted {
-                    field.clear();
-                }
-            }
-            letter if letter == separator && !is_quoted => fields.push(String::new()),
-            letter => field.push(letter),
-        }
+/// The rows of a file, divided by what divides the first one.
+fn rows(file: &RawFile) -> Result<Vec<Row>, Error> {
+    let wrong = |line: usize, problem: &str| Error::ReleasedGraph {
+        file: file.name.clone(),
+        line,
+        problem: problem.to_owned(),
+    };
+    let text = std::str::from_utf8(&file.bytes).map_err(|error| {
+        let before = &file.bytes[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        wrong(line, "this is no text in UTF-8; write one link a line, and nothing compressed")
+    })?;
+    let text = text.trim_start_matches('\u{feff}');
+    let says_something = |row: &&str| !row.trim().is_empty() && !row.starts_with('#');
+    let first = text.lines().find(says_something).unwrap_or_default();
+    let Some(separator) = [b'\t', b',', b';'].into_iter().find(|mark| first.as_bytes().contains(mark)) else {
+        let row =
+            |(line, row): (usize, &str)| Row { line, fields: row.split_whitespace().map(str::to_owned).collect() };
+        return Ok((1..).zip(text.lines()).filter(|(_, row)| says_something(row)).map(row).collect());
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            wrong(line as usize, "this is no row of a table; write one link a line")
+        })?;
+        let line = record.position().map_or(1, csv::Position::line);
+        rows.push(Row { line: line as usize, fields: record.iter().map(str::to_owned).collect() });
     }
-    fields.iter().map(|field| field.trim().to_owned()).collect()
+    Ok(rows)
 }
 
 #[cfg(test)]
