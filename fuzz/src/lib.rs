@@ -6,7 +6,7 @@ use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Progress, RawFile,
 use veilgraph_graph::{
     AdjacencyList, ClassBeliefs, Curves, Features, Labels, NodeMap, Nodes, Predictions, WeightedGraph,
 };
-use veilgraph_ingest::{Format, Ingest, Params};
+use veilgraph_ingest::{Format, Ingest, Params, ReadReleased, ReleasedParams};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
 use veilgraph_privacy::{Groups, NoisyCounts, NoisyDegrees, NoisyEntries, NoisyLinks};
 use veilgraph_privatize::LocalMechanism;
@@ -34,7 +34,15 @@ fn files(data: &[u8], names: &[&str]) -> Vec<RawFile> {
 }
 
 fn ingest(files: Vec<RawFile>, params: &Params) {
-    let _ = Ingest::run((files,), params, &StageRng::new(0, "ingest", 0), &Progress::none());
+    let rng = StageRng::new(0, "ingest", 0);
+    // The same file of links as a graph that another program has drawn.
+    if let Some(graph) = params.edges.clone() {
+        let nodes = NodeMap { names: ["0", "1", "2", "a"].map(str::to_owned).to_vec() };
+        let params = ReleasedParams { graph, directed: None };
+        let copies = files.iter().map(|file| RawFile { name: file.name.clone(), bytes: file.bytes.clone() });
+        let _ = ReadReleased::run((copies.collect(), nodes), &params, &rng, &Progress::none());
+    }
+    let _ = Ingest::run((files,), params, &rng, &Progress::none());
 }
 
 /// Eight Planetoid files.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{BLINK_TABLES, Lab, TINY, rows};
 
-/// The tiny experiment with graphs of another program: those of RR, as this program drew them.
+/// The tiny experiment with graphs of another program: those of EdgeRand, as this program drew them.
 fn lab() -> Lab {
     let lab = Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""));
     for epsilon in ["1", "6"] {
@@ -83,12 +83,14 @@ fn mistakes_about_graphs_of_another_program_are_named() {
     assert!(absent.contains("mine-6-1.csv") && absent.contains("correct its path in the config"), "{absent}");
     lab.write("mine-6-1.csv", "0,1\n5,nobody\n");
     let unknown = call(&[]);
-    assert!(unknown.contains("mine-6-1.csv line 2: there is no node \"nobody\""), "{unknown}");
+    assert!(unknown.contains("mine-6-1.csv: line 2: there is no node `nobody`"), "{unknown}");
     let ledger: Value = serde_json::from_str(&lab.call(&["ledger", "--json"]).out).expect("JSON");
     let charged = rows(&ledger).filter(|row| row["function"] == "released").count();
     assert!(charged <= 3 * 2, "of four files, the one that cannot be read is not charged: {ledger}");
     let one = call(&["--set", "privatize.links.graph=mine-6-0.csv"]);
-    assert!(one.contains("would stand at several budgets"), "{one}");
+    assert!(one.contains("mine-6-0.csv would stand at several costs"), "{one}");
+    let unheard_of = call(&["--set", "privatize.links.graph=mine-{seed}.csv"]);
+    assert!(unheard_of.contains("{seed} stands for nothing"), "{unheard_of}");
     let free = call(&["--set", "privatize.links.epsilon=inf", "--set", "privatize.links.mechanism=released"]);
     assert!(free.contains("a released graph has a finite cost"), "{free}");
     let deployed = lab.call(&[
@@ -110,4 +112,42 @@ fn mistakes_about_graphs_of_another_program_are_named() {
     assert!(deployed.status != 0 && deployed.err.contains("write \"public\""), "{}", deployed.err);
     let without = lab.call(&["plan", "config.toml", "--set", "privatize.links.mechanism=released"]);
     assert!(without.status != 0 && without.err.contains("graph"), "{}", without.err);
+}
+
+/// What each node reports is directed, and a file without weights may be read as either.
+#[test]
+fn reports_of_lists_of_another_program_stay_directed() {
+    let lab = Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""));
+    let set = |fields: &[&str]| {
+        let fields = ["trials=1", "privatize.links.epsilon=3"].iter().chain(fields);
+        let document = lab.json(&fields.flat_map(|field| ["--set", field]).collect::<Vec<_>>());
+        let scores =
+            rows(&document["metrics"]).filter(|row| row["metric"] == "graph_mae" || row["metric"] == "accuracy");
+        scores.map(|row| row["values"].clone()).collect::<Vec<_>>()
+    };
+    let ours = set(&["privatize.links.mechanism=rr", "name=drawn"]);
+    let csv = lab.call(&["show", "drawn/construct/trial-0/graph", "--format", "csv"]);
+    assert_eq!(csv.status, 0, "{}", csv.err);
+    lab.write("mine.csv", csv.out);
+    let theirs =
+        set(&["privatize.links.mechanism=released", "privatize.links.graph=mine.csv", "privatize.links.directed=true"]);
+    assert!(!ours.is_empty() && ours == theirs, "{ours:?} {theirs:?}");
+    // Under another name and with another spelling it is the same release.
+    let rows_of = || lab.call(&["ledger", "--json"]).out.matches("\"released\"").count();
+    let before = rows_of();
+    let text = fs::read_to_string(lab.path("mine.csv")).expect("written");
+    lab.write("again.csv", format!("# once more\n{text}"));
+    set(&["privatize.links.mechanism=released", "privatize.links.graph=./again.csv", "privatize.links.directed=true"]);
+    assert!(before > 0 && rows_of() == before);
+    let output = lab.call(&[
+        "run",
+        "config.toml",
+        "--set",
+        "trials=1",
+        "--set",
+        "privatize.links.mechanism=released",
+        "--set",
+        "privatize.links.graph=mine.csv",
+    ]);
+    assert!(output.status != 0 && output.err.contains("write directed = true"), "{}", output.err);
 }

@@ -18,7 +18,8 @@ pub enum Construction {
     Soft,
     /// The graph has the most likely pairs, as many as links are expected, with their probabilities as weights.
     Hybrid,
-    /// The graph has the links that a mechanism other than Blink gives, each with weight 1.
+    /// The graph has the links that a mechanism other than Blink gives, each with weight 1, or those that another program has drawn,
+    /// with their weights.
     Given,
     /// The graph has the same links as with [`Self::Given`], and training learns their weights, starting from 1.
     Learned,

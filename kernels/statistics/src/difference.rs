@@ -32,7 +32,7 @@ impl Difference {
             trials: summary.trials,
             mean: summary.mean,
             half_width: summary.half_width,
-            p_value: p_value(&summary),
+            p_value: p_value(&summary, largest(ours).max(largest(theirs))),
         })
     }
 }
@@ -43,16 +43,22 @@ pub fn paired_differences(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>
     ours.iter().filter_map(|(trial, score)| Some(score - theirs.get(trial)?)).collect()
 }
 
-/// Two-sided p-value of the t-test that the mean is 0.
-fn p_value(summary: &Summary) -> Option<f64> {
+/// The largest size of a score.
+fn largest(scores: &BTreeMap<u32, f64>) -> f64 {
+    scores.values().fold(0.0, |most, score| most.max(score.abs()))
+}
+
+/// Two-sided p-value of the t-test that the mean is 0, for differences of scores that are at most `largest` in size.
+fn p_value(summary: &Summary, largest: f64) -> Option<f64> {
     if summary.trials < 2 {
         return None;
     }
     let n = summary.trials as f64;
     let standard_error = summary.standard_deviation / n.sqrt();
-    // Rounding of equal differences leaves a spread of this size.
-    if standard_error <= 1e-12 * summary.mean.abs() {
-        return Some(if summary.mean == 0.0 { 1.0 } else { (1.0 - n).exp2() });
+    // Scores are rounded, which leaves a spread of this size among differences that are equal.
+    let rounding = 1e-12 * largest;
+    if standard_error <= rounding {
+        return Some(if summary.mean.abs() <= rounding { 1.0 } else { (1.0 - n).exp2() });
     }
     let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
     Some(2.0 * law.sf((summary.mean / standard_error).abs()))

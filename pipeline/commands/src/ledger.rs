@@ -71,7 +71,12 @@ pub(crate) fn print(store: &Store, json: bool) -> anyhow::Result<()> {
             .iter()
             .map(|(of, cost)| format!("{:.4} nats per {}{}", cost.epsilon(), of.words(), at_delta(cost)))
             .collect();
-        let kind = if is_simulated { "simulated (seeded noise), if every release were real" } else { "released" };
+        let is_drawn_here = rows.iter().all(|row| row.function.as_deref() != Some("released"));
+        let kind = match (is_simulated, is_drawn_here) {
+            (true, true) => "simulated (seeded noise), if every release were real",
+            (true, false) => "simulated, or drawn by another program, if every release were real",
+            (false, _) => "released",
+        };
         let claim = if sound { "" } else { ", claimed only: it does not hold as executed, or nobody has checked it" };
         let text = if text.is_empty() { "nothing".to_owned() } else { text.join(", ") };
         output::line(&format!("{population}: {text} {kind}{left_out}{claim}"));

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::{Artifact, Slot};
+use veilgraph_contract::{Artifact, Slot, Stage};
 use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
+use veilgraph_ingest::Ingest;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_runner::{output, registry};
@@ -84,9 +85,10 @@ pub(crate) fn predict(
     Ok(())
 }
 
-/// The tasks that read data. They read from no other task, so that all of them come first.
+/// The tasks that read datasets. They read from no other task, so that all of them come first.
 fn ingests(tasks: &[Task]) -> &[Task] {
-    let n_ingests = tasks.iter().take_while(|task| task.stage == "ingest").count();
+    let n_ingests =
+        tasks.iter().take_while(|task| (task.stage, task.function) == (Ingest::STAGE, Ingest::TASK)).count();
     &tasks[..n_ingests]
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use serde_json::json;
 use veilgraph_evaluate::Metrics;
+use veilgraph_runner::build;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::engine::{Engine, SideChoice, n_that_train_side_by_side};
 use veilgraph_runner::executor::OtherMachines;
@@ -82,7 +83,7 @@ pub(crate) fn run(
         if arguments.json {
             let document = json!({
                 "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
-                "checks": checked,
+                "checks": checked, "program": {"version": env!("CARGO_PKG_VERSION"), "commit": build::commit()},
             });
             output::data(&serde_json::to_string_pretty(&document)?);
         } else {

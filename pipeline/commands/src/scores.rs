@@ -88,6 +88,12 @@ pub(crate) fn add_costs(table: &mut DataFrame, cells: &[&Cell]) -> anyhow::Resul
     Ok(())
 }
 
+/// A number with all its digits. A whole one has a decimal point, by which readers of CSV see that the column is not of whole
+/// numbers.
+pub(crate) fn written(number: f64) -> String {
+    format!("{number:?}")
+}
+
 /// Writes a table as CSV; numbers keep all their digits.
 pub(crate) fn write_csv(table: &DataFrame, path: &Path) -> anyhow::Result<()> {
     let wrong = || format!("{}: cannot write", path.display());
@@ -98,7 +104,7 @@ pub(crate) fn write_csv(table: &DataFrame, path: &Path) -> anyhow::Result<()> {
             Ok(AnyValue::Null) | Err(_) => String::new(),
             Ok(AnyValue::String(text)) => text.to_owned(),
             Ok(AnyValue::StringOwned(text)) => text.to_string(),
-            Ok(AnyValue::Float64(number)) => number.to_string(),
+            Ok(AnyValue::Float64(number)) => written(number),
             Ok(value) => value.to_string(),
         });
         writer.write_record(values).with_context(wrong)?;

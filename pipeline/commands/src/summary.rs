@@ -163,11 +163,16 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
         line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
         let lack = |metric: &Metric| row.missing.get(metric.name).map_or("-", |lack| lack.word()).to_owned();
-        line.extend(
-            printed.iter().map(|metric| {
-                row.summary(metric.name).map_or_else(|| lack(metric), |summary| written(&summary, metric))
-            }),
-        );
+        line.extend(printed.iter().map(|metric| {
+            row.summary(metric.name).map_or_else(
+                || lack(metric),
+                // A score that is not finite in some trial is about the others.
+                |summary| match summary.trials {
+                    all if all == trials.len() => written(&summary, metric),
+                    some => format!("{} ({some} of {})", written(&summary, metric), trials.len()),
+                },
+            )
+        }));
         lines.push(line);
     }
     // A column that says nothing in any row is left out.

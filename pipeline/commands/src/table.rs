@@ -2,6 +2,7 @@
 
 mod axis;
 mod beside;
+mod costs;
 mod csv;
 mod latex;
 mod markdown;
@@ -9,6 +10,8 @@ mod method;
 mod notes;
 mod pivot;
 mod typst;
+
+use std::collections::BTreeSet;
 
 use anyhow::ensure;
 use veilgraph_evaluate::metric::{self, Metric};
@@ -33,14 +36,19 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
     };
     let mut scored: Vec<Row> = rows.iter().filter(|row| row.is_about(metric.name)).cloned().collect();
     ensure!(!scored.is_empty(), "no row has the score `{}`; there are {}", metric.name, known_scores(&rows).join(", "));
+    let mut swept_in = BTreeSet::new();
     if let Some(field) = &arguments.over {
+        let depends = scored.iter().filter(|row| row.cell.choice(field).is_some());
+        swept_in.extend(depends.map(|row| (row.cell.experiment.clone(), row.cell.dataset.clone())));
         scored = pooled(&scored, field)?;
     }
     let against = arguments.against.as_deref().map_or(Against::Floor, Against::Named);
     let scored: Vec<&Row> = scored.iter().collect();
     let mut tables = pivots(&scored, metric, against, arguments.columns.as_deref())?;
     for table in &mut tables {
-        table.over.clone_from(&arguments.over);
+        if swept_in.contains(&(table.experiment.clone(), table.dataset.clone())) {
+            table.over.clone_from(&arguments.over);
+        }
         let is_here = |gap: &&Gap| gap.is_in(&table.experiment, &table.dataset, metric.name);
         table.gaps = gaps.iter().filter(is_here).map(Gap::words).collect();
     }

@@ -89,6 +89,11 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The tasks so far, of all datasets and alternatives.
+    pub(crate) fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
     /// The tasks, each after those that it reads from.
     ///
     /// # Errors

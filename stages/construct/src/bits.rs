@@ -57,6 +57,9 @@ impl Stage for ConstructFromBits {
         }
         let directed = params.keep != Keep::Mirrored;
         let links = match (params.keep, degrees) {
+            (Keep::Thinned, Some(degrees)) if !degrees.were_sent() => {
+                return Err(Invalid("links are thinned by degrees, and none were reported".to_owned()).into());
+            }
             (Keep::Thinned, Some(degrees)) => Links::Listed(thinned(&reported, &degrees, rng)),
             (Keep::Thinned, None) => {
                 return Err(Invalid("links are thinned by noisy_degrees, which are absent".to_owned()).into());

@@ -23,7 +23,7 @@ pub use refined::{ConstructRefined, Params as RefinedParams};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The number of edges makes no sense.
-    #[error("edge_multiple must be a positive number, not {0}")]
+    #[error("edge_multiple must be a positive, finite number, not {0}")]
     EdgeMultiple(f64),
     /// More links than can be ranked.
     #[error(

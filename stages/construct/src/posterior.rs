@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Progress, Server, Stage, StageRng, Stored};
 use veilgraph_graph::{Construction, WeightedGraph};
-use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, sigmoid};
 
 use crate::Error;
 
@@ -124,9 +124,15 @@ impl Stage for Construct {
     }
 }
 
-/// Pairs more likely linked than not: `P > ½`, strictly (Blink, section 4.4).
+/// Whether a pair is more likely linked than not: `P > ½`, strictly (Blink, section 4.4). A logit that only rounding has brought above
+/// 0 is none.
+fn is_likely(logit: f64) -> bool {
+    sigmoid(logit) > 0.5
+}
+
+/// The pairs that are more likely linked than not.
 fn hard(posterior: &Posterior) -> Vec<(u32, u32, f32)> {
     let mut links = Vec::new();
-    posterior.visit_pairs(|logit| logit > 0.0, |i, j, _| links.push((i, j, 1.0)));
+    posterior.visit_pairs(is_likely, |i, j, _| links.push((i, j, 1.0)));
     links
 }

@@ -256,6 +256,8 @@ fn update(
             let typical = TypicalClaims::of(&similar, one_sided);
             let typical = typical.as_ref().map(|claims| claims.known(epsilon_links, &bin_logits));
             let first = ridge;
+            let mut offsets = vec![0.0; degrees.len()];
+            one_sided.iter().for_each(|&node| offsets[node as usize] = epsilon_links);
             let fit = |ridge| {
                 // Newton's method finds a posterior with a larger ridge from a prior with that ridge.
                 let start = if ridge > first {
@@ -263,7 +265,7 @@ fn update(
                 } else {
                     posterior.beta.clone()
                 };
-                let ridge = Ridge { to_zero: ridge, to_mean: centred_ridge };
+                let ridge = Ridge { to_zero: ridge, to_mean: centred_ridge, offsets: &offsets };
                 match &typical {
                     Some(typical) => fit_with_typical(degrees, start, &known, typical, ridge, goal, progress),
                     None => fit_posterior(degrees, start, &known, ridge, goal, progress),

@@ -37,19 +37,25 @@ pub enum FitError {
     /// The degrees lie outside the interior of the polytope of degree sequences. The fields say how many of the largest
     /// degrees ask for too much, and for how many link ends too many.
     #[error(
-        "no beta model has these degrees: the {0} largest ask for {1:.3} more link ends than the graph can hold; \
-         set a positive [estimate] ridge, or spend more on degrees"
+        "no beta model has these degrees: the {0} largest ask for all link ends that the graph can hold, or for more ({1:.3}); leave \
+         [estimate] ridge out, so that the smallest of a few that fit is taken, set a positive one, or spend more on degrees"
     )]
     NoFit(usize, f64),
     /// Newton's method stopped before it reached the degrees; these are the relative residual and its node.
-    #[error("the beta model did not converge: relative residual {0:e} at node {1}; set a positive [estimate] ridge")]
+    #[error(
+        "the beta model did not converge: relative residual {0:e} at node {1}; leave [estimate] ridge out, so that the smallest of a \
+         few that fit is taken, or set a larger one"
+    )]
     Residual(f64, usize),
 }
+
+/// The published iteration usually ends no farther from the degrees, relative to them.
+const USUAL_RESIDUAL: f64 = 0.1;
 
 /// Finds the parameters `b` with `Σ_{j≠i} σ(b_i + b_j) = degrees_i` for every node `i`.
 ///
 /// # Shapes
-/// `degrees`: `[n]`, links, in `[1, n − 2]`.
+/// `degrees`: `[n]`, links, in `(0, n − 2]`.
 ///
 /// # Errors
 /// Fails when no such parameters exist and `ridge` is zero.
@@ -75,6 +81,14 @@ pub fn fit(degrees: &[f64], solver: Solver, ridge: f64, progress: &Progress) -> 
     if solver == Solver::Newton && (worst.residual > 1e-6 || worst.residual.is_nan()) {
         let node = groups.group_of_node().iter().position(|&group| group as usize == worst.group).unwrap_or(0);
         return Err(FitError::Residual(worst.residual, node));
+    }
+    let is_usual = worst.residual <= USUAL_RESIDUAL;
+    if solver == Solver::FixedPoint200 && !is_usual {
+        tracing::warn!(
+            "the published iteration ends with expected degrees that are off by up to {:.0} % of the given ones, so link \
+             probabilities say little; set [estimate] solver = \"newton\"",
+            100.0 * worst.residual
+        );
     }
     let beta = groups.group_of_node().iter().map(|&group| fitted.values()[group as usize]).collect();
     Ok(Fitted { beta, residual: worst.residual, iterations })
@@ -175,7 +189,7 @@ fn check_existence(degrees: &[f64]) -> Result<(), FitError> {
         let rest = size * (cut - k) as f64 + suffix[cut];
         let margin = size * (size - 1.0) + rest - (suffix[0] - suffix[k]);
         if margin <= 0.0 {
-            return Err(FitError::NoFit(k, -margin));
+            return Err(FitError::NoFit(k, (-margin).max(0.0)));
         }
     }
     Ok(())

@@ -117,6 +117,10 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence) -> UsedDegrees {
     UsedDegrees { degrees: of_all_nodes(reports.n_nodes, nodes.into_iter(), &means), squared_variation }
 }
 
+/// A report is at most this far from all degrees, over the budget: `e^{-600}` is a number of 64 bits, and so is its square root's
+/// inverse.
+const FARTHEST: f64 = 600.0;
+
 /// No degree is smaller, because a beta model has no node of degree zero.
 const LEAST: f64 = 1e-2;
 
@@ -142,13 +146,19 @@ fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Estimates {
     if epsilon.is_infinite() || reports.is_empty() {
         return Estimates::exact(reports.to_vec());
     }
-    let mut distinct = reports.to_vec();
+    let grid_of = |largest: f64| grid(largest.clamp(1.0, most), epsilon);
+    let grid = grid_of(reports.iter().fold(1.0, |largest, &report| report.max(largest)));
+    // Beyond all degrees, a report says the same of each of them wherever it lies, so it may be moved as near as its likelihood
+    // needs for not being rounded to 0. A node that lies may send any number.
+    let beyond = FARTHEST / epsilon;
+    let last = grid.last().copied().unwrap_or(1.0);
+    let reports: Vec<f64> = reports.iter().map(|report| report.clamp(-beyond, last + beyond)).collect();
+    let mut distinct = reports.clone();
     distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
     let place_of = |report: f64| distinct.partition_point(|&x| x < report);
     let mut counts = vec![0.0; distinct.len()];
     reports.iter().for_each(|&report| counts[place_of(report)] += 1.0);
-    let grid = grid(distinct.last().map_or(1.0, |&last| last.clamp(1.0, most)), epsilon);
     let mut mass = vec![1.0 / grid.len() as f64; grid.len()];
     for _ in 0..ITERATIONS {
         let likelihood = laplace_sums(&grid, &mass, &distinct, epsilon);

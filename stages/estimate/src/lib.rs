@@ -48,8 +48,11 @@ pub struct EstimateWithClasses;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The two parts of the reports do not belong together.
-    #[error("noisy_links and noisy_degrees come from different releases ({0}); run privatize again")]
+    #[error("noisy_links and noisy_degrees come from different releases ({0}); read both from one release")]
     Mismatch(String),
+    /// Another input is about other nodes than the reports.
+    #[error("the inputs are about different nodes ({0}); read all of them from one run of ingest")]
+    OtherNodes(String),
     /// The prior has no fit.
     #[error(transparent)]
     Fit(#[from] FitError),
@@ -91,6 +94,9 @@ pub enum Error {
     /// A penalty of matching without matching.
     #[error("centred_ridge is a penalty of matching; set [estimate] match = true, or remove it")]
     RidgeUnmatched,
+    /// A penalty beside an iteration that knows none.
+    #[error("ridge is a penalty of solver = \"newton\", and the published iteration has none; remove one of the two")]
+    RidgeUnread,
     /// A number of blocks without a prior of blocks.
     #[error(
         "latent_blocks = {0} needs the prior that has blocks; set [estimate] prior = \"blocks\", or remove latent_blocks"
@@ -194,7 +200,7 @@ impl Stage for EstimateWithClasses {
         progress: &Progress,
     ) -> Result<Self::Outputs, Error> {
         if nodes.splits.len() != prior.n_nodes() || evidence.n_nodes() != prior.n_nodes() {
-            return Err(Error::Mismatch(format!(
+            return Err(Error::OtherNodes(format!(
                 "{} nodes, {} in the reports and {} with beliefs about classes",
                 nodes.splits.len(),
                 evidence.n_nodes(),
@@ -207,7 +213,7 @@ impl Stage for EstimateWithClasses {
         let features = features.filter(|_| params.learns_score());
         if let Some(features) = features.as_ref().filter(|features| features.0.n_rows() != nodes.splits.len()) {
             let counts = format!("{} nodes, {} with features", nodes.splits.len(), features.0.n_rows());
-            return Err(Error::Mismatch(counts));
+            return Err(Error::OtherNodes(counts));
         }
         let coordinates = features.as_ref().map(Coordinates::new).transpose()?;
         let classes = KnownClasses { prior, known, validation, coordinates };

@@ -13,20 +13,30 @@ use crate::known_pairs::{Changes, KnownPairs};
 const LONGEST_STEP: f64 = 5.0;
 
 /// Says how large parameters are penalized.
+///
+/// The parameter of a node that sent nothing makes up for the bit that each of its pairs lacks. This part of it is its offset
+/// `o_i`, which says nothing about the node, so that the penalties are about the rest, `c_i = b_i − o_i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Ridge {
-    /// `½ to_zero Σ_i b_i²` draws every parameter towards 0, and so every pair towards a probability of one half. It
+pub(crate) struct Ridge<'a> {
+    /// `½ to_zero Σ_i c_i²` draws every parameter towards 0, and so every pair towards a probability of one half. It
     /// gives every degree vector a fit.
     pub to_zero: f64,
-    /// `½ to_mean Σ_i (b_i − mean of b)²` draws parameters towards each other and leaves the sum of all expected degrees
+    /// `½ to_mean Σ_i (c_i − mean of c)²` draws parameters towards each other and leaves the sum of all expected degrees
     /// as it is.
     pub to_mean: f64,
+    /// The offset of each group, `[groups]`; without any, all are 0.
+    pub offsets: &'a [f64],
 }
 
-impl Ridge {
+impl Ridge<'_> {
     /// Returns the penalty that draws towards 0 alone.
     pub(crate) fn to_zero(to_zero: f64) -> Self {
-        Self { to_zero, to_mean: 0.0 }
+        Self { to_zero, ..Self::default() }
+    }
+
+    /// Returns the part of each parameter that is penalized, `[groups]`.
+    fn penalized(&self, b: &[f64]) -> Vec<f64> {
+        b.iter().enumerate().map(|(group, b)| b - self.offsets.get(group).unwrap_or(&0.0)).collect()
     }
 }
 
@@ -37,19 +47,24 @@ impl Ridge {
 pub(crate) struct Problem<'a> {
     degrees: &'a [f64],
     counts: &'a [f64],
-    ridge: Ridge,
+    ridge: Ridge<'a>,
     /// Without known pairs, every pair has the log odds of its nodes alone.
     known: Option<&'a KnownPairs<'a>>,
 }
 
 impl<'a> Problem<'a> {
     /// Asks for the beta model of these degrees, which are the values of `groups`.
-    pub(crate) fn prior(groups: &'a DistinctParameters, ridge: Ridge) -> Self {
+    pub(crate) fn prior(groups: &'a DistinctParameters, ridge: Ridge<'a>) -> Self {
         Self { degrees: groups.values(), counts: groups.counts(), ridge, known: None }
     }
 
     /// Asks for these degrees, given what is known of the pairs; every node is a group of its own.
-    pub(crate) fn with_known(degrees: &'a [f64], counts: &'a [f64], known: &'a KnownPairs<'a>, ridge: Ridge) -> Self {
+    pub(crate) fn with_known(
+        degrees: &'a [f64],
+        counts: &'a [f64],
+        known: &'a KnownPairs<'a>,
+        ridge: Ridge<'a>,
+    ) -> Self {
         Self { degrees, counts, ridge, known: Some(known) }
     }
 
@@ -85,9 +100,11 @@ impl<'a> Problem<'a> {
     pub(crate) fn gradient(&self, b: &DistinctParameters) -> Vec<f64> {
         let changes = self.changes(LogisticKernel::Logistic, b);
         let sums = self.sums(LogisticKernel::Logistic, b, &vec![1.0; self.degrees.len()], changes.as_ref());
-        let rows = sums.into_iter().zip(b.values()).zip(self.degrees);
-        let (Ridge { to_zero, to_mean }, mean) = (self.ridge, self.mean(b.values()));
-        rows.map(|((sum, &b), degree)| degree - sum - to_zero * b - to_mean * (b - mean)).collect()
+        let Ridge { to_zero, to_mean, .. } = self.ridge;
+        let penalized = self.ridge.penalized(b.values());
+        let mean = self.mean(&penalized);
+        let rows = sums.into_iter().zip(&penalized).zip(self.degrees);
+        rows.map(|((sum, c), degree)| degree - sum - to_zero * c - to_mean * (c - mean)).collect()
     }
 
     /// Returns the mean over all nodes of a vector that is constant on groups.

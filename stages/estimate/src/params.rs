@@ -200,13 +200,16 @@ impl Params {
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors
-    /// When a ridge is no number of at least 0, is set where nothing is matched, common neighbours are to be counted
+    /// When a ridge is no number of at least 0, is set where nothing is matched or beside the published iteration, common neighbours are to be counted
     /// without matching, or a score is to be learned or a number of latent blocks is set with a prior that has no blocks.
     pub fn check(&self) -> Result<(), Error> {
         for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
             if !(ridge >= 0.0 && ridge.is_finite()) {
                 return Err(Error::Ridge(name, ridge));
             }
+        }
+        if self.ridge > 0.0 && self.solver == Solver::FixedPoint200 {
+            return Err(Error::RidgeUnread);
         }
         if self.centred_ridge.is_some() && !self.match_degrees {
             return Err(Error::RidgeUnmatched);

@@ -323,6 +323,44 @@ fn a_centred_ridge_keeps_the_sum_of_degrees() {
     assert!((exact[7] - 0.01).abs() < 1e-4 && drawn[7] > 0.1, "{} {}", exact[7], drawn[7]);
 }
 
+/// The parameters of nodes that sent nothing make up for the bits that their pairs lack, and a penalty towards the mean is not about
+/// that part: it would take the links of these nodes away.
+#[test]
+fn a_centred_ridge_leaves_missing_nodes_their_links() {
+    let (n, epsilon) = (250_u32, 4.0_f64);
+    let (complete, truth) = noisy_evidence(n, epsilon);
+    let is_missing = |node: u32| node.is_multiple_of(10);
+    // One claim of two is that of the other end; a pair of two missing nodes has none.
+    let claims_of = |i: u32, j: u32| {
+        let both = complete.known(i, j).claims;
+        match (is_missing(i), is_missing(j)) {
+            (false, false) => both,
+            (true, true) => 0,
+            _ if both == 1 => u8::from((i + j).is_multiple_of(2)),
+            _ => both / 2,
+        }
+    };
+    let row = |i: u32| (i + 1..n).map(|j| (j, claims_of(i, j))).filter(|(_, claims)| *claims > 0).collect::<Vec<_>>();
+    let evidence = LinkEvidence::from_rows((0..n).map(row)).expect("valid");
+    let degrees: Vec<f64> = truth.iter().map(|degree| degree + 0.4).collect();
+    let offsets: Vec<f64> = (0..n).map(|node| if is_missing(node) { epsilon } else { 0.0 }).collect();
+    let similar = SimilarClaims::new(&evidence);
+    let known = KnownPairs::posterior(&similar, epsilon, &[]);
+    let prior = fit(&degrees, Solver::Newton, 0.0, &Progress::none()).expect("a fit exists").beta;
+    let kept = |offsets: &[f64]| {
+        let ridge = Ridge { to_mean: 1.0, offsets, ..Ridge::default() };
+        let fitted = fit_posterior(&degrees, prior.clone(), &known, ridge, Goal::EXACT, &Progress::none());
+        let beta = fitted.expect("a fit exists").beta;
+        let model = LinkModel { degrees: degrees.clone(), beta, epsilon_links: epsilon, ..LinkModel::default() };
+        let posterior = Posterior::new(&model, evidence.clone()).expect("same size");
+        let missing = || (0..n).filter(|&node| is_missing(node));
+        let of_others = |i: u32| (0..n).filter(|&j| j != i).map(|j| posterior.probability(i, j)).sum::<f64>();
+        missing().map(of_others).sum::<f64>() / missing().map(|node| degrees[node as usize]).sum::<f64>()
+    };
+    let (with, without) = (kept(&offsets), kept(&[]));
+    assert!((with - 1.0).abs() < 0.15 && without < with - 0.1, "{with} {without}");
+}
+
 /// Bits that are nearly without noise say that all nodes are linked, and matching to degrees does not deny it.
 #[test]
 fn a_node_may_be_linked_to_all_others() {

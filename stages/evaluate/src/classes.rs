@@ -39,13 +39,16 @@ pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Sco
         return Scores { accuracy: nan, macro_f1: nan, log_loss: nan, brier: nan, expected_calibration_error: nan };
     };
     let classes = found.classes(n_classes);
-    let mut confusion = vec![vec![0.0_f64; n_classes]; n_classes];
+    // Of each class, how many nodes have it, how many are predicted to have it, and for how many both is true.
+    let [mut actual, mut claimed, mut right] = [(); 3].map(|()| vec![0_usize; n_classes]);
     let (mut log_loss, mut brier) = (0.0, 0.0);
     // Of each interval of probabilities, the sum of `probability − [the predicted class is the true one]`.
     let mut excess = [0.0_f64; TENTHS.len() + 1];
     for &(node, class) in labels.classes() {
         let predicted = classes[node as usize];
-        confusion[usize::from(class)][usize::from(predicted)] += 1.0;
+        actual[usize::from(class)] += 1;
+        claimed[usize::from(predicted)] += 1;
+        right[usize::from(class)] += usize::from(predicted == class);
         let row = &found.probabilities[node as usize * n_classes..][..n_classes];
         let probability = row[usize::from(class)];
         // The smallest positive float bounds the loss of a probability that underflowed.
@@ -56,11 +59,10 @@ pub(crate) fn score(predicted: &Predictions, model: u32, labels: &Labels) -> Sco
         excess[TENTHS.iter().filter(|&&end| confidence >= end).count()] += confidence - truth(usize::from(predicted));
     }
     let n = labels.classes().len() as f64;
-    let correct: f64 = (0..n_classes).map(|class| confusion[class][class]).sum();
+    let correct = right.iter().sum::<usize>() as f64;
     let f1 = |class: usize| {
-        let actual: f64 = confusion[class].iter().sum();
-        let claimed: f64 = confusion.iter().map(|row| row[class]).sum();
-        if actual + claimed == 0.0 { None } else { Some(2.0 * confusion[class][class] / (actual + claimed)) }
+        let both = (actual[class] + claimed[class]) as f64;
+        if both == 0.0 { None } else { Some(2.0 * right[class] as f64 / both) }
     };
     let scores: Vec<f64> = (0..n_classes).filter_map(f1).collect();
     Scores {

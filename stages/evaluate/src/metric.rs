@@ -64,6 +64,18 @@ impl Unit {
     pub fn factor(self) -> f64 {
         if self == Self::Percent { 100.0 } else { 1.0 }
     }
+
+    /// The unit of what is printed or drawn; `1` for what has none.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::One => "1",
+            Self::Percent => "per cent",
+            Self::Nats => "nats",
+            Self::Entries => "entries",
+            Self::Nodes => "nodes",
+        }
+    }
 }
 
 impl Metric {

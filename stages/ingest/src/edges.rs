@@ -8,6 +8,7 @@ mod links;
 mod names;
 mod nodes;
 mod table;
+pub(crate) mod weighted;
 
 use std::collections::BTreeMap;
 
@@ -21,9 +22,19 @@ use links::NamedLinks;
 use names::Names;
 use nodes::NamedNodes;
 
-/// The rows of a table of text, each with its line; a row of column names is one of them.
-pub(crate) fn rows_of_text(files: &Files, file: &str) -> Result<Vec<(u64, Vec<String>)>, Error> {
-    Ok(table::Table::read(files, file, Some(false), table::Subject::Nodes)?.rows)
+/// Whether a file is text by its name.
+pub(crate) fn is_text(file: &str) -> bool {
+    table::is_text(file) && !arrays::is_array(file)
+}
+
+/// The rows of a table, each with where it stands; a row of column names is the first of them.
+pub(crate) fn rows_of(files: &Files, file: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
+    if arrays::is_array(file) {
+        return Err(Error::new(file, "", "an array names no nodes", "write rows of `node,split` as a table"));
+    }
+    let table = table::Table::read(files, file, Some(false), table::Subject::Nodes)?;
+    let header = table.header.into_iter().map(|names| (String::new(), names));
+    Ok(header.chain(table.rows.into_iter().map(|(row, fields)| (table::place(file, row), fields))).collect())
 }
 
 /// What each file says, by the names of nodes.
@@ -50,7 +61,7 @@ impl NamedFiles {
 }
 
 /// Reads nodes, links, features and labels, those that are given. Node names are kept; nodes are numbered by ascending
-/// name (as numbers, if all names are numbers).
+/// name (as numbers, if all names are whole numbers from 0 on).
 pub(crate) fn read(files: &Files, params: &Params) -> Result<RawGraph, Error> {
     let mut named = NamedFiles {
         links: params.edges.as_ref().map(|file| links::read(files, file, params)).transpose()?,
@@ -115,7 +126,7 @@ fn compare_names(named: &NamedFiles) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts names in ascending order: as numbers if all are, else as text.
+/// Puts names in ascending order: as numbers if all are whole numbers from 0 on, else as text.
 fn ordered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<&str> = names.into_iter().collect();
     let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();

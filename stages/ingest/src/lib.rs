@@ -11,6 +11,7 @@ mod parts;
 mod pickle;
 mod planetoid;
 mod raw;
+mod released;
 mod split;
 mod synthetic;
 
@@ -25,6 +26,7 @@ pub use params::{
     Classes, DatasetSplit, Format, Params, Parts, PerClass, Ratios, Scheme, SplitParams, SyntheticParams, WrongField,
 };
 pub use raw::decompressed_name;
+pub use released::{ReadReleased, ReleasedParams};
 
 use params::names_beside_numbers;
 use raw::{FeatureRows, Files, RawGraph};
@@ -97,6 +99,9 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         classes = renumbered.map_err(|Invalid(problem)| wrong_labels(&problem, "declare every class"))?;
         (n_classes, class_names) = (declared.names().len(), names_beside_numbers(declared.names()));
     }
+    if matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none() {
+        check_numbered_classes(n_classes, &classes).map_err(|(problem, remedy)| wrong_labels(&problem, remedy))?;
+    }
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
         if n_classes == 0 {
@@ -126,6 +131,26 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     let nodes = Nodes { dataset: params.dataset_name(), n_classes, splits, nodes_from_links, class_names };
     let names = NodeMap { names: graph.names };
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
+}
+
+/// Refuses numbers of classes that no network could learn, with the remedy. Tables number their classes themselves.
+fn check_numbered_classes(n_classes: usize, of_nodes: &[Option<u16>]) -> Result<(), (String, &'static str)> {
+    let found: BTreeSet<u16> = of_nodes.iter().flatten().copied().collect();
+    let n_labelled = of_nodes.iter().flatten().count();
+    if found.len() < 2 {
+        return Err((format!("{} class only", found.len()), "a classifier needs at least two classes"));
+    }
+    if found.len() > n_labelled / 2 + 2 {
+        let problem = format!("{} different labels among {n_labelled} nodes are no classes", found.len());
+        return Err((problem, "give each node its class"));
+    }
+    match (0..n_classes).find(|class| !found.contains(&(*class as u16))) {
+        Some(missing) => Err((
+            format!("no node has class {missing}, and some have class {}", n_classes - 1),
+            "number the classes from 0 without a gap",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Refuses labels of a deployment whose classes would tell of a node that reports none, or that no network could learn once the

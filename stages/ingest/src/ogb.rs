@@ -146,8 +146,9 @@ fn splits(files: &Files, scheme: &str, n_nodes: u64) -> Result<Vec<Split>, Error
         for (at, node) in numbers(files, &file, "a node number")?.into_iter().enumerate() {
             match splits.get_mut(node as usize) {
                 Some(place) if *place == Split::None => *place = split,
-                Some(_) => {
-                    let problem = format!("node {node} is in two splits");
+                Some(before) => {
+                    let what = if *before == split { "stands here twice" } else { "is in two splits" };
+                    let problem = format!("node {node} {what}");
                     return Err(Error::new(&file, place(at + 1), problem, REMEDY));
                 }
                 None => {

@@ -1,5 +1,7 @@
 //! The eight files of a Planetoid dataset (Yang, Cohen, Salakhutdinov 2016).
 
+use std::collections::BTreeSet;
+
 use crate::error::Error;
 use crate::params::{DatasetSplit, Params, SplitParams};
 use crate::pickle::{self, Value};
@@ -95,7 +97,13 @@ fn test_index(files: &Files, file: &str) -> Result<Vec<(usize, usize)>, Error> {
         })?;
         Ok((at + 1, node as usize))
     };
-    lines.map(parse).collect()
+    let mut known = BTreeSet::new();
+    let once = |(line, node): (usize, usize)| {
+        let is_new = known.insert(node);
+        let twice = || Error::new(file, format!("line {line}: "), format!("node {node} stands here twice"), REMEDY);
+        is_new.then_some((line, node)).ok_or_else(twice)
+    };
+    lines.map(parse).collect::<Result<Vec<_>, _>>()?.into_iter().map(once).collect()
 }
 
 fn feature_rows(files: &Files, file: &str) -> Result<FeatureRows, Error> {
@@ -112,7 +120,7 @@ pub(crate) fn rows_of(
     columns: &[f64],
     values: &[f64],
 ) -> Result<Vec<Vec<(u32, f32)>>, String> {
-    if offsets.len() != n_rows + 1 || columns.len() != values.len() {
+    if offsets.len().checked_sub(1) != Some(n_rows) || columns.len() != values.len() {
         return Err(format!(
             "{} offsets for {n_rows} rows, {} columns for {} values",
             offsets.len(),
@@ -120,22 +128,24 @@ pub(crate) fn rows_of(
             values.len()
         ));
     }
+    let is_whole = |offset: &f64| *offset >= 0.0 && offset.fract() == 0.0;
+    let ends = (offsets[0], offsets[n_rows]);
+    if ends != (0.0, values.len() as f64) || !offsets.iter().all(is_whole) || !offsets.is_sorted() {
+        return Err(format!("the offsets of rows do not ascend from 0 to {}, the number of entries", values.len()));
+    }
     if let Some(column) =
         columns.iter().find(|&&column| column < 0.0 || column.fract() != 0.0 || column > u32::MAX.into())
     {
         return Err(format!("column {column} is no index"));
     }
-    (0..n_rows)
-        .map(|row| {
-            let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-            let entries = columns.get(start..end).zip(values.get(start..end));
-            let (columns, values) = entries.ok_or_else(|| format!("row {row} runs from entry {start} to {end}"))?;
-            let mut row: Vec<(u32, f32)> =
-                columns.iter().zip(values).map(|(&column, &value)| (column as u32, value as f32)).collect();
-            row.sort_unstable_by_key(|&(column, _)| column);
-            Ok(row)
-        })
-        .collect()
+    let row = |ends: &[f64]| {
+        let entries = ends[0] as usize..ends[1] as usize;
+        let columns = columns[entries.clone()].iter().map(|&column| column as u32);
+        let mut row: Vec<(u32, f32)> = columns.zip(values[entries].iter().map(|&value| value as f32)).collect();
+        row.sort_unstable_by_key(|&(column, _)| column);
+        row
+    };
+    Ok(offsets.windows(2).map(row).collect())
 }
 
 /// The class of each row of a one-hot matrix; a row of zeros has none.

@@ -44,16 +44,6 @@ pub enum Error {
     /// There are not enough pairs without a link to hold out as many of them.
     #[error("hold_out_links: {0} of {1} pairs are linked, so that too few are left that are not; choose another graph")]
     TooManyLinks(usize, usize),
-    /// A graph of another program cannot be read.
-    #[error("{file} line {line}: {problem}")]
-    ReleasedGraph {
-        /// The file, as the config names it.
-        file: String,
-        /// The line, from 1 on.
-        line: usize,
-        /// What is wrong there, and what to write.
-        problem: String,
-    },
     /// A graph of another program has no cost.
     #[error(
         "a released graph has a finite cost; write it as `epsilon`, or declare the links public where there is none"

@@ -23,6 +23,7 @@ pub(crate) fn write(figure: &Figure, stem: &Path) -> anyhow::Result<()> {
         "variant" => text(&|cell| &cell.variant),
         "model" => text(&|cell| &cell.model),
         "metric" => points.iter().map(|(_, point)| point.metric.name).collect::<Vec<_>>(),
+        "unit" => points.iter().map(|(_, point)| point.metric.unit.words()).collect::<Vec<_>>(),
         "epsilon" => number(&|point| point.cell.epsilon),
         "epsilon_edge" => number(&|point| point.cell.epsilon_edge),
         "degree_fraction" => number(&|point| point.cell.degree_fraction),

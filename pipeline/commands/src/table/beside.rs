@@ -4,7 +4,7 @@ use veilgraph_evaluate::Cell;
 use veilgraph_evaluate::metric::Metric;
 
 use super::axis::ColumnAxis;
-use crate::comparison::{Rival, are_about_the_same_data, best};
+use crate::comparison::{Rival, are_about_the_same_data};
 use crate::protected::{Protected, Standing};
 use crate::summary::Row;
 
@@ -35,7 +35,7 @@ impl<'r> Beside<'_, 'r> {
     }
 
     /// The best row of the row's column among those that are private at the same cost, where the row is one of them.
-    pub(super) fn best(&self, row: &Row) -> Option<&'r Row> {
+    pub(super) fn best(&self, row: &Row) -> Option<Rival<'r>> {
         let is_private = |cell: &Cell| self.protected.standing(cell) == Standing::Private;
         if !is_private(&row.cell) {
             return None;
@@ -43,7 +43,7 @@ impl<'r> Beside<'_, 'r> {
         let rivals = self.comparable(row).filter(|other| {
             is_private(&other.cell) && self.is_in_the_column_of(other, row) && self.protects_the_rest_alike(other, row)
         });
-        best(rivals, self.metric)
+        Rival::best(rivals, self.metric)
     }
 
     /// The rows about the same data. A score of an attack is compared with scores of the same attack on the same nodes: others say
@@ -136,11 +136,14 @@ mod tests {
         let rows: Vec<&Row> = rows.iter().collect();
         let axis = ColumnAxis::Nothing;
         let beside = beside(&rows, metric, &axis);
-        let place = |row: Option<&Row>| rows.iter().position(|&other| row.is_some_and(|row| std::ptr::eq(row, other)));
+        let place = |rival: Option<Rival>| {
+            rival.and_then(|rival| rows.iter().position(|&other| std::ptr::eq(rival.row, other)))
+        };
         let best: Vec<Option<usize>> = rows.iter().map(|row| place(beside.best(row))).collect();
         assert_eq!(best, [1, 1, 3, 3, 4].map(Some));
-        let named: Vec<Option<usize>> =
-            rows.iter().map(|row| place(beside.named(row, "rr").map(|rival| rival.row))).collect();
+        let of_how_many: Vec<Option<usize>> = rows.iter().map(|row| Some(beside.best(row)?.best_of)).collect();
+        assert_eq!(of_how_many, [2, 2, 2, 2, 1].map(Some));
+        let named: Vec<Option<usize>> = rows.iter().map(|row| place(beside.named(row, "rr"))).collect();
         assert_eq!(named, [Some(0), Some(0), Some(2), Some(2), None]);
     }
 

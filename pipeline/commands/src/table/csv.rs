@@ -1,9 +1,13 @@
 //! A table as CSV: one row for each cell, with everything that the other formats leave out.
 
+use std::collections::BTreeSet;
+
+use veilgraph_contract::Relation;
 use veilgraph_statistics::bootstrap_interval;
 
 use super::pivot::PivotTable;
 use crate::comparison::Verdict;
+use crate::scores::written as digits;
 
 /// Place of the number of trials among the columns that every table has.
 const TRIALS: usize = 6;
@@ -16,7 +20,14 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
             headings.push(heading);
         }
     }
-    let names = headings.iter().map(|heading| heading.as_str());
+    let all_cells = tables.iter().flat_map(|table| &table.lines).flat_map(|line| line.cells.iter().flatten());
+    let relations: BTreeSet<Relation> =
+        all_cells.flat_map(|cell| cell.costs.iter().map(|cost| cost.relation)).collect();
+    let names_of_costs = relations
+        .iter()
+        .flat_map(|relation| ["cost", "dp_delta", "claimed"].map(|column| format!("{column}.{relation}")));
+    let n_costs = 3 * relations.len() + 1;
+    let names = headings.iter().map(|heading| (*heading).clone());
     let fixed = [
         "experiment",
         "dataset",
@@ -40,7 +51,8 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
         "p_value_holm",
         "verdict",
     ];
-    writer.write_record(names.chain(fixed))?;
+    let fixed = fixed.map(str::to_owned);
+    writer.write_record(names.chain(fixed.clone()).chain(names_of_costs).chain(["sound".to_owned()]))?;
     for table in tables {
         for line in &table.lines {
             for (at, (column, cell)) in table.columns.iter().zip(&line.cells).enumerate() {
@@ -53,15 +65,13 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     if let Some(lack) = line.lacks[at] {
                         let mut rest =
                             vec![table.experiment.clone(), table.dataset.clone(), table.metric.name.to_owned(), column];
-                        rest.resize(fixed.len(), String::new());
+                        rest.resize(fixed.len() + n_costs, String::new());
                         (rest[TRIALS], rest[fixed.len() - 1]) = ("0".to_owned(), lack.word().to_owned());
                         writer.write_record(method.chain(rest))?;
                     }
                     continue;
                 };
-                let number = |value: Option<f64>| {
-                    value.filter(|value| !value.is_nan()).map_or(String::new(), |value| value.to_string())
-                };
+                let number = |value: Option<f64>| value.filter(|value| !value.is_nan()).map_or(String::new(), digits);
                 let compared = cell.compared;
                 let difference = compared.map(|compared| compared.difference);
                 let ends =
@@ -74,10 +84,10 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     table.dataset.clone(),
                     table.metric.name.to_owned(),
                     column,
-                    cell.epsilon.to_string(),
-                    cell.epsilon_edge.to_string(),
+                    digits(cell.epsilon),
+                    digits(cell.epsilon_edge),
                     cell.summary.trials.to_string(),
-                    cell.summary.mean.to_string(),
+                    digits(cell.summary.mean),
                     number(Some(cell.summary.standard_deviation).filter(|_| cell.summary.trials > 1)),
                     number(Some(cell.summary.half_width)),
                     low,
@@ -92,7 +102,15 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     number(compared.and_then(|compared| compared.corrected)),
                     compared.map_or("", |compared| Verdict::words(compared.verdict)).to_owned(),
                 ];
-                writer.write_record(method.chain(rest))?;
+                let costs = relations.iter().flat_map(|relation| {
+                    let cost = cell.costs.iter().find(|cost| cost.relation == *relation);
+                    [
+                        number(cost.map(|cost| cost.epsilon)),
+                        number(cost.map(|cost| cost.dp_delta)),
+                        number(cost.and_then(|cost| cost.claimed_epsilon)),
+                    ]
+                });
+                writer.write_record(method.chain(rest).chain(costs).chain([cell.is_sound().to_string()]))?;
             }
         }
     }

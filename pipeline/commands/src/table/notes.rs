@@ -3,6 +3,7 @@
 use veilgraph_evaluate::metric::{self, Better};
 use veilgraph_statistics::ALPHA;
 
+use super::costs::further_costs;
 use super::pivot::{PivotCell, PivotLine, PivotTable};
 use crate::comparison::Verdict;
 use crate::partial::Lack;
@@ -36,7 +37,7 @@ impl PivotTable {
 
     /// The methods of which a cell has a cost that this program cannot vouch for.
     fn unsound(&self) -> Vec<String> {
-        let is_unsound = |line: &&PivotLine| line.cells.iter().flatten().any(|cell| !cell.is_sound);
+        let is_unsound = |line: &&PivotLine| line.cells.iter().flatten().any(|cell| !cell.is_sound());
         let name = |line: &PivotLine| {
             let parts: Vec<&str> = line.method.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
             parts.join(", ")
@@ -98,11 +99,12 @@ impl PivotTable {
                 format!("`{field}` has one value in every cell, so there is no interval and nothing is compared.")
             }
             (Some(field), Some(values)) => {
-                format!("{interval} over {values} values of `{field}`: each counts as one trial, by its mean over trials.")
+                format!("{interval} over {values} values of `{field}`: each counts as one trial, by its mean over trials. A row \
+                     that does not depend on `{field}` keeps its own trials.")
             }
             (Some(field), None) => format!(
                 "{interval} over the values of `{field}`, whose number stands in parentheses: each counts as one trial, by its \
-                 mean over trials."
+                 mean over trials. A row that does not depend on `{field}` keeps its own trials, as many."
             ),
         });
         notes.extend(self.error_of_test_nodes());
@@ -130,6 +132,7 @@ impl PivotTable {
                 100.0 * ALPHA
             ));
         }
+        notes.extend(further_costs(self));
         let unsound = self.unsound();
         if !unsound.is_empty() {
             notes.push(format!(

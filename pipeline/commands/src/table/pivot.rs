@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use veilgraph_evaluate::RelationCost;
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_runner::config::ConfigError;
 use veilgraph_runner::plan::rounded;
@@ -70,14 +71,21 @@ pub(crate) struct PivotCell {
     pub is_among_best: bool,
     pub epsilon: f64,
     pub epsilon_edge: f64,
-    /// Whether the guarantee holds as executed, as far as this program can tell.
-    pub is_sound: bool,
+    /// What its reports cost, under each relation.
+    pub costs: Vec<RelationCost>,
     /// Number of test nodes, where the score is about them.
     pub test_nodes: Option<f64>,
     /// The scores of the trials.
     pub scores: Vec<f64>,
     /// Their differences to what the cell is compared with.
     pub differences: Vec<f64>,
+}
+
+impl PivotCell {
+    /// Whether the guarantee holds as executed, as far as this program can tell.
+    pub(super) fn is_sound(&self) -> bool {
+        self.costs.iter().all(|cost| cost.sound)
+    }
 }
 
 /// A table for each experiment and dataset.
@@ -133,8 +141,7 @@ fn pivot(
     let pairs: Vec<(&Row, Option<Rival>)> =
         rows.iter().zip(&references).map(|(row, rival)| (*row, rival.filter(|_| is_judged(row)))).collect();
     let compared = compare(&pairs, metric);
-    let best_of_column: Vec<(&Row, Option<Rival>)> =
-        rows.iter().map(|row| (*row, beside.best(row).map(Rival::from))).collect();
+    let best_of_column: Vec<(&Row, Option<Rival>)> = rows.iter().map(|row| (*row, beside.best(row))).collect();
     let to_best = compare(&best_of_column, metric);
     let columns = columns_of(rows, axis);
     let mut lines: Vec<PivotLine> = Vec::new();
@@ -156,7 +163,7 @@ fn pivot(
             is_among_best: summary.trials > 1 && (is_best || is_inseparable),
             epsilon: row.cell.epsilon,
             epsilon_edge: row.cell.epsilon_edge,
-            is_sound: row.cell.costs.iter().all(|cost| cost.sound),
+            costs: row.cell.costs.clone(),
             test_nodes: row.summary(metric::TEST_NODES.name).map(|summary| summary.mean),
             scores: row.values(metric.name),
             differences: pairs[place].1.map_or(Vec::new(), |rival| row.differences(rival.row, metric)),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use toml::{Table, Value};
-use veilgraph_evaluate::metric::{self, Better, Metric};
+use veilgraph_evaluate::metric::{self, Better, Metric, Unit};
 
 use super::ConfigError;
 use super::fields::number;
@@ -169,6 +169,17 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
     };
     if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) && score.better == Better::Neither {
         return Err(wrong(&format!("neither direction of `{}` is better; give it a number", score.name)));
+    }
+    if let Rule::Bound(Bound::AtLeast(number) | Bound::AtMost(number)) = rule
+        && score.unit == Unit::Percent
+        && (0.0..=1.0).contains(&number.abs())
+        && number != 0.0
+    {
+        return Err(wrong(&format!(
+            "`{}` is in per cent, and {number} would be next to nothing; write {}",
+            score.name,
+            100.0 * number
+        )));
     }
     let words = match &rule {
         Rule::Bound(bound) => bound.words(),

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{FailedTask, now};
+use crate::build;
 
 /// The file of the log, among the readable names of a config: a line for each run.
 pub(super) const FILE: &str = "log.jsonl";
@@ -63,8 +64,10 @@ pub(super) fn carry_on(place: &Path, draft: &Path, ran: &[RanTask], failed: &[Fa
     if before.is_file() {
         fs::copy(&before, &path)?;
     }
-    let version = env!("CARGO_PKG_VERSION");
-    let line = serde_json::json!({"time": now().as_secs(), "version": version, "ran": ran, "failed": failed});
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), build::commit());
+    let line = serde_json::json!({
+        "time": now().as_secs(), "version": version, "commit": commit, "ran": ran, "failed": failed,
+    });
     let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
     // One call for the whole line: each part of a formatted one would be a call of its own.
     file.write_all(format!("{line}\n").as_bytes())?;

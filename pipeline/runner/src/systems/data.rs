@@ -147,11 +147,10 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
     let names = params.files().map_err(|error| plan.config.error("ingest", &error.to_string()))?;
     let known = known(params);
     let file = |name: String| {
-        let places = places_of(plan, &name, params);
-        let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
         let known = known.as_ref().and_then(|dataset| dataset.files.get(&name));
         let dataset = known.and(params.dataset.clone());
-        RawHandle { path, places, dataset, sha256: known.and_then(|file| file.sha256.clone()), name }
+        let sha256 = known.and_then(|file| file.sha256.clone());
+        RawHandle { dataset, sha256, ..file_in(places_of(plan, &name, params), name) }
     };
     let files: Vec<RawHandle> = names.into_iter().map(file).collect();
     // Where the folder is mistyped, files of the same names elsewhere are not those that were meant.
@@ -168,10 +167,15 @@ fn files(plan: &Plan, params: &Params) -> Result<Vec<RawHandle>, ConfigError> {
 pub(super) fn own_file(plan: &Plan, name: &str) -> Result<RawHandle, ConfigError> {
     plan.options.data_dir.map_or(Ok(()), datasets::check_data_dir)?;
     let folders = plan.options.data_dir.into_iter().chain([plan.config.folder()]);
-    let mut places: Vec<PathBuf> = folders.map(|folder| folder.join(name)).collect();
+    Ok(file_in(folders.map(|folder| folder.join(name)).collect(), name.to_owned()))
+}
+
+/// A file at the first of these places that has one, else at the first.
+fn file_in(mut places: Vec<PathBuf>, name: String) -> RawHandle {
+    // Folders may be the same.
     places.dedup();
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]).clone();
-    Ok(RawHandle { name: name.to_owned(), path, places, dataset: None, sha256: None })
+    RawHandle { name, path, places, dataset: None, sha256: None }
 }
 
 /// Where a data file may be: in the dataset's folder, in the data folder, beside the config, or beside published figures.
@@ -181,7 +185,5 @@ fn places_of(plan: &Plan, name: &str, params: &Params) -> Vec<PathBuf> {
     let published = plan.config.published.as_ref().map(|folder| folder.join(name));
     let mut places = vec![folder.join(name), data.join(name), plan.config.folder().join(name)];
     places.extend(published);
-    // Folders may be the same.
-    places.dedup();
     places
 }

@@ -17,7 +17,7 @@ use veilgraph_contract::{Blocks, Draws, Invalid, NoParams, Progress, Server, Sta
 use veilgraph_graph::{Construction, LinkPieces, WeightedGraph};
 use veilgraph_posterior::{LikelyThreshold, LinkEvidence, LinkModel, LogitCounts, Posterior, RowBlock, sigmoid};
 
-use super::Params;
+use super::{Params, is_likely};
 use crate::Error;
 
 pub use likely_pairs::{LikelyPair, LikelyPairs};
@@ -112,7 +112,7 @@ impl Stage for SelectPairs {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let posterior = of_rows(&model, &evidence, *block)?;
-        let accept = |logit| threshold.map_or(logit > 0.0, |threshold| logit >= threshold.logit);
+        let accept = |logit| threshold.map_or(is_likely(logit), |threshold| logit >= threshold.logit);
         let mut pairs = Vec::new();
         posterior.visit_pairs_of(block.rows(posterior.n_nodes()), accept, |i, j, logit| {
             pairs.push(LikelyPair { i, j, probability: sigmoid(logit) });

@@ -49,3 +49,17 @@ fn without_noise_the_report_is_the_degree() {
     let sharp = posterior_means(&[3.0, 1.0, 7.0, 7.0], 30.0, 8.0).means;
     assert!(sharp.iter().zip([3.0, 1.0, 7.0, 7.0]).all(|(mean, degree)| (mean - degree).abs() < 1e-6), "{sharp:?}");
 }
+
+/// A report beyond all degrees says that the degree is small or large, and no more, however far beyond it lies.
+#[test]
+fn a_forged_report_tells_of_its_own_node_alone() {
+    let honest: Vec<f64> = (0..40).map(|node| f64::from(node % 7)).collect();
+    let usual = |reports: &[f64]| posterior_means(reports, 3.6, 38.0);
+    for forged in [-1e3, -5e3, -9.3e18, 5e3, 9.3e18] {
+        let Estimates { means, squared_variation } = usual(&[&honest[..], &[forged]].concat());
+        let near = usual(&[&honest[..], &[forged.clamp(-1.0, 40.0)]].concat());
+        assert!(squared_variation.is_finite());
+        let farthest = means.iter().zip(&near.means).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(means.iter().all(|mean| mean.is_finite()) && farthest < 1e-6, "{forged}: {farthest}");
+    }
+}

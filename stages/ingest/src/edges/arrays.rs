@@ -2,6 +2,7 @@
 
 use crate::archive::{Archive, plain_array, plain_texts};
 use crate::error::Error;
+use crate::npz::whole;
 use crate::planetoid::rows_of;
 use crate::raw::{FeatureRows, Files, decompressed_name};
 
@@ -26,6 +27,8 @@ pub(super) struct NumberedLinks {
     pub n_nodes: Option<usize>,
     /// The linked pairs.
     pub pairs: Vec<(u32, u32)>,
+    /// The entry of each pair, where the file is a matrix.
+    pub weights: Option<Vec<f32>>,
 }
 
 /// Reads links: a square matrix of SciPy (`scipy.sparse.save_npz`), whose entries other than 0 are links, or an integer
@@ -39,9 +42,14 @@ pub(super) fn links(files: &Files, file: &str) -> Result<NumberedLinks, Error> {
         let problem = format!("a matrix of {} rows and {n_columns} columns is no adjacency", rows.len());
         return Err(Error::new(file, "", problem, "an adjacency has a row and a column for each node"));
     }
-    let entries = rows.iter().enumerate().flat_map(|(row, entries)| entries.iter().map(move |entry| (row, entry)));
-    let pairs = entries.filter(|(_, (_, value))| *value != 0.0).map(|(row, &(column, _))| (row as u32, column));
-    Ok(NumberedLinks { n_nodes: Some(n_columns), pairs: pairs.collect() })
+    let (mut pairs, mut weights) = (Vec::new(), Vec::new());
+    for (row, entries) in rows.iter().enumerate() {
+        for &(column, value) in entries.iter().filter(|(_, value)| *value != 0.0) {
+            pairs.push((row as u32, column));
+            weights.push(value);
+        }
+    }
+    Ok(NumberedLinks { n_nodes: Some(n_columns), pairs, weights: Some(weights) })
 }
 
 fn pairs(files: &Files, file: &str) -> Result<NumberedLinks, Error> {
@@ -65,7 +73,7 @@ fn pairs(files: &Files, file: &str) -> Result<NumberedLinks, Error> {
         (2, _) => (0..n_columns).map(|link| (node(link), node(n_columns + link))).collect(),
         _ => return Err(Error::new(file, "", format!("links in an array of shape {shape:?}"), REMEDY)),
     };
-    Ok(NumberedLinks { n_nodes: None, pairs })
+    Ok(NumberedLinks { n_nodes: None, pairs, weights: None })
 }
 
 /// Reads features: a sparse matrix, or an array of shape `[nodes, features]`.
@@ -148,14 +156,15 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     let [n_rows, n_columns] = shape[..] else {
         return Err(wrong(format!("`shape` has {} numbers", shape.len())));
     };
-    let (n_rows, n_columns) = (n_rows as usize, n_columns as usize);
+    let size = |size: f64| whole(size).map_err(|problem| wrong(format!("key `shape`: {problem}")));
+    let (n_rows, n_columns) = (size(n_rows)?, size(n_columns)?);
     let values = array("data")?;
     let (rows, columns) = if is_by_coordinates {
         (array("row")?, array("col")?)
     } else {
         let (offsets, inner) = (array("indptr")?, array("indices")?);
         // Compressed columns have an offset for each column.
-        let is_by_column = format.as_deref() == Some("csc") || offsets.len() != n_rows.saturating_add(1);
+        let is_by_column = format.as_deref() == Some("csc") || offsets.len() != n_rows + 1;
         let n_outer = if is_by_column { n_columns } else { n_rows };
         let compressed = rows_of(n_outer, &offsets, &inner, &values).map_err(wrong)?;
         if !is_by_column {
@@ -195,9 +204,10 @@ fn gathered(
     }
     let mut gathered: Vec<Vec<(u32, f32)>> = vec![Vec::new(); n_rows];
     for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
-        let is_inside = (0.0..n_rows as f64).contains(&row) && (0.0..n_columns as f64).contains(&column);
+        let is_of = |at: f64, size: usize| (0.0..size as f64).contains(&at) && at.fract() == 0.0;
+        let is_inside = is_of(row, n_rows) && is_of(column, n_columns);
         if !is_inside {
-            return Err(format!("entry ({row}, {column}) lies outside {n_rows} rows and {n_columns} columns"));
+            return Err(format!("entry ({row}, {column}) is none of {n_rows} rows and {n_columns} columns"));
         }
         gathered[row as usize].push((column as u32, value as f32));
     }

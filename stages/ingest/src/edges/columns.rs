@@ -17,6 +17,9 @@ const LINK_ENDS: [[&str; 2]; 8] = [
     ["id1", "id2"],
 ];
 
+/// Usual names of a column of weights.
+const WEIGHTS: [&str; 2] = ["weight", "probability"];
+
 /// Names that only a column of nodes has; the first of them wins.
 const NODES: [&str; 6] = ["node", "node_id", "nodeid", "node_name", "vertex", "vertex_id"];
 
@@ -66,11 +69,51 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
     refuse_unnamed(table, "or name the columns to read with `source_column` and `target_column`")?;
     let pairs = LINK_ENDS.iter().filter_map(|[a, b]| Some([table.position(a)?, table.position(b)?]));
     match pairs.collect::<Vec<_>>()[..] {
-        [] => Ok([0, 1]),
+        [] => {
+            refuse_matrix(table)?;
+            Ok([0, 1])
+        }
         [pair] => Ok(pair),
         [[first, _], [second, _], ..] => Err(table.error_in_header(
             format!("the links could begin in {} or in {}", title(table, first), title(table, second)),
             "name the columns to read with `source_column` and `target_column`",
+        )),
+    }
+}
+
+/// Refuses a table without column names that is a matrix of links: it has as many columns as rows.
+fn refuse_matrix(table: &Table) -> Result<(), Error> {
+    /// A table of fewer columns may be a few links with weights and times.
+    const COLUMNS_OF_A_MATRIX: usize = 5;
+    let fields = || table.rows.iter().flat_map(|(_, row)| row).map(|field| field.parse::<f64>());
+    let are_numbers = || fields().all(|number| number.is_ok());
+    let are_bits = || fields().all(|number| number.is_ok_and(|number| number == 0.0 || number == 1.0));
+    let is_square = table.header.is_none() && table.width() > 2 && table.width() == table.rows.len();
+    if is_square && (are_bits() || (table.width() >= COLUMNS_OF_A_MATRIX && are_numbers())) {
+        let size = table.width();
+        return Err(table.error(
+            "",
+            format!("{size} rows of {size} numbers look like a matrix, and not like links"),
+            "write one link per row, or save the matrix with `scipy.sparse.save_npz`",
+        ));
+    }
+    Ok(())
+}
+
+/// The column of the weights of links, if there is one: without column names, the third of three.
+///
+/// # Errors
+/// When there are more columns than three and no names.
+pub(super) fn of_weights(table: &Table, ends: [usize; 2]) -> Result<Option<usize>, Error> {
+    if table.header.is_some() {
+        return Ok(WEIGHTS.iter().find_map(|name| table.position(name)));
+    }
+    match table.width() {
+        0..=2 => Ok(None),
+        3 => Ok((0..3).find(|at| !ends.contains(at))),
+        width => Err(table.error_in_header(
+            format!("{width} fields without names"),
+            "write two names of nodes and, if you like, a weight; or begin with names of columns: `source,target,weight`",
         )),
     }
 }

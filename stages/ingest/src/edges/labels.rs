@@ -93,7 +93,9 @@ pub(super) fn numbered(labels: &NamedLabels, names: &[String], params: &Params) 
         Some(declared) => declared_classes(file, &labelled, declared.names())?,
         None => found_classes(file, &labelled)?,
     };
-    let is_missing = |class: &&String| MISSING.iter().any(|word| class.eq_ignore_ascii_case(word));
+    let is_negative = |class: &str| class.parse::<f64>().is_ok_and(|number| number < 0.0);
+    let is_missing =
+        |class: &&String| is_negative(class) || MISSING.iter().any(|word| class.eq_ignore_ascii_case(word));
     if let Some(class) = classes.iter().find(is_missing) {
         tracing::warn!("{file}: `{class}` is read as a class; leave the field of a node without class empty");
     }

@@ -47,19 +47,36 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedLi
     // Whoever names a column says that columns have names.
     let has_header = params.header.or(params.source_column.is_some().then_some(true));
     let table = Table::read(files, file, has_header, Subject::Links)?;
-    let ends = columns::of_links(&table, params)?;
-    if let (1, Some((line, _))) = (table.width(), table.rows.first()) {
-        return Err(table.error(place(file, *line), "1 field", "a link has two ends: `source,target`"));
-    }
+    let ends = columns_of_ends(&table, params)?;
     // The number of rows tells of the links, which are private.
     tracing::info!("{file}: links {}", columns::account(&table, &[("first ends", ends[0]), ("second ends", ends[1])]));
     let mut rows = Vec::with_capacity(table.rows.len());
     for (line, mut row) in table.rows {
-        let ends = ends.map(|at| std::mem::take(&mut row[at]));
-        if ends.iter().any(String::is_empty) {
-            return Err(Error::new(file, place(file, line), "a link with an empty end", "name both nodes"));
-        }
-        rows.push((line, ends));
+        rows.push((line, take_ends(file, line, &mut row, ends)?));
     }
     Ok(NamedLinks { file: table.file, rows })
+}
+
+/// The columns of both ends of a link.
+///
+/// # Errors
+/// As for [`columns::of_links`], and when there is one column alone.
+pub(super) fn columns_of_ends(table: &Table, params: &Params) -> Result<[usize; 2], Error> {
+    let ends = columns::of_links(table, params)?;
+    if let (1, Some((line, _))) = (table.width(), table.rows.first()) {
+        return Err(table.error(place(&table.file, *line), "1 field", "a link has two ends: `source,target`"));
+    }
+    Ok(ends)
+}
+
+/// Takes the names of both ends out of a row.
+///
+/// # Errors
+/// When one of them is empty.
+pub(super) fn take_ends(file: &str, line: u64, row: &mut [String], ends: [usize; 2]) -> Result<[String; 2], Error> {
+    let ends = ends.map(|at| std::mem::take(&mut row[at]));
+    if ends.iter().any(String::is_empty) {
+        return Err(Error::new(file, place(file, line), "a link with an empty end", "name both nodes"));
+    }
+    Ok(ends)
 }

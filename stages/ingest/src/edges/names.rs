@@ -66,8 +66,8 @@ pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> 
     Ok(Agreement { counts, hint })
 }
 
-/// Refuses a whole number that is a name both with and without `.0`, as data frames write it where a column has gaps: it would be
-/// two nodes. Where other names than whole numbers occur, such as sections `1.1` and `1.10`, a name is its letters. `files` gives the
+/// Refuses a whole number that is a name in two ways of writing it: with `.0`, as data frames write it where a column has gaps, or
+/// with zeros before it. It would be two nodes. Where other names than whole numbers occur, such as sections `1.1` and `1.10`, a name is its letters. `files` gives the
 /// files that name nodes.
 pub(super) fn refuse_two_spellings<'a>(
     all: &BTreeSet<&str>,
@@ -82,14 +82,15 @@ pub(super) fn refuse_two_spellings<'a>(
     let Some(names) = files.iter().find(|names| names.nodes.contains_key(name)) else { return Ok(()) };
     let place = names.nodes[name].map_or_else(String::new, |line| place(names.file, line));
     let problem = format!("the node `{name}` would be another one than `{}`", whole_number(name).unwrap_or_default());
-    Err(Error::new(names.file, place, problem, "write numbers alike (pandas: `.astype(\"Int64\")`)"))
+    Err(Error::new(names.file, place, problem, "write numbers alike in all files (pandas: `.astype(\"Int64\")`)"))
 }
 
-/// The digits of a whole number that is written with or without zeros behind a point.
+/// The digits of a whole number that is written with or without zeros behind a point, and before it.
 fn whole_number(name: &str) -> Option<&str> {
     let (digits, zeros) = name.split_once('.').unwrap_or((name, "0"));
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (is_whole && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')).then_some(digits)
+    let first = digits.find(|digit| digit != '0').unwrap_or(digits.len().saturating_sub(1));
+    (is_whole && !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0')).then_some(&digits[first..])
 }
 
 /// What would let every node of `nodes` be among the `others`.

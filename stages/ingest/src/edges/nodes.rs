@@ -49,7 +49,8 @@ pub(super) fn read(files: &Files, file: &str, params: &Params) -> Result<NamedNo
             return Err(Error::new(file, place, "a row without a node", "name the node, or remove the row"));
         }
         if let Some(before) = lines.get(&node) {
-            let problem = format!("node `{node}` stands in line {before} already");
+            let before = self::place(file, *before).replace(": ", "");
+            let problem = format!("node `{node}` stands in {before} already");
             return Err(Error::new(file, place, problem, "list each node once"));
         }
         lines.insert(node, line);

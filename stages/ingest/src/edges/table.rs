@@ -18,6 +18,8 @@ pub(super) struct Table {
     first_line: u64,
     /// The rows below, each with its line number, or its row number where a file has no lines.
     pub rows: Vec<Row>,
+    /// Whether attributes in braces, as networkx writes them, stood behind the rows and were cut.
+    pub had_attributes: bool,
 }
 
 /// A row with its number.
@@ -53,9 +55,14 @@ impl Kind {
     }
 }
 
+/// Whether a file is text by the end of its name.
+pub(super) fn is_text(file: &str) -> bool {
+    Kind::of(file) == Kind::Text
+}
+
 /// Where a row stands, in messages: only text has lines.
 pub(super) fn place(file: &str, row: u64) -> String {
-    format!("{} {row}: ", if Kind::of(file) == Kind::Text { "line" } else { "row" })
+    format!("{} {row}: ", if is_text(file) { "line" } else { "row" })
 }
 
 impl Table {
@@ -70,7 +77,7 @@ impl Table {
             if names.is_empty() || rows.is_empty() {
                 return Err(Error::new(file, "", "the table has no row", "give at least one"));
             }
-            Ok(Self { file: file.to_owned(), header: Some(names), first_line: 0, rows })
+            Ok(Self { file: file.to_owned(), header: Some(names), first_line: 0, rows, had_attributes: false })
         };
         match Kind::of(file) {
             Kind::Text => text::read(files, file, header),

@@ -13,6 +13,9 @@ const HEADINGS: [&str; 4] = ["split", "set", "subset", "use"];
 
 /// Reads a word or a letter for each node in its order, or rows of a node and a word.
 pub(super) fn read(path: &str, files: &Files, names: &[String]) -> Result<Vec<Split>, Error> {
+    if !edges::is_text(path) {
+        return by_name(path, files, names);
+    }
     let text = &files.text(path)?;
     if is_in_order(text) { in_order(path, text, names.len()) } else { by_name(path, files, names) }
 }
@@ -65,8 +68,7 @@ fn by_name(path: &str, files: &Files, names: &[String]) -> Result<Vec<Split>, Er
     let index: BTreeMap<&str, usize> = names.iter().enumerate().map(|(node, name)| (name.as_str(), node)).collect();
     let mut splits = vec![None; names.len()];
     let mut is_split_first = false;
-    for (at, (line, row)) in edges::rows_of_text(files, path)?.into_iter().enumerate() {
-        let place = format!("line {line}: ");
+    for (at, (place, row)) in edges::rows_of(files, path)?.into_iter().enumerate() {
         let [first, second] = row.as_slice() else {
             return Err(Error::new(path, place, format!("{} fields", row.len()), "write `node,split` rows"));
         };
@@ -84,6 +86,10 @@ fn by_name(path: &str, files: &Files, names: &[String]) -> Result<Vec<Split>, Er
         if splits[node].replace(split).is_some_and(|before| before != split) {
             return Err(Error::new(path, place, format!("node `{name}` is in two splits"), "splits must not overlap"));
         }
+    }
+    let n_left_out = splits.iter().filter(|split| split.is_none()).count();
+    if n_left_out > 0 {
+        tracing::warn!("{path}: {n_left_out} of {} nodes stand in no row and are used for nothing", names.len());
     }
     Ok(splits.into_iter().map(|split| split.unwrap_or(Split::None)).collect())
 }

@@ -30,7 +30,14 @@ impl Asked<'_> {
 
     /// What the budget costs one node or one link.
     fn price(&self, at: &AtBudget, unit: &str) -> String {
+        let holds = at.row.cell.costs.iter().all(|cost| cost.sound);
         match self.protected {
+            Protected::Links if !holds => format!(
+                "the cost is said to be {} nats per undirected link, which does not hold as executed, or was never checked; if it held, \
+                 the reports could multiply the odds of a link by up to {}",
+                short(at.row.cell.epsilon_edge),
+                odds(at.row.cell.epsilon_edge)
+            ),
             Protected::Links => format!(
                 "this costs {} nats per undirected link, by which the reports can multiply the odds of a link by up to {}",
                 short(at.row.cell.epsilon_edge),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use veilgraph_construct::{Construct, Variant};
 use veilgraph_contract::{Artifact, Stage};
-use veilgraph_estimate::{Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
+use veilgraph_estimate::{Degrees, Error as EstimateError, Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::{Features, Labels};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};
@@ -95,6 +95,11 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
         }
         // Written out, so that what is said and what follows by default are one task.
         cell.params.learned_score = Some(learns_score);
+        let needs_degrees = cell.params.match_degrees && cell.params.degrees != Degrees::EmpiricalBayesBits;
+        if needs_degrees && paired.iter().any(|branch| branch.degree_fraction == 0.0) {
+            let problem = EstimateError::NothingToMatch.to_string();
+            return Err(plan.config.error("estimate.match", &problem));
+        }
         check_latent_blocks(plan, &cell.params, believes_classes, paired.first().and_then(|branch| branch.n_nodes))?;
         let mut start = with_similar_pairs(plan, &paired, &cell, believes_classes)?;
         let cell = [cell];

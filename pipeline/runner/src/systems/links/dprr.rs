@@ -28,6 +28,15 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
         let Params { epsilon, degree_fraction, .. } = cell.params;
         cell.params.degree_fraction = resolved(&plan.config, degree_fraction, epsilon, data.n_nodes, LEAST_SHARE)?;
         data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
+        if [0.0, 1.0].contains(&data.degree_fraction) {
+            let problem = format!(
+                "at {} nats this is a share of {}, and lists are thinned by degrees, so that both have to be reported; choose a share \
+                 between 0 and 1",
+                epsilon.nats(),
+                data.degree_fraction
+            );
+            return Err(plan.config.error("privatize.links.degree_fraction", &problem));
+        }
         let reports = plan.sweep_cells::<Local<Dprr>>(&[data], TABLE, &[cell])?;
         graphs.extend(bits::built(plan, &reports, BitsParams { keep: Keep::Thinned, learned: false })?);
     }

@@ -1,25 +1,99 @@
 //! A graph that another program has released, beside the true links: scored and attacked like one that is drawn here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use toml::Value;
-use veilgraph_privatize::links::released::{Params, TakeReleased};
+use veilgraph_contract::{Stage, Trust};
+use veilgraph_ingest::{ReadReleased, ReleasedParams};
+use veilgraph_privacy::Epsilon;
+use veilgraph_privatize::links::released::{CostOf, Params, TakeReleased};
 
 use super::{Evidence, Mechanism, TABLE, fields_of, given};
 use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::data::own_file;
+use crate::task::{BoundSlot, Task, Wire};
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "released",
-    fields: fields_of::<Params>,
+    fields: fields_of::<Fields>,
     evidence: Evidence::Other,
     graphs,
-    functions: &[function::<TakeReleased>()],
+    functions: &[function::<ReadReleased>(), function::<TakeReleased>()],
 };
 
+/// What `[privatize.links]` says about such a graph.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    graph: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directed: Option<bool>,
+    epsilon: Epsilon,
+    #[serde(default)]
+    relation: CostOf,
+    #[serde(default = "local")]
+    trust: Trust,
+}
+
+fn local() -> Trust {
+    Trust::Local
+}
+
+impl Fields {
+    fn cost(&self) -> Params {
+        Params { epsilon: self.epsilon, relation: self.relation, trust: self.trust }
+    }
+
+    /// The path of the graph in a trial of a dataset.
+    fn path(&self, dataset: &str, trial: u32) -> Result<String, String> {
+        let path = self.graph.replace("{dataset}", dataset).replace("{trial}", &trial.to_string());
+        let path = path.replace("{epsilon}", &self.epsilon.nats().to_string());
+        match path.split_once('{').and_then(|(_, rest)| rest.split_once('}')) {
+            None => Ok(path),
+            Some((unknown, _)) => {
+                Err(format!("{{{unknown}}} stands for nothing; {{dataset}}, {{epsilon}} and {{trial}} stand for something"))
+            }
+        }
+    }
+}
+
 fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+    refuse_deployments_and_canaries(plan)?;
+    let check = |fields: &mut Fields| TakeReleased::check_params(&fields.cost()).map_err(|error| error.to_string());
+    let mut graphs = Vec::new();
+    for cell in plan.cells::<Fields>(TABLE, &[], check)? {
+        let fields = &cell.params;
+        // Where all trials have one graph, it was released once.
+        let has_own = fields.graph.contains("{trial}");
+        if !has_own && plan.config.trials > 1 {
+            plan.warn(format!(
+                "{}: all trials have this graph, so intervals and tests cover what trials draw beside it, and not its noise; write \
+                 {{trial}} in `graph` for a graph of each trial",
+                fields.graph
+            ));
+        }
+        for branch in plan.every_trial(data) {
+            let branch = branch.with(&cell.choices);
+            let trial = branch.trial.unwrap_or(0);
+            let path = fields.path(&data.dataset, trial);
+            let path = path.map_err(|problem| plan.config.error("privatize.links.graph", &problem))?;
+            let step = if has_own { format!("graph-{trial}") } else { String::new() };
+            let run = Run { table: TABLE, step: &step, ..Run::default() };
+            let files = [own_file(plan, &path)?];
+            let params = ReleasedParams { graph: path, directed: fields.directed };
+            let read = plan.run::<ReadReleased>(&[&branch], &params, Run { files: &files, ..run })?;
+            graphs.push(plan.run::<TakeReleased>(&[&read], &fields.cost(), run)?);
+        }
+    }
+    refuse_second_statements(plan)?;
+    given(plan, graphs, "given")
+}
+
+fn refuse_deployments_and_canaries(plan: &Plan) -> Result<(), ConfigError> {
     if plan.config.is_deployment() {
         let problem = "in a deployment, what another program has released is public, and its cost is in no ledger of this \
                        program; write \"public\", with the released graph as `edges` of [ingest]";
@@ -32,37 +106,33 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
                        nothing of them; leave them out, or leave out mechanism = \"released\"";
         return Err(plan.config.error("audit.canaries", problem));
     }
-    let mut costs = BTreeMap::new();
-    let mut graphs = Vec::new();
-    for cell in plan.cells_of::<TakeReleased>(TABLE, &[])? {
-        for branch in plan.every_trial(data) {
-            let branch = branch.with(&cell.choices);
-            let trial = branch.trial.unwrap_or(0).to_string();
-            // Where all trials have one graph, it was released once.
-            let has_own = cell.params.graph.contains("{trial}");
-            if !has_own && plan.config.trials > 1 {
-                plan.warn(format!(
-                    "{}: all trials have this graph, so intervals and tests cover what trials draw beside it, and not its \
-                     noise; write {{trial}} in `graph` for a graph of each trial",
-                    cell.params.graph
-                ));
-            }
-            let step = if has_own { format!("graph-{trial}") } else { String::new() };
-            let name = cell.params.graph.replace("{trial}", &trial);
-            let name = name.replace("{epsilon}", &cell.params.epsilon.nats().to_string());
-            let cost = (cell.params.epsilon.nats().to_bits(), cell.params.relation, cell.params.trust);
-            if *costs.entry(name.clone()).or_insert(cost) != cost {
-                let problem = format!(
-                    "{name} would stand at several budgets, and was released at one; write {{epsilon}} in `graph`, or one \
-                     `epsilon` in a [[compare]] of its own"
-                );
-                return Err(plan.config.error("privatize.links.graph", &problem));
-            }
-            let files = [own_file(plan, &name)?];
-            let params = Params { graph: name, ..cell.params.clone() };
-            let run = Run { table: TABLE, step: &step, files: &files, ..Run::default() };
-            graphs.push(plan.run::<TakeReleased>(&[&branch], &params, run)?);
+    Ok(())
+}
+
+/// Refuses a file that stands at two costs, or for the nodes of two datasets: it was released once. Alternatives share the plan.
+fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
+    let mut stated: BTreeMap<&Path, &Task> = BTreeMap::new();
+    let tasks = plan.tasks();
+    for task in tasks.iter().filter(|task| is_of::<TakeReleased>(task)) {
+        let sources = task.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
+        let wires = sources.filter(|source| is_of::<ReadReleased>(source)).flat_map(|read| &read.slots);
+        for wire in wires.flat_map(|slot| &slot.wires) {
+            let Wire::Raw(file) = wire else { continue };
+            let before = stated.entry(&file.path).or_insert(task);
+            let problem = if before.params != task.params {
+                "at several costs, and was released at one; write {epsilon} in `graph`, or state one cost"
+            } else if before.population != task.population {
+                "for several datasets; write {dataset} in `graph`"
+            } else {
+                continue;
+            };
+            let problem = format!("{} would stand {problem}", file.name);
+            return Err(plan.config.error("privatize.links.graph", &problem));
         }
     }
-    given(plan, graphs, "given")
+    Ok(())
+}
+
+fn is_of<S: Stage>(task: &Task) -> bool {
+    (task.stage, task.function) == (S::STAGE, S::TASK)
 }

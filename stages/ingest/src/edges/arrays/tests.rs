@@ -97,8 +97,14 @@ fn wrong_arrays_are_refused_with_their_place() {
     let matrix = |arrays: &[(&str, Vec<i64>)], shape| with("a.npz", npz(arrays, shape), super::links).map(|_| ());
     let path = [("row", vec![0]), ("col", vec![1]), ("data", vec![1])];
     words(matrix(&path, [2, 3]), "a matrix of 2 rows and 3 columns is no adjacency");
-    words(matrix(&path, [1, 1]), "entry (0, 1) lies outside 1 rows and 1 columns");
-    words(matrix(&path, [i64::MAX, i64::MAX]), "it declares");
+    words(matrix(&path, [1, 1]), "entry (0, 1) is none of 1 rows and 1 columns");
+    words(matrix(&path, [i64::from(u32::MAX); 2]), "it declares");
+    words(matrix(&path, [i64::MAX, i64::MAX]), "is no number of rows or columns");
+    let by_rows = |offsets: Vec<i64>| [("indptr", offsets), ("indices", vec![1, 2]), ("data", vec![1, 1])];
+    for offsets in [vec![0, 1, 1, 1], vec![1, 1, 2, 2], vec![0, 2, 1, 2]] {
+        words(matrix(&by_rows(offsets), [3, 3]), "the offsets of rows do not ascend from 0 to 2");
+    }
+    assert_eq!(matrix(&by_rows(vec![0, 1, 2, 2]), [3, 3]), Ok(()));
     let twice = [("row", vec![0, 0]), ("col", vec![1, 1]), ("data", vec![1, 1])];
     assert_eq!(matrix(&twice, [2, 2]), Ok(()), "a repeated link is one");
     words(with("f.npz", npz(&twice, [2, 2]), super::features).map(|_| ()), "f.npz: row 1: a column stands twice");

@@ -18,7 +18,8 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
         return Err(Error::new(file, "", format!("this looks like {format}, not like a table"), remedy));
     }
     let text = &with_one_kind_of_comments(text);
-    let text = &without_attributes(text);
+    let text = without_attributes(text);
+    let (text, had_attributes) = (&*text, matches!(text, Cow::Owned(_)));
     if has_comments_below_a_row(text) {
         tracing::warn!(
             "{file}: lines below the first row begin with `#` and are not read, as comments; where they are rows, put their \
@@ -42,7 +43,7 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
             "give at least one, or set [ingest] header = false if these are no names",
         ));
     }
-    Ok(Table { file: file.to_owned(), header, first_line, rows })
+    Ok(Table { file: file.to_owned(), header, first_line, rows, had_attributes })
 }
 
 /// The text whose first lines, where they begin with `%` as in the files of KONECT, begin with `#`.

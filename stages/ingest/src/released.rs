@@ -1,0 +1,116 @@
+//! A noisy graph that another program has drawn from the links of the same nodes.
+
+use serde::{Deserialize, Serialize};
+use veilgraph_contract::{Draws, Owner, Private, Progress, RawFile, Stage, StageRng};
+use veilgraph_graph::{BitMatrix, Construction, Links, NodeMap, WeightedGraph};
+
+use crate::edges::weighted::{self, WeightedRow};
+use crate::error::Error;
+use crate::raw::Files;
+
+/// Reads a graph that another program has drawn. It stays with the owners until it is released at the cost that a config states.
+pub struct ReadReleased;
+
+/// Where the graph is, and how it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleasedParams {
+    /// The file of its links.
+    pub graph: String,
+    /// Whether a row is what its first node reports of the second one. Without this field, a link holds in both directions, and the
+    /// file has to name all of them once, or all of them in both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directed: Option<bool>,
+}
+
+impl Stage for ReadReleased {
+    const STAGE: &'static str = "ingest";
+    const TASK: &'static str = "released-graph";
+    const DRAWS: Draws = Draws::Never;
+    type Side = Owner;
+    type Params = ReleasedParams;
+    type Inputs = (Vec<RawFile>, NodeMap);
+    type Outputs = (Private<WeightedGraph>,);
+    type Error = Error;
+
+    fn run(
+        (raw, nodes): Self::Inputs,
+        params: &ReleasedParams,
+        _: &StageRng,
+        _: &Progress,
+    ) -> Result<Self::Outputs, Error> {
+        let mut rows = weighted::read(&Files(&raw), &params.graph, &nodes.names)?;
+        rows.sort_unstable_by_key(|row| (row.source, row.target, row.at));
+        let rows = without_repetitions(&params.graph, rows)?;
+        if params.directed.is_none() {
+            refuse_a_mixture(&params.graph, &rows)?;
+        }
+        let (n_nodes, directed) = (nodes.names.len(), params.directed == Some(true));
+        let rows = if directed { rows } else { undirected(&params.graph, rows)? };
+        let links = rows.into_iter().map(|row| (row.source, row.target, row.weight)).collect();
+        let links = stored(links, n_nodes, directed);
+        Ok((Private(WeightedGraph { construction: Construction::Given, n_nodes, directed, links }),))
+    }
+}
+
+/// The same rows in ascending order, each once.
+///
+/// # Errors
+/// When a row comes twice with different weights.
+fn without_repetitions(file: &str, rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
+    let mut kept: Vec<WeightedRow> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match kept.last() {
+            Some(last) if (last.source, last.target) == (row.source, row.target) => {
+                if last.weight.to_bits() != row.weight.to_bits() {
+                    return Err(weighted::two_weights(file, last, &row));
+                }
+            }
+            _ => kept.push(row),
+        }
+    }
+    Ok(kept)
+}
+
+/// Refuses a file that could be meant either way: some of its links stand there in both directions, and some in one.
+fn refuse_a_mixture(file: &str, rows: &[WeightedRow]) -> Result<(), Error> {
+    let has_reverse = |row: &&WeightedRow| {
+        rows.binary_search_by_key(&(row.target, row.source), |other| (other.source, other.target)).is_ok()
+    };
+    let n_mutual = rows.iter().filter(has_reverse).count();
+    if n_mutual == 0 || n_mutual == rows.len() {
+        return Ok(());
+    }
+    let problem =
+        format!("{n_mutual} of its {} rows stand there in the other direction too, and the rest do not", rows.len());
+    let remedy = "write directed = true below [privatize.links] where a row is what its first node reports of the second one, and \
+                  directed = false where a row is a link in both directions";
+    Err(Error::new(file, "", problem, remedy))
+}
+
+/// The links with their smaller node first, each once.
+fn undirected(file: &str, mut rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
+    for row in &mut rows {
+        (row.source, row.target) = (row.source.min(row.target), row.source.max(row.target));
+    }
+    rows.sort_unstable_by_key(|row| (row.source, row.target, row.at));
+    without_repetitions(file, rows)
+}
+
+/// The links in the form that takes less memory: a list, or, where all weights are 1, perhaps bits.
+fn stored(links: Vec<(u32, u32, f32)>, n_nodes: usize, directed: bool) -> Links {
+    const BITS_OF_A_LINK: usize = 8 * size_of::<(u32, u32, f32)>();
+    let is_dense = links.len().saturating_mul(BITS_OF_A_LINK) > n_nodes.saturating_mul(n_nodes);
+    if !is_dense || links.iter().any(|(.., weight)| *weight != 1.0) {
+        return Links::Listed(links);
+    }
+    let mut bits = BitMatrix::from_rows(n_nodes, |_, _| {});
+    links.iter().for_each(|&(source, target, _)| bits.set(source as usize, target));
+    if !directed {
+        bits.symmetrize();
+    }
+    Links::Bits(bits)
+}
+
+#[cfg(test)]
+mod tests;

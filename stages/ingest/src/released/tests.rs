@@ -1,0 +1,82 @@
+use super::*;
+
+fn taken(file: &str, bytes: &[u8], directed: Option<bool>) -> Result<WeightedGraph, String> {
+    let names = ["a", "b", "c", "7", "Lee, Ann", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z"];
+    let raw = vec![RawFile { name: file.to_owned(), bytes: bytes.to_vec() }];
+    let nodes = NodeMap { names: names.map(str::to_owned).to_vec() };
+    let params = ReleasedParams { graph: file.to_owned(), directed };
+    let read = ReadReleased::run((raw, nodes), &params, &StageRng::new(1, "ingest", 0), &Progress::none());
+    read.map(|(Private(graph),)| graph).map_err(|error| error.to_string())
+}
+
+fn links(text: &str) -> Vec<(u32, u32, f32)> {
+    let graph = taken("mine.csv", text.as_bytes(), None).expect(text);
+    assert!(!graph.directed);
+    graph.links().collect()
+}
+
+#[test]
+fn links_are_read_once_with_their_weights() {
+    let expected = vec![(0, 1, 1.0), (1, 3, 0.25)];
+    for text in [
+        "source,target,weight\nb,a,1\n7,b,0.25\n",
+        "weight,time,to,from\r\n1,9,a,b\r\n0.25,9,b,7\r\n",
+        "# mine\na b 1\nb a 1\n\nb 7 0.25\n7 b 0.25\n",
+        "\u{feff}a\tb\t1\nb\t7\t0.25",
+        "a;b;1\nb;7;0.25\na;b;1\nc;c;1\na;c;0\n",
+    ] {
+        assert_eq!(links(text), expected, "{text}");
+    }
+    let one = [(0, 1, 1.0)];
+    for text in ["id_1,id_2\na,b\n", "a|b\n", "% konect\na b\n", "a b {}\n", "\"a\" \"b\"\n"] {
+        assert_eq!(links(text), one, "{text}");
+    }
+    assert_eq!(links("\"from\",\"to\"\n\"Lee, Ann\",\"a\"\n"), [(0, 4, 1.0)]);
+}
+
+#[test]
+fn a_file_says_in_which_direction_its_links_hold() {
+    let mixed = b"a,b\nb,a\nb,c\n";
+    let problem = taken("mine.csv", mixed, None).expect_err("it could be meant either way");
+    assert!(problem.contains("2 of its 3 rows") && problem.contains("directed = true"), "{problem}");
+    let read = |directed: bool| taken("mine.csv", mixed, Some(directed)).expect("a graph");
+    assert_eq!(read(true).links().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 1.0)]);
+    assert_eq!(read(false).links().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 2, 1.0)]);
+    assert_eq!((read(true).n_entries(), read(false).n_entries()), (3, 4));
+    let weights = b"a,b,0.5\nb,a,0.25\n";
+    let directed = taken("mine.csv", weights, Some(true)).expect("two weights");
+    assert_eq!(directed.links().collect::<Vec<_>>(), [(0, 1, 0.5), (1, 0, 0.25)]);
+    let problem = taken("mine.csv", weights, None).expect_err("refused");
+    assert!(problem.contains("line 2: this link has the weight 0.25, and in line 1 the weight 0.5"), "{problem}");
+}
+
+#[test]
+fn many_links_of_weight_one_are_bits() {
+    let names = ["a", "b", "c", "7", "p", "q", "r"];
+    let all: String = names.iter().flat_map(|a| names.iter().map(move |b| format!("{a} {b}\n"))).collect();
+    let dense = taken("mine.txt", all.as_bytes(), None).expect("a graph");
+    assert!(matches!(dense.links, Links::Bits(_)));
+    assert_eq!((dense.links().count(), dense.n_entries()), (21, 42));
+    assert!(matches!(taken("mine.txt", b"a b\n", None).expect("a graph").links, Links::Listed(_)));
+}
+
+#[test]
+fn a_wrong_row_is_named() {
+    for (text, words) in [
+        (&b"a,b\na,unknown\n"[..], "mine.csv: line 2: there is no node `unknown`"),
+        (b"# a comment\n\na,b\n\na,unknown\n", "line 5: there is no node `unknown`"),
+        (b"a,b\nc,d,e\n", "line 2: 3 fields where the first row has 2"),
+        (b"a,b,1,2\n", "4 fields without names"),
+        (b"a,b,1.5\n", "line 1: 1.5 is no weight"),
+        (b"a,b,nan\n", "line 1: NaN is no weight"),
+        (b"a,b,much\n", "line 1: `much` is no weight"),
+        (b"a,b,0.5\na,b,0.25\n", "line 2: this link has the weight 0.25"),
+        (b"a b {'weight': 0.5}\n", "weights in braces are not read"),
+        (b"a\n", "a link has two ends"),
+        (b"", "the file is empty"),
+        (b"a,b\n\xff\n", "line 2: not UTF-8"),
+    ] {
+        let problem = taken("mine.csv", text, None).expect_err("refused");
+        assert!(problem.contains(words), "{problem}");
+    }
+}
