@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import veilgraph
@@ -38,6 +39,31 @@ def test_numpy_and_paths_become_what_toml_has() -> None:
 def test_none_is_refused_by_the_name_of_its_field() -> None:
     with pytest.raises(TypeError, match=r"train\.patience: TOML has no None"):
         to_toml({"train": {"patience": None}})
+
+
+def test_series_and_ranges_become_lists() -> None:
+    config = {"a": pl.Series([0.5, 1.0]), "b": range(3), "c": {"d": [range(2), pl.Series([], dtype=pl.Int64)]}}
+    assert tomllib.loads(to_toml(config)) == {"a": [0.5, 1.0], "b": [0, 1, 2], "c": {"d": [[0, 1], []]}}
+    assert set_arguments({"train.epochs": range(1, 3)})[1].split("=")[0] == "train.epochs"
+
+
+@pytest.mark.parametrize("value", [{1.0, 2.0}, np.array([{1}]), np.longdouble(1), pl.DataFrame({"a": [1]}), 1j])
+def test_what_toml_has_not_is_refused_by_the_name_of_its_field(value: object) -> None:
+    with pytest.raises(TypeError, match=r"^privatize\.links\.epsilon: TOML has no \w+; write"):
+        to_toml({"privatize": {"links": {"epsilon": value}}})
+    with pytest.raises(TypeError, match=r"^privatize\.links\.epsilon: TOML has no \w+; write"):
+        set_arguments({"privatize.links.epsilon": value})
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    with pytest.raises(veilgraph.VeilgraphError, match=f"^{folder}: a config .* pass the path of a TOML file$"):
+        config_file({}, folder).__enter__()
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(veilgraph.VeilgraphError, match=r"^the current folder: .* \(`os\.chdir`\)"):
+        veilgraph.plan({})
 
 
 def test_the_file_of_a_dict_is_private_and_goes_away(tmp_path: Path) -> None:

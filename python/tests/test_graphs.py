@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -10,6 +13,9 @@ import polars as pl
 import pytest
 
 import veilgraph
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EDGES = pl.DataFrame(
     {"source": [0, 1], "target": [2, 3], "weight": [0.5, 0.25]},
@@ -31,7 +37,11 @@ def test_networkx() -> None:
     assert list(graph.edges(data="weight")) == [(0, 2, 0.5), (1, 3, 0.25)]
     assert list(graph) == [0, 1, 2, 3, 4]
     assert nx.get_node_attributes(graph, "label") == {0: 0, 1: 1, 2: 0, 3: 1}
-    np.testing.assert_array_equal(graph.nodes[4]["features"], [8, 9])
+    assert graph.nodes[4]["features"] == [8.0, 9.0]
+    assert json.loads(json.dumps(nx.node_link_data(graph)))["nodes"][4]["features"] == [8.0, 9.0]
+    for node in graph:
+        del graph.nodes[node]["features"]
+    nx.write_graphml(graph, io.BytesIO())
     assert DIRECTED.to_networkx().is_directed()
 
 
@@ -130,3 +140,83 @@ def test_a_soft_graph_lists_no_links() -> None:
         pytest.raises(ValueError, match="a soft graph links all pairs"),
     ):
         veilgraph.graph(reports, settings={"construct.variant": "soft"})
+
+
+def test_private_labels_are_those_that_nodes_reported(config: dict[str, object], tmp_path: Path) -> None:
+    private = {"privatize.labels.mechanism": "randomized-response", "privatize.labels.epsilon": 1.0}
+    more = {**private, "references": ["no-links"], "privatize.links.epsilon": [4.0, 6.0], "trials": 2}
+    run = veilgraph.run(config, store=tmp_path / "store", set=more, until="construct")
+    graph = veilgraph.Graph.read("small/construct/epsilon-4,trial-1/graph", store=run.store)
+    assert graph.labels is not None
+    assert graph.held_out_labels is not None
+    assert graph.splits is not None
+    is_of_server = graph.splits < 2
+    noisy = run.artifact("privatize/trial-1/noisy_labels").collect()
+    assert graph.labels[noisy["node"]].tolist() == noisy["class"].to_list()
+    # Every node that trains has a class, which PyG and PyTorch ask for, and no test node has one.
+    assert (graph.labels[is_of_server] >= 0).all()
+    assert (graph.labels[~is_of_server] == -1).all()
+    held_out = run.artifact("ingest/all/held_out_labels").collect()
+    assert graph.held_out_labels[held_out["node"]].tolist() == held_out["class"].to_list()
+    assert (graph.held_out_labels[is_of_server] == -1).all()
+    # One graph without links serves both trials, in which nodes reported different labels.
+    floor = veilgraph.Graph.read("small/construct/no-links/graph", store=run.store)
+    assert floor.labels is None
+    assert floor.held_out_labels is not None
+
+
+def test_a_floor_of_one_trial_has_its_reported_labels(config: dict[str, object], tmp_path: Path) -> None:
+    private = {"privatize.labels.mechanism": "randomized-response", "privatize.labels.epsilon": 1.0}
+    more = {**private, "references": ["no-links"]}
+    run = veilgraph.run(config, store=tmp_path / "store", set=more, until="construct")
+    graph = veilgraph.Graph.read("small/construct/no-links/graph", store=run.store)
+    noisy = run.artifact("privatize/no-links,trial-0/noisy_labels").collect()
+    assert graph.labels is not None
+    assert graph.labels[noisy["node"]].tolist() == noisy["class"].to_list()
+
+
+def test_public_labels_are_true(small: veilgraph.Run) -> None:
+    graph = veilgraph.Graph.read("small/construct/trial-0/graph", store=small.store)
+    assert graph.held_out_labels is None
+    assert graph.labels is not None
+    assert (graph.labels >= 0).all()
+
+
+def test_a_graph_is_read_by_its_path_too(small: veilgraph.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = veilgraph.Graph.read("small/construct/trial-0/graph", store=small.store)
+    assert named.features is not None
+    path = small.store / "simulation/runs/small/construct/trial-0/graph.parquet"
+    monkeypatch.chdir(path.parent)
+    for place in (path, path.name):
+        graph = veilgraph.Graph.read(place)
+        assert graph.features is not None
+        np.testing.assert_array_equal(graph.features, named.features)
+        np.testing.assert_array_equal(graph.labels, named.labels)
+        np.testing.assert_array_equal(graph.splits, named.splits)
+        assert graph.names == named.names
+    # Beside readable names, nothing says which nodes these are.
+    assert veilgraph.Graph.read(path.resolve()).features is None
+
+
+def test_what_is_no_graph_is_named(small: veilgraph.Run, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the artifact `noisy_links` and no graph; graphs are called `graph`"):
+        veilgraph.Graph.read("small/privatize/trial-0/noisy_links", store=small.store)
+    with pytest.raises(ValueError, match=r"model\.safetensors: not a readable Parquet file"):
+        veilgraph.Graph.read("small/train/trial-0/model.safetensors", store=small.store)
+    EDGES.write_parquet(tmp_path / "edges.parquet")
+    with pytest.raises(ValueError, match="no artifact of Veilgraph"):
+        veilgraph.Graph.read(tmp_path / "edges.parquet")
+    with pytest.raises(FileNotFoundError, match=r"add the name of one: graph$"):
+        veilgraph.Graph.read("small/construct/trial-0", store=small.store)
+
+
+def test_private_labels_train_in_pyg(config: dict[str, object], tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'veilgraph[pyg]'")
+    import torch  # noqa: PLC0415
+
+    private = {"privatize.labels.mechanism": "randomized-response", "privatize.labels.epsilon": 1.0}
+    run = veilgraph.run(config, store=tmp_path / "store", set=private, until="construct")
+    data = veilgraph.Graph.read("small/construct/trial-0/graph", store=run.store).to_pyg()
+    scores = torch.zeros((data.num_nodes, 3))
+    loss = torch.nn.functional.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
+    assert loss.item() == pytest.approx(np.log(3))

@@ -54,6 +54,16 @@ def test_the_hard_graph_has_the_pairs_above_one_half(reports: veilgraph.Reports)
 
 
 @pytest.mark.parametrize("method", ["published", "best"])
+def test_the_matrix_is_symmetric_and_says_what_pairs_say(reports: veilgraph.Reports, method: str) -> None:
+    probabilities = veilgraph.link_probabilities(reports, method=method)
+    matrix = probabilities.matrix()
+    np.testing.assert_array_equal(matrix, matrix.T)
+    pairs = np.argwhere(~np.eye(reports.n_nodes, dtype=bool))
+    np.testing.assert_array_equal(probabilities.of(pairs), matrix[pairs[:, 0], pairs[:, 1]])
+    assert all(probabilities.of([(i, j)])[0] == matrix[i, j] for i, j in pairs[::97].tolist())
+
+
+@pytest.mark.parametrize("method", ["published", "best"])
 @pytest.mark.parametrize("at_least", [1e-5, 1e-4, 0.1, 0.5, 0.99, 1.0])
 def test_pairs_are_those_of_the_matrix(reports: veilgraph.Reports, method: str, at_least: float) -> None:
     probabilities = veilgraph.link_probabilities(reports, method=method)

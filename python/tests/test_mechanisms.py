@@ -112,6 +112,25 @@ def test_wrong_links_are_refused_with_a_remedy(form: Any, number: int | None, me
         veilgraph.randomize(form, number, epsilon=1.0)
 
 
+@pytest.mark.parametrize("labels", [["a", "b", None], [0.0, 1.0, 2.0], [0, 1, -2], [True, False, True]])
+def test_labels_that_are_no_classes_are_refused_first(labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("veilgraph.mechanisms.Reports", None)
+    with pytest.raises(ValueError, match=r"give whole numbers 0, 1, \.\.\., and -1"):
+        veilgraph.randomize([(0, 1)], 3, epsilon=1.0, labels=labels)
+
+
+@pytest.mark.parametrize("seed", [1.7, -1, 2**63, "1"])
+def test_a_seed_that_is_no_whole_number_in_range_is_refused_first(seed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("veilgraph.mechanisms.Reports", None)
+    with pytest.raises(ValueError, match=r"^seed is .*; give a whole number from 0 to 2\^63 - 1"):
+        veilgraph.randomize([(0, 1)], 3, epsilon=1.0, seed=seed)
+
+
+def test_a_series_is_a_sweep_like_a_list() -> None:
+    with pytest.raises(ValueError, match="epsilon: a list is a sweep"):
+        veilgraph.randomize([(0, 1)], 5, epsilon=pl.Series([1.0, 2.0]))  # type: ignore[arg-type]
+
+
 def test_costs_and_facts_say_what_a_release_costs() -> None:
     with veilgraph.randomize([(0, 1), (1, 2)], 5, epsilon=2.0, seed=1) as reports:
         assert reports.costs == pytest.approx({"list-bit": 2.0, "edge": 4.0})

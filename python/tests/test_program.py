@@ -61,6 +61,29 @@ def test_a_failure_has_the_last_message_and_the_status(
     assert capsys.readouterr().err == "progress\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#!/bin/sh\necho hello\n", "does not answer like the program `veilgraph`"),
+        ("#!/bin/sh\ntrue\n", "does not answer like the program `veilgraph`"),
+        ("no program\n", "cannot be run"),
+        ("#!/bin/sh\nexit 3\n", "ended with status 3 and said: nothing"),
+    ],
+)
+def test_a_file_that_is_another_program_is_named(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = script(tmp_path / "other", "")
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("VEILGRAPH", str(path))
+    monkeypatch.chdir(tmp_path)
+    for ask in (veilgraph.plan, veilgraph.run, veilgraph.scores):
+        with pytest.raises(veilgraph.VeilgraphError, match=f"^{path}: {message}"):
+            ask({"privatize": {"links": {"epsilon": 1.0}}})
+    with pytest.raises(veilgraph.VeilgraphError, match=f"^{path}: {message}"):
+        veilgraph.randomize([(0, 1)], 3, epsilon=1.0)
+
+
 def test_only_warnings_are_passed_on_where_that_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

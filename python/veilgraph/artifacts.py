@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 #: Parts of a store, in the order in which a name is looked up; a server's store has none.
-_PARTS = ("simulation", "owner", "server", "auditor", "")
+PARTS = ("simulation", "owner", "server", "auditor", "")
 
 
 def store_path(store: PathLike | None = None) -> Path:
@@ -34,23 +34,26 @@ def name_and_store(
     return table["name"], store_path(config.parent / own if store is None and own is not None else store)
 
 
-def find(
-    name: PathLike, store: PathLike | None = None, suffix: str = ".parquet", parts: tuple[str, ...] = _PARTS
-) -> Path:
+def find(name: PathLike, store: PathLike | None = None, suffix: str = ".parquet") -> Path:
     """Return the file of an artifact: a path, or a readable name below the `runs/` of any part of a store.
 
     Raises:
-        FileNotFoundError: Nothing has that name.
+        FileNotFoundError: Nothing has that name, or it is the name of a run, whose artifacts the message lists.
 
     """
     if Path(name).is_file():
         return Path(name)
     root = store_path(store)
-    runs = [root / part / "runs" for part in parts]
+    runs = [root / part / "runs" for part in PARTS]
     for folder in runs:
         for path in (folder / name, folder / f"{os.fspath(name)}{suffix}"):
             if path.is_file():
                 return path
+    inside = {file.stem for folder in (Path(), *runs) for file in (folder / name).glob(f"*{suffix}")}
+    if inside:
+        raise FileNotFoundError(
+            f"{os.fspath(name)}: this is no artifact, but has some; add the name of one: {', '.join(sorted(inside))}"
+        )
     there = ", ".join(str(folder) for folder in runs if folder.is_dir()) or str(root)
     raise FileNotFoundError(f"{os.fspath(name)}: there is no such artifact; look below {there}")
 
@@ -93,6 +96,7 @@ def facts(name: PathLike, *, store: PathLike | None = None) -> dict[str, str]:
 
     Raises:
         FileNotFoundError: Nothing has that name.
+        ValueError: The file holds no table, such as a `model.safetensors`.
 
     Example:
         >>> veilgraph.facts("demo/privatize/best,epsilon-4,trial-0/noisy_links")["deployable"]
@@ -138,6 +142,14 @@ def scan(path: Path) -> pl.LazyFrame:
 
 
 def facts_of(path: Path) -> dict[str, str]:
-    """Return what the table in a file says beside its rows."""
-    metadata = pl.read_parquet_metadata(path)
+    """Return what the table in a file says beside its rows.
+
+    Raises:
+        ValueError: The file holds no table.
+
+    """
+    try:
+        metadata = pl.read_parquet_metadata(path)
+    except pl.exceptions.ComputeError as error:
+        raise ValueError(f"{path}: not a readable Parquet file ({error})") from error
     return {key: value for key, value in metadata.items() if not key.startswith("ARROW:")}

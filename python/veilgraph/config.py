@@ -6,15 +6,18 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 import tomli_w
 
 from veilgraph.errors import VeilgraphError
-from veilgraph.program import call
+from veilgraph.program import call, wrong_program
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,16 +39,26 @@ def config_file(config: Config, folder: Path | None = None) -> Iterator[Path]:
     relative paths begin, so that data and a store are found, and kept, where they are expected.
 
     Raises:
-        VeilgraphError: That of the block, in which a dict is called `<config>` and not by a file that is gone.
+        TypeError: A value of a dict has no place in TOML.
+        VeilgraphError: The file cannot be written; or that of the block, in which a dict is called `<config>` and not
+            by a file that is gone.
 
     """
     if not isinstance(config, Mapping):
         yield Path(config)
         return
     text = to_toml({"name": UNNAMED, **config})
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", dir=folder or Path.cwd(), prefix=".veilgraph-", suffix=".toml"
-    ) as file:
+    try:
+        file = NamedTemporaryFile(  # noqa: SIM115 (the block below closes it)
+            "w", encoding="utf-8", dir=folder or Path.cwd(), prefix=".veilgraph-", suffix=".toml"
+        )
+    except OSError as error:
+        place = Path(error.filename).parent if error.filename else "the current folder"
+        raise VeilgraphError(
+            f"{place}: a config that is a dict cannot be written there for the program ({error.strerror}); change to a "
+            "folder that you may write (`os.chdir`), or pass the path of a TOML file"
+        ) from error
+    with file:
         file.write(text)
         file.flush()
         try:
@@ -61,14 +74,21 @@ def resolve(config: Path, overlay: Mapping[str, object] | None = None) -> dict[s
         VeilgraphError: The config is wrong.
 
     """
-    return tomllib.loads(call(["config", str(config), *set_arguments(overlay)], warnings_only=True))
+    text = call(["config", str(config), *set_arguments(overlay)], warnings_only=True)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise wrong_program() from error
+    if "name" not in table:
+        raise wrong_program()
+    return table
 
 
 def to_toml(config: Mapping[str, object]) -> str:
-    """Return a dict as TOML; arrays of NumPy become lists, and paths become strings.
+    """Return a dict as TOML; arrays of NumPy, series of Polars and ranges become lists, and paths become strings.
 
     Raises:
-        TypeError: A value has no place in TOML, such as `None`.
+        TypeError: A value has no place in TOML, such as `None` or a set.
 
     Example:
         >>> print(to_toml({"privatize": {"links": {"epsilon": [1.0, 2.0]}}}), end="")
@@ -79,7 +99,7 @@ def to_toml(config: Mapping[str, object]) -> str:
         ]
 
     """
-    table = {key: _plain(value, key) for key, value in config.items()}
+    table = {key: plain(value, key) for key, value in config.items()}
     return tomli_w.dumps(table)
 
 
@@ -98,23 +118,28 @@ def set_arguments(overlay: Mapping[str, object] | None) -> list[str]:
     for field, value in (overlay or {}).items():
         if isinstance(value, Mapping):
             raise TypeError(f"{field}: a table cannot be set at once; set its fields, such as `{field}.name`, instead")
-        text = tomli_w.dumps({"value": _plain(value, field)}).removeprefix("value = ").strip()
+        text = tomli_w.dumps({"value": plain(value, field)}).removeprefix("value = ").strip()
         arguments += ["--set", f"{field}={text}"]
     return arguments
 
 
-def _plain(value: object, field: str) -> object:
-    """Return a value in the types that TOML has."""
+def plain(value: object, field: str) -> object:
+    """Return a value in the types that TOML has.
+
+    Raises:
+        TypeError: There is no such type for it.
+
+    """
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner, f"{field}.{key}") for key, inner in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner, field) for inner in value]
+        return {str(key): plain(inner, f"{field}.{key}") for key, inner in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range, pl.Series)):
+        return [plain(inner, field) for inner in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if value is None:
         raise TypeError(f"{field}: TOML has no None; leave the field out to get its default")
+    if not isinstance(value, (str, bool, int, float, Decimal, date, time)):
+        raise TypeError(f"{field}: TOML has no {type(value).__name__}; write a text, a number, a list or a dict")
     return value

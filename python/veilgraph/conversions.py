@@ -32,7 +32,7 @@ def to_networkx(graph: Graph) -> nx.Graph[int]:
         known = {node: int(label) for node, label in enumerate(graph.labels) if label >= 0}
         nx.set_node_attributes(result, known, "label")
     if graph.features is not None:
-        nx.set_node_attributes(result, dict(enumerate(graph.features)), "features")
+        nx.set_node_attributes(result, dict(enumerate(graph.features.tolist())), "features")
     if graph.names is not None:
         nx.set_node_attributes(result, dict(enumerate(graph.names)), "name")
     return result

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 
 class VeilgraphError(RuntimeError):
-    """The program `veilgraph` failed, or was not found.
+    """The program `veilgraph` failed, was not found, or could not be given its config.
 
-    The text is the program's own message, which names the problem and the remedy.
+    The text names the problem and the remedy. Where the program failed, it is the program's own message.
 
     Attributes:
         status: Exit status of the program: 1 where something failed, 2 for a wrong config or wrong usage, negative
-            where a signal ended it, and `None` where there was no program.
+            where a signal ended it, and `None` where no program ended with an error.
 
     Example:
         >>> import veilgraph

@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
 from veilgraph import artifacts
-from veilgraph.artifacts import PathLike, name_and_store
+from veilgraph.artifacts import PathLike, facts_of, scan
 from veilgraph.config import Config, config_file, set_arguments
-from veilgraph.program import call
+from veilgraph.program import call_for_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 #: A stage of the pipeline.
 Stage: TypeAlias = Literal["ingest", "privatize", "similarity", "estimate", "construct", "train", "audit", "evaluate"]
 
 _STAGE_COLUMNS = {
     "stage": pl.String,
+    "function": pl.String,
     "label": pl.String,
+    "also": pl.List(pl.String),
     "trial": pl.Int64,
     "status": pl.String,
     "why": pl.String,
     "seconds": pl.Float64,
     "host": pl.String,
+    "key": pl.String,
+    "artifacts": pl.List(pl.String),
 }
-_SPENT_COLUMNS = {"label": pl.String, "target": pl.String, "relation": pl.String, "epsilon": pl.Float64}
+_SPENT_COLUMNS = {
+    "label": pl.String,
+    "target": pl.String,
+    "relation": pl.String,
+    "epsilon": pl.Float64,
+    "dp_delta": pl.Float64,
+    "sound": pl.Boolean,
+    "claimed_epsilon": pl.Float64,
+    "noise": pl.String,
+}
+_CHECK_COLUMNS = {
+    "name": pl.String,
+    "passed": pl.Boolean,
+    "is_fatal": pl.Boolean,
+    "cells": pl.Int64,
+    "counted": pl.String,
+    "problems": pl.List(pl.String),
+}
+
+#: The most artifacts that an error names.
+MOST_NAMES = 20
+
+#: Columns that `scores.parquet` has in common with the artifacts `metrics` that it was made of.
+_SCORE_COLUMNS = ["experiment", "alternative", "mechanism", "variant", "model", "epsilon", "trial", "metric", "value"]
 
 
 @dataclass(frozen=True)
@@ -39,10 +65,15 @@ class Plan:
 
     Attributes:
         name: Name of the experiment.
-        stages: One row for each task: `stage`, `label` (its swept values and trial), `trial`, `status` (`fresh`,
-            `would run`, `may run`, `ran`, `failed`, `skipped`), `why`, `seconds`, `host` (which machine ran it).
+        stages: One row for each task: `stage`, `function` (which function of the stage it is), `label` (its swept
+            values and trial), `also` (a list of its further labels), `trial`, `status` (`fresh`, `would run`,
+            `may run`, `ran`, `failed`, `skipped`), `why`, `seconds`, `host` (which machine ran it), `key` (of its entry
+            in the store, as `veilgraph show` takes it; null where there is none yet), `artifacts` (a list of the names
+            of what it wrote, as `Run.artifact` takes them).
         spent: One row for each release that is not fresh, and relation: `label`, `target` (link, degree, feature,
-            label or model), `relation` (what the cost protects), `epsilon` in nats.
+            label or model), `relation` (what the cost protects), `epsilon` in nats, `dp_delta` (0 for pure privacy),
+            `sound` (whether the guarantee holds as executed), `claimed_epsilon` (what the source of the method states
+            for the same noise, in nats; null where that is nothing else), `noise` (what protects the data, in words).
 
     """
 
@@ -55,37 +86,72 @@ class Plan:
 class Run(Plan):
     """What a run did, and where its results are.
 
+    It answers about itself, also after a later run has taken over its name. From then on, the command `veilgraph gc`
+    may remove its artifacts.
+
     Attributes:
         store: Folder of the store.
+        checks: One row for each `[[check]]` of the config, and none where `until` left scores out: `name`, `passed`,
+            `is_fatal` (whether the run fails where the check does not pass), `cells` (how many things were looked at),
+            `counted` (what these are: `cells` or `artifacts`), `problems` (a list of texts).
 
     """
 
     store: Path
+    checks: pl.DataFrame
+    _files: dict[str, Path] = field(repr=False)
+    _scores: pl.DataFrame | None = field(repr=False)
 
     @property
     def scores(self) -> pl.DataFrame:
         """All scores of this run, as `veilgraph.scores` describes them.
 
         Raises:
-            LookupError: The run stopped before its scores.
+            LookupError: The run stopped before its scores, has none, or another run of the same name overwrote them
+                while it ended.
 
         """
         if "evaluate" not in self.stages["stage"]:
             raise LookupError(f"`{self.name}` stopped before its scores; run it without `until`")
-        return artifacts.scores(self.name, store=self.store)
+        if self._scores is None:
+            raise LookupError(
+                f"`{self.name}` has no finite score, or another run of this name ended at the same time; where several "
+                "run at once, give each a name of its own"
+            )
+        return self._scores
 
     def artifact(self, name: str) -> pl.LazyFrame:
         """Return an artifact of this run by its name `<stage>/<run>/<artifact>`, as `veilgraph.artifact` does.
+
+        The column `artifacts` of `stages` has the names.
+
+        Raises:
+            FileNotFoundError: The run has no such artifact.
 
         Example:
             >>> run.artifact("construct/trial-0/graph").collect()
 
         """
-        return artifacts.artifact(f"{self.name}/{name}", store=self.store)
+        return scan(self._file(name))
 
     def facts(self, name: str) -> dict[str, str]:
-        """Return what an artifact of this run says beside its rows, as `veilgraph.facts` does."""
-        return artifacts.facts(f"{self.name}/{name}", store=self.store)
+        """Return what an artifact of this run says beside its rows, as `veilgraph.facts` does.
+
+        Raises:
+            FileNotFoundError: The run has no such artifact.
+
+        """
+        return facts_of(self._file(name))
+
+    def _file(self, name: str) -> Path:
+        file = self._files.get(name.removesuffix(".parquet"))
+        if file is None:
+            of_stage = [known for known in self._files if known.split("/", 1)[0] == name.split("/", 1)[0]]
+            there = ", ".join(sorted(of_stage or self._files)[:MOST_NAMES]) or "nothing"
+            raise FileNotFoundError(
+                f"{name}: `{self.name}` has no such artifact; it has {there} (all: the column `artifacts` of `stages`)"
+            )
+        return file
 
 
 def plan(
@@ -110,9 +176,8 @@ def plan(
     """
     with config_file(config) as path:
         options = run_options(store, data_dir, published, set, until=until)
-        document = json.loads(call(["plan", str(path), "--json", *options], warnings_only=True))
-        name, _ = name_and_store(path, store, set)
-    return Plan(name, _stages(document), _spent(document))
+        document = call_for_json(["plan", str(path), "--json", *options], warnings_only=True)
+    return Plan(document["name"], _stages(document, _files(document)), _spent(document))
 
 
 def run(
@@ -126,6 +191,7 @@ def run(
     device: Literal["auto", "cpu", "cuda", "vulkan"] = "cpu",
     jobs: int | None = None,
     scheduler: str | None = None,
+    quiet: bool = False,
 ) -> Run:
     """Run an experiment; what is fresh is not run again. Progress goes to standard error.
 
@@ -145,6 +211,7 @@ def run(
         jobs: Tasks at a time, at least 1; by default one for each core.
         scheduler: Address of a Dask scheduler, such as `cluster.scheduler_address`: its workers run the server's tasks
             (`docs/scale.md`). This Python needs `dask` and `distributed` then (the extra `dask`).
+        quiet: Say nothing on standard error but warnings.
 
     Returns:
         The finished run.
@@ -162,9 +229,17 @@ def run(
         options = run_options(store, data_dir, published, set, until=until, device=device, jobs=jobs)
         if scheduler is not None:
             options += ["--executor=dask", f"--scheduler={scheduler}", f"--python={sys.executable}"]
-        document = json.loads(call(["run", str(path), "--json", *options]))
-        name, root = name_and_store(path, store, set)
-    return Run(name, _stages(document), _spent(document), root)
+        document = call_for_json(["run", str(path), "--json", *options], warnings_only=quiet)
+    files = _files(document)
+    return Run(
+        document["name"],
+        _stages(document, files),
+        _spent(document),
+        Path(document["store"]),
+        _checks(document),
+        files,
+        _scores(document),
+    )
 
 
 def run_options(
@@ -181,27 +256,52 @@ def run_options(
     return options + set_arguments(overlay)
 
 
-def _stages(document: dict[str, Any]) -> pl.DataFrame:
-    rows = [
-        [
-            task["stage"],
-            task["label"],
-            task["trial"],
-            task["status"],
-            ", ".join(task["why"]),
-            task["seconds"],
-            task["host"],
-        ]
+def _files(document: dict[str, Any]) -> dict[str, Path]:
+    """Return the file of each table of a run, under each of its readable names."""
+    # Two functions of a stage may write artifacts of one name under one label. As in the store, the later one counts.
+    return {
+        f"{task['stage']}/{label}/{name}": Path(output["path"])
         for task in document["stages"]
-    ]
-    return pl.DataFrame(rows, schema=_STAGE_COLUMNS, orient="row")
+        for label in (task["label"], *task["also"])
+        for name, output in task["outputs"].items()
+        if output["path"].endswith(".parquet")
+    }
+
+
+def _stages(document: dict[str, Any], files: dict[str, Path]) -> pl.DataFrame:
+    rows = []
+    for task in document["stages"]:
+        names = {f"{task['stage']}/{task['label']}/{name}": output for name, output in task["outputs"].items()}
+        own = [name for name, output in names.items() if files.get(name) == Path(output["path"])]
+        rows.append({**task, "why": ", ".join(task["why"]), "artifacts": own})
+    return _frame(rows, _STAGE_COLUMNS)
 
 
 def _spent(document: dict[str, Any]) -> pl.DataFrame:
-    releases = [(row["label"], row["release"]) for row in document["spent"]]
-    rows = [
+    rows = []
+    for row in document["spent"]:
+        release = row["release"]
         # An infinite cost is the word `inf`, since JSON has no infinity.
-        [label, release["target"], release["relation"], float(release["epsilon"])]
-        for label, release in releases
-    ]
-    return pl.DataFrame(rows, schema=_SPENT_COLUMNS, orient="row")
+        nats = {name: float(release[name]) for name in ("epsilon", "claimed_epsilon") if name in release}
+        rows.append({**release, **nats, "label": row["label"], "noise": release["mechanism"]})
+    return _frame(rows, _SPENT_COLUMNS)
+
+
+def _checks(document: dict[str, Any]) -> pl.DataFrame:
+    return _frame(document["checks"], _CHECK_COLUMNS)
+
+
+def _frame(rows: list[dict[str, Any]], columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return these columns of rows, which may have others, and may lack some."""
+    return pl.DataFrame([[row.get(name) for name in columns] for row in rows], schema=columns, orient="row")
+
+
+def _scores(document: dict[str, Any]) -> pl.DataFrame | None:
+    """Return the scores of a run that has just ended; nothing where it has none, or they are another run's already."""
+    if not document["metrics"]:
+        return None
+    scores = artifacts.scores(document["name"], store=document["store"])
+    # The table has its name from the experiment, and another run of the experiment may have ended since.
+    parts = [task["outputs"]["metrics"]["path"] for task in document["stages"] if "metrics" in task["outputs"]]
+    own = pl.concat([scan(Path(part)).select(_SCORE_COLUMNS) for part in parts]).collect()
+    return scores if scores.select(_SCORE_COLUMNS).equals(own) else None

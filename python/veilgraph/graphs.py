@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from veilgraph import conversions
-from veilgraph.artifacts import PathLike, facts_of, find, scan, store_path
+from veilgraph.artifacts import PARTS, PathLike, facts_of, find, scan
 from veilgraph.reports import Reports, files_of
 
 if TYPE_CHECKING:
@@ -31,12 +30,15 @@ class Graph:
         edges: `source` u32, `target` u32, `weight` f32 in (0, 1]; source < target unless the graph is directed.
         n_nodes: Number of nodes.
         directed: Whether a message goes from source to target alone.
-        features: Shape [n, d].
-        labels: Shape [n]: classes, and -1 where unknown. Those of test nodes are for scores; a server does not hold
-            them.
+        features: Shape [n, d]; `None` where there are none, or they are private.
+        labels: Shape [n]: classes, and -1 where unknown. Where labels are public, those of test nodes are among them,
+            for scores; a server does not hold them. Where labels are private, these are the classes that training and
+            validation nodes reported, of which some are noise, and test nodes have -1.
         splits: Shape [n]: 0 training, 1 validation, 2 test, 3 nothing.
         class_names: What the classes are called, in their order, where they have other names than their numbers.
         names: What the nodes are called in the files that they were read from.
+        held_out_labels: Shape [n]: where labels are private, the true classes of test nodes, for scores, and -1 for
+            other nodes; else `None`.
 
     """
 
@@ -48,31 +50,45 @@ class Graph:
     splits: npt.NDArray[np.uint8] | None = None
     class_names: Sequence[str] | None = None
     names: Sequence[str] | None = None
+    held_out_labels: npt.NDArray[np.int64] | None = None
 
     @classmethod
     def read(cls, name: PathLike, *, store: PathLike | None = None) -> Graph:
         """Read a graph of a run, with the labels and features of its nodes where the store holds them.
 
+        Where labels are private, `labels` are those that the nodes reported (the artifact `noisy_labels`). They are
+        `None` where several reports go with this graph: a floor such as `no-links` has one graph for all trials, and
+        nodes report anew in each trial.
+
         Args:
-            name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`.
+            name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`, or a path. Only
+                what lies below the folder `runs` of a store has features, labels, splits and names.
             store: As for `veilgraph.artifact`.
 
         Raises:
             FileNotFoundError: There is no such graph.
-            ValueError: The graph is soft, so that its links are not stored.
+            ValueError: This is another artifact, or the graph is soft, so that its links are not stored.
 
         """
-        edges, n_nodes, directed = _edges_of(find(name, store))
-        run = _ingest_behind(name, store)
-        features, nodes, node_map = (_of_ingest(run, table, store) for table in ("features", "nodes", "node_map"))
-        known = [_of_ingest(run, table, store) for table in ("labels", "held_out_labels")]
+        file = find(name, store)
+        edges, n_nodes, directed = _edges_of(file)
+        features, nodes, node_map, public, held_out = (
+            _behind(file, "ingest", table) for table in ("features", "nodes", "node_map", "labels", "held_out_labels")
+        )
+        if public is not None:
+            labels, held_out_labels = _classes([public, held_out], n_nodes), None
+        else:
+            # The owner keeps the true ones, and the server has what the nodes reported.
+            labels = _classes([_behind(file, "privatize", "noisy_labels")], n_nodes)
+            held_out_labels = _classes([held_out], n_nodes)
         class_names = None if nodes is None else facts_of(nodes).get("class_names")
         return cls(
             edges,
             n_nodes,
             directed,
             features=None if features is None else _dense(features),
-            labels=_classes([path for path in known if path is not None], n_nodes),
+            labels=labels,
+            held_out_labels=held_out_labels,
             splits=None if nodes is None else scan(nodes).collect()["split"].to_numpy(),
             class_names=None if class_names is None else json.loads(class_names),
             names=None if node_map is None else scan(node_map).sort("node").collect()["name"].to_list(),
@@ -81,7 +97,8 @@ class Graph:
     def to_networkx(self) -> nx.Graph[int]:
         """Return a `networkx.Graph` (or `DiGraph`) of nodes 0 to n - 1 with the edge attribute `weight`.
 
-        Nodes have the attributes `label`, `features` and `name` where these are known.
+        Nodes have the attributes `label`, `features` (a list of d numbers) and `name` where these are known. GraphML
+        and GEXF have no lists: remove `features` from the nodes before you write such a file.
 
         Raises:
             ImportError: networkx is missing; the extra is `veilgraph[networkx]`.
@@ -93,7 +110,7 @@ class Graph:
         """Return a `torch_geometric.data.Data`: `edge_index` [2, e], `edge_weight` [e], and what is known of nodes.
 
         An undirected link stands in it in both directions. Nodes have `x` [n, d], `y` [n], `train_mask`, `val_mask`
-        and `test_mask`.
+        and `test_mask`. Where labels are private, `y` is -1 for test nodes, and they are scored by `held_out_labels`.
 
         Raises:
             ImportError: torch or torch_geometric is missing; the extra is `veilgraph[pyg]`.
@@ -104,7 +121,8 @@ class Graph:
     def to_dgl(self) -> Any:
         """Return a DGL graph with both directions of undirected links and `edata["weight"]`.
 
-        Nodes have `ndata` of the names `feat`, `label`, `train_mask`, `val_mask` and `test_mask`.
+        Nodes have `ndata` of the names `feat`, `label`, `train_mask`, `val_mask` and `test_mask`. Where labels are
+        private, `label` is -1 for test nodes, and they are scored by `held_out_labels`.
 
         Raises:
             ImportError: torch or DGL is missing; the extra is `veilgraph[dgl]`.
@@ -161,6 +179,10 @@ def graph(
 
 def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
     facts = facts_of(path)
+    kind = facts.get("veilgraph.artifact")
+    if kind != "graph":
+        what = "no artifact of Veilgraph" if kind is None else f"the artifact `{kind}` and no graph"
+        raise ValueError(f"{path}: this is {what}; graphs are called `graph`, and mostly lie below `construct`")
     if facts.get("variant") == "soft":
         raise ValueError(
             "a soft graph links all pairs and lists none; read `LinkProbabilities`, or build a hybrid graph"
@@ -169,27 +191,33 @@ def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
     return edges, int(facts["n_nodes"]), facts["directed"] == "true"
 
 
-#: Parts of a store that hold what a server may see, and what an auditor may.
+#: Parts of a store that hold what a server may see, and what an auditor may; a server's store has no parts.
 _OPEN_PARTS = ("simulation", "server", "auditor", "")
 
 
-def _ingest_behind(name: PathLike, store: PathLike | None) -> str:
-    """Return the run of `ingest` behind an artifact: whatever its label says, that of the artifact says too."""
-    experiment, _, label = (*PurePath(name).parts, "", "")[:3]
-    folders = [store_path(store) / part / "runs" / experiment / "ingest" for part in _OPEN_PARTS]
-    labels = {run.name for folder in folders if folder.is_dir() for run in folder.iterdir()}
-    choices = set(label.split(","))
-    fitting = [known for known in labels if choices.issuperset(known.split(","))]
-    return f"{experiment}/ingest/{max(fitting, key=len, default='all')}"
+def _behind(file: Path, stage: str, table: str) -> Path | None:
+    """Return the table of an earlier stage that an artifact rests on, or nothing where the open parts have none.
 
+    Args:
+        file: The artifact, `<store>/<part>/runs/<experiment>/<stage>/<run>/<artifact>`.
+        stage: The earlier stage.
+        table: Name of its artifact.
 
-def _of_ingest(run: str, table: str, store: PathLike | None) -> Path | None:
-    """Return the file of a table about the nodes of a run, or nothing where the store has none."""
-    # Where features or labels are private, the true ones lie with their owner, and no server has them.
-    try:
-        return find(f"{run}/{table}", store, parts=_OPEN_PARTS)
-    except FileNotFoundError:
+    """
+    run = file.absolute().parent
+    experiment = run.parent.parent
+    if experiment.parent.name != "runs":
         return None
+    root = experiment.parent.parent
+    store = root.parent if root.name in PARTS else root
+    places = [store / part / "runs" / experiment.name / stage for part in reversed(_OPEN_PARTS)]
+    files = {path.parent.name: path for place in places for path in place.glob(f"*/{table}.parquet")}
+    # What the label of an earlier run says, that of the artifact says too, unless several trials share the artifact.
+    choices = set(run.name.split(","))
+    fitting = [label for label in files if choices.issuperset(label.split(","))]
+    wider = [label for label in files if choices.issubset(label.split(","))]
+    found = max(fitting, key=len, default=wider[0] if len(wider) == 1 else "all")
+    return files.get(found)
 
 
 def _dense(path: Path) -> npt.NDArray[np.float32]:
@@ -199,9 +227,11 @@ def _dense(path: Path) -> npt.NDArray[np.float32]:
     return array
 
 
-def _classes(paths: list[Path], n_nodes: int) -> npt.NDArray[np.int64] | None:
+def _classes(paths: list[Path | None], n_nodes: int) -> npt.NDArray[np.int64] | None:
+    known = [scan(path).collect() for path in paths if path is not None]
+    if not known:
+        return None
     classes = np.full(n_nodes, -1, np.int64)
-    for path in paths:
-        rows = scan(path).collect()
+    for rows in known:
         classes[rows["node"]] = rows["class"]
-    return classes if paths else None
+    return classes

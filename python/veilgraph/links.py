@@ -132,6 +132,8 @@ class LinkProbabilities:
     def matrix(self) -> npt.NDArray[np.float64]:
         """Return the probabilities of all pairs, shape [n, n], symmetric with zeros on the diagonal.
 
+        Entry (i, j) is exactly what `of` returns for the pair.
+
         Raises:
             ValueError: There are more than 4096 nodes.
 
@@ -142,7 +144,8 @@ class LinkProbabilities:
         logits = np.full((n, n), self._unknown)
         low, high = np.divmod(self._keys, n)
         logits[low, high] = logits[high, low] = self._logits
-        matrix = _sigmoid(logits + self.beta[:, None] + self.beta)
+        # The order in which `of` adds, so that no rounding tells the two apart.
+        matrix = _sigmoid(logits + (self.beta[:, None] + self.beta))
         np.fill_diagonal(matrix, 0.0)
         return matrix
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def randomize(
         settings: Further fields by dotted name, such as `{"privatize.links.degree_noise": "laplace"}`.
 
     Raises:
-        ValueError: A shape or a node number is wrong.
+        ValueError: A shape, a node number, a label or the seed is wrong.
         VeilgraphError: The program refuses a value.
 
     Example:
@@ -75,9 +76,12 @@ def randomize(
         links["degree_fraction"] = degree_fraction
     for field, value in {**links, **(settings or {})}.items():
         ensure_no_sweep(field, value)
+    if seed is not None and not (isinstance(seed, Integral) and 0 <= seed < 2**63):
+        raise ValueError(f"seed is {seed!r}; give a whole number from 0 to 2^63 - 1")
+    classes = None if labels is None else _classes(labels)
     folder = Path(tempfile.mkdtemp(prefix="veilgraph-"))
     try:
-        table = write_files(folder, edges, n=n, features=features, labels=labels, splits=splits)
+        table = write_files(folder, edges, n=n, features=features, labels=classes, splits=splits)
         # Paths inside the folder of the data, so that equal graphs are equal to the program wherever they lie.
         ingest = {**table, "folder": "."} | ({} if features is None else {"normalize": "none"})
         tables: dict[str, object] = {
@@ -94,8 +98,24 @@ def randomize(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     reports.features = None if features is None else dense(features)
-    reports.labels = None if labels is None else np.asarray(labels).astype(np.int64)
+    reports.labels = classes
     return reports
+
+
+def _classes(labels: Any) -> npt.NDArray[np.int64]:
+    """Return labels as an array of numbers.
+
+    Raises:
+        ValueError: A label is no class.
+
+    """
+    classes = np.asarray(labels)
+    if not np.issubdtype(classes.dtype, np.integer) or (classes < -1).any():
+        raise ValueError(
+            "labels hold something else than classes; give whole numbers 0, 1, ..., and -1 where a class is unknown, "
+            "such as `np.unique(texts, return_inverse=True)[1]`"
+        )
+    return classes.astype(np.int64)
 
 
 def dense(features: Any) -> npt.NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,12 +11,15 @@ import sysconfig
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from veilgraph.errors import VeilgraphError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+#: What to do about a program that is not the right one.
+_REMEDY = "let the environment variable VEILGRAPH name the file `target/release/veilgraph`"
 
 
 def program() -> Path:
@@ -52,19 +56,22 @@ def call(arguments: Sequence[str], *, warnings_only: bool = False) -> str:
     Whatever interrupts the wait, such as Ctrl-C, ends the program too.
 
     Raises:
-        VeilgraphError: The program is not there or failed.
+        VeilgraphError: The program is not there, cannot be run, or failed.
 
     """
-    command = [str(program()), *arguments]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    )
+    path = program()
+    try:
+        process = subprocess.Popen(
+            [str(path), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise VeilgraphError(f"{path}: cannot be run ({error.strerror}); {_REMEDY}") from error
     with process:
         # Both pipes are emptied at once, since a full one would stop the program.
         printed: SimpleQueue[str | None] = SimpleQueue()
@@ -86,8 +93,27 @@ def call(arguments: Sequence[str], *, warnings_only: bool = False) -> str:
             process.terminate()
             raise
     if status != 0:
-        raise VeilgraphError(_message(said, status), status)
+        raise VeilgraphError(_message(said, path, status), status)
     return answer
+
+
+def call_for_json(arguments: Sequence[str], *, warnings_only: bool = False) -> dict[str, Any]:
+    """Run the program to its end and return the document that it printed to standard output.
+
+    Raises:
+        VeilgraphError: As for `call`, or what it printed is no such document.
+
+    """
+    try:
+        document: dict[str, Any] = json.loads(call(arguments, warnings_only=warnings_only))
+    except json.JSONDecodeError as error:
+        raise wrong_program() from error
+    return document
+
+
+def wrong_program() -> VeilgraphError:
+    """Return the error about a program that ended well, and gave an answer that `veilgraph` never gives."""
+    return VeilgraphError(f"{program()}: does not answer like the program `veilgraph`; {_REMEDY}")
 
 
 def _collect(stream: IO[str] | None, into: SimpleQueue[str | None]) -> None:
@@ -109,8 +135,9 @@ def _lines(queue: SimpleQueue[str | None]) -> Iterator[str]:
         yield line
 
 
-def _message(said: list[str], status: int) -> str:
+def _message(said: list[str], path: Path, status: int) -> str:
     """Return the error that the program reported last, without what it said before."""
     starts = [at for at, line in enumerate(said) if line.startswith("error: ")]
-    text = "".join(said[starts[-1] :] if starts else said).removeprefix("error: ").strip()
-    return text or f"the program `veilgraph` ended with status {status} and said nothing"
+    if starts:
+        return "".join(said[starts[-1] :]).removeprefix("error: ").strip()
+    return f"{path}: ended with status {status} and said: {''.join(said).strip() or 'nothing'}"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from veilgraph.artifacts import facts_of, scan
-from veilgraph.config import config_file, set_arguments
-from veilgraph.program import call
+from veilgraph.config import config_file, plain, set_arguments
+from veilgraph.program import call_for_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import numpy.typing as npt
     import polars as pl
 
@@ -37,7 +35,9 @@ class Reports:
         mechanism: Name of the mechanism.
         epsilon: Budget of each node, in nats per list bit.
         costs: What the release cost by relation, in nats: `list-bit` is one bit of one list, and `edge` an
-            undirected link, which mostly stands in two lists.
+            undirected link, which mostly stands in two lists. The epsilons of all parts of the release are added, which
+            is right for pure costs, such as those of links and degrees. Where a part has a delta above 0, such as
+            features with Gaussian noise, the sum holds only together with the sum of the deltas.
 
     """
 
@@ -122,9 +122,9 @@ class Reports:
         with config_file({**self._tables, **(tables or {})}, self._folder) as path:
             places = [f"--store={self._folder / 'store'}", f"--data-dir={self._folder}"]
             overlay = set_arguments({**self._settings, **(settings or {})})
-            answer = call(["run", str(path), "--json", f"--until={until}", *places, *overlay], warnings_only=True)
-        document: dict[str, Any] = json.loads(answer)
-        return document
+            return call_for_json(
+                ["run", str(path), "--json", f"--until={until}", *places, *overlay], warnings_only=True
+            )
 
     def split_codes(self) -> npt.NDArray[np.uint8]:
         """Return what each node is used for, shape [n]: 0 training, 1 validation, 2 test, 3 nothing."""
@@ -145,10 +145,10 @@ def ensure_no_sweep(field: str, value: object) -> None:
     """Refuse a list, of which the program would run every value.
 
     Raises:
-        ValueError: The value is a list.
+        ValueError: The value is a list, or what becomes one in TOML.
 
     """
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(plain(value, field), list):
         raise ValueError(f"{field}: a list is a sweep; call this function once for each value")  # noqa: TRY004
 
 
