@@ -21,7 +21,11 @@ def rows(options, name):
     if not os.path.exists(path):
         sys.exit(f"{path}: there are no scores; run `make audit` first")
     with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+        found = list(csv.DictReader(file))
+    for row in found:
+        for field in ("epsilon", "epsilon_edge"):
+            row[field] = f"{float(row[field]):g}"
+    return found
 
 
 def gathered(found, metric, fields):

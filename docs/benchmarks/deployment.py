@@ -198,7 +198,8 @@ def scores(path):
     found = collections.defaultdict(dict)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            found[row["epsilon"], row["alternative"], row["metric"]][row["trial"]] = float(row["value"])
+            cell = f"{float(row['epsilon']):g}", row["alternative"], row["metric"]
+            found[cell][row["trial"]] = float(row["value"])
     heads = [f"{head} | difference" if pair else head for _, head, _, _, pair in METRICS]
     print("| ε | nodes | " + " | ".join(heads) + " |")
     print("|---:|---|" + "".join("---:|---:|" if pair else "---:|" for _, _, _, _, pair in METRICS))

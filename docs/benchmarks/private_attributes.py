@@ -38,7 +38,7 @@ def cells(options, name, metric):
         if row["metric"] == metric:
             get = lambda field: row.get(field) or ""
             cell = (get("alternative"), row["dataset"], get("privatize.features.mechanism"),
-                    get("privatize.features.epsilon"), get("privatize.labels.epsilon"), get("epsilon"),
+                    get("privatize.features.epsilon"), get("privatize.labels.epsilon"), f"{float(row['epsilon']):g}",
                     get("estimate.features.substitute"), get("train.labels"), get("estimate.features.hops"))
             # Where splits are swept, every split is a repetition.
             repetition = (get("ingest.split.seed"), int(row["trial"]))

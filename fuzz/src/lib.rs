@@ -38,7 +38,7 @@ fn ingest(files: Vec<RawFile>, params: &Params) {
     // The same file of links as a graph that another program has drawn.
     if let Some(graph) = params.edges.clone() {
         let nodes = NodeMap { names: ["0", "1", "2", "a"].map(str::to_owned).to_vec() };
-        let params = ReleasedParams { graph, directed: None };
+        let params = ReleasedParams { graph, ..ReleasedParams::default() };
         let copies = files.iter().map(|file| RawFile { name: file.name.clone(), bytes: file.bytes.clone() });
         let _ = ReadReleased::run((copies.collect(), nodes), &params, &rng, &Progress::none());
     }

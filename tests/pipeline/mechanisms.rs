@@ -306,3 +306,27 @@ fn what_a_mechanism_cannot_do_is_said() {
         assert!(!answer.err.contains("panicked"), "{}", answer.err);
     }
 }
+
+/// What no estimate can be made of is refused before it is charged.
+#[test]
+fn shares_of_the_budget_that_nothing_can_be_made_of_are_refused_by_the_plan() {
+    let lab = Lab::with("config.toml", TINY.replace(BLINK_TABLES, ""));
+    let plan = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        lab.call(&["plan", "config.toml"].into_iter().chain(sets).collect::<Vec<_>>())
+    };
+    for share in ["0.0", "1.0"] {
+        let answer = plan(&["privatize.links.mechanism=dprr", &format!("privatize.links.degree_fraction={share}")]);
+        assert!(answer.status == 2 && answer.err.contains("lists are thinned by degrees"), "{}", answer.err);
+    }
+    let matched = ["estimate.method=published", "estimate.match=true", "estimate.degrees=empirical-bayes"];
+    let answer = plan(&[&matched[..], &["privatize.links.degree_fraction=0.0"]].concat());
+    assert!(answer.status == 2 && answer.err.contains("match = true needs degrees"), "{}", answer.err);
+    let answer = plan(&[&matched[..], &["privatize.links.degree_fraction=0.1"]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let unread = ["estimate.method=published", "estimate.solver=fixed-point-200", "estimate.ridge=0.1"];
+    let answer = plan(&unread);
+    assert!(answer.status == 2 && answer.err.contains("the published iteration has none"), "{}", answer.err);
+    let answer = plan(&[&unread[..], &["estimate.match=true"]].concat());
+    assert_eq!(answer.status, 0, "matching reads it: {}", answer.err);
+}

@@ -151,3 +151,25 @@ fn reports_of_lists_of_another_program_stay_directed() {
     ]);
     assert!(output.status != 0 && output.err.contains("write directed = true"), "{}", output.err);
 }
+
+#[test]
+fn graphs_of_several_programs_are_compared() {
+    let lab = lab();
+    let alternative = |name: &str, file: &str, more: &str| {
+        format!(
+            "[[compare]]\nname = \"{name}\"\nprivatize.links = {{ mechanism = \"released\", graph = \"{file}\", epsilon = 1.0{more} }}\n"
+        )
+    };
+    let config = |alternatives: &[String]| {
+        lab.write("config.toml", format!("{}{}", TINY.replace(BLINK_TABLES, ""), alternatives.concat()));
+    };
+    config(&[alternative("one", "mine-1-0.csv", ""), alternative("two", "mine-1-1.csv", "")]);
+    let document = lab.json(&["--set", "trials=1"]);
+    let names: Vec<_> = rows(&document["metrics"]).map(|row| row["alternative"].clone()).collect();
+    assert!(names.contains(&"one".into()) && names.contains(&"two".into()), "{names:?}");
+    for (more, words) in [(", relation = \"edge\"", "at several costs"), (", directed = true", "for several graphs")] {
+        config(&[alternative("one", "mine-1-0.csv", ""), alternative("two", "mine-1-0.csv", more)]);
+        let answer = lab.call(&["plan", "config.toml", "--set", "trials=1"]);
+        assert!(answer.status == 2 && answer.err.contains(words), "{words}: {}", answer.err);
+    }
+}

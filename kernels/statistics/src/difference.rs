@@ -63,3 +63,23 @@ fn p_value(summary: &Summary, largest: f64) -> Option<f64> {
     let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
     Some(2.0 * law.sf((summary.mean / standard_error).abs()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One node more of 48,603 in every trial: the differences are equal but for the rounding of the scores.
+    #[test]
+    fn equal_differences_are_told_by_the_size_of_the_scores() {
+        let scores =
+            |hits: [u32; 5]| -> BTreeMap<u32, f64> { (0..).zip(hits.map(|hits| f64::from(hits) / 48_603.0)).collect() };
+        let theirs = [33_001, 33_417, 34_222, 31_999, 35_555];
+        let difference = Difference::of(&scores(theirs.map(|hits| hits + 1)), &scores(theirs)).expect("shared");
+        assert_eq!(difference.p_value, Some(0.0625), "that of the sign test");
+        let none = Difference::of(&scores(theirs), &scores(theirs)).expect("shared");
+        assert_eq!(none.p_value, Some(1.0));
+        let spread =
+            Difference::of(&scores([33_101, 33_557, 34_302, 32_119, 35_645]), &scores(theirs)).expect("shared");
+        assert!(spread.p_value.is_some_and(|p| p < 0.01), "{spread:?}");
+    }
+}

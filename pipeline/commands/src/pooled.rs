@@ -10,7 +10,7 @@ use super::summary::Row;
 /// of the row with the k-th value, so that intervals are about the values: trials at one value share what the value decides.
 ///
 /// A row that does not depend on the field keeps its own trials: copies of its mean, one for each value, would be no independent
-/// trials.
+/// trials. Its trials are numbered behind the values, so that none is compared with a value.
 ///
 /// # Errors
 /// When nothing sweeps the field, or when it has a column of its own, so that its values are told apart nevertheless.
@@ -50,7 +50,7 @@ pub(super) fn pooled(rows: &[Row], field: &str) -> Result<Vec<Row>, ConfigError>
             match own.map(|own| (0..).zip(&values).find(|(_, value)| own == **value)) {
                 Some(Some((number, _))) => _ = scores.insert(number, summary.mean),
                 Some(None) => {}
-                None => scores.extend(of_trials),
+                None => scores.extend(of_trials.iter().map(|(trial, score)| (trial + values.len() as u32, *score))),
             }
         }
     }
@@ -93,6 +93,8 @@ mod tests {
         let pooled = pooled(&rows, "ingest.split.seed").expect("swept");
         let scores: Vec<Vec<f64>> = pooled.iter().map(|row| row.values("accuracy")).collect();
         assert_eq!(scores, [vec![0.6, 0.8], vec![0.1, 0.2]]);
+        let shared = pooled[0].difference(&pooled[1], &veilgraph_evaluate::metric::ACCURACY);
+        assert!(shared.is_none(), "a trial is no value");
     }
 
     #[test]

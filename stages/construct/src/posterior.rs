@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Progress, Server, Stage, StageRng, Stored};
 use veilgraph_graph::{Construction, WeightedGraph};
-use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior, sigmoid};
+use veilgraph_posterior::{LinkEvidence, LinkModel, Posterior};
 
 use crate::Error;
 
@@ -124,10 +124,11 @@ impl Stage for Construct {
     }
 }
 
-/// Whether a pair is more likely linked than not: `P > ½`, strictly (Blink, section 4.4). A logit that only rounding has brought above
-/// 0 is none.
+/// Whether a pair is more likely linked than not: `P > ½`, strictly (Blink, section 4.4).
 fn is_likely(logit: f64) -> bool {
-    sigmoid(logit) > 0.5
+    /// Sums of a few nats are rounded by less, so that a pair with `P = ½` may have a logit just above 0.
+    const ROUNDING: f64 = 1e-12;
+    logit > ROUNDING
 }
 
 /// The pairs that are more likely linked than not.

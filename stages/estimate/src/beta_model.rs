@@ -37,15 +37,11 @@ pub enum FitError {
     /// The degrees lie outside the interior of the polytope of degree sequences. The fields say how many of the largest
     /// degrees ask for too much, and for how many link ends too many.
     #[error(
-        "no beta model has these degrees: the {0} largest ask for all link ends that the graph can hold, or for more ({1:.3}); leave \
-         [estimate] ridge out, so that the smallest of a few that fit is taken, set a positive one, or spend more on degrees"
+        "no beta model has these degrees: the {0} largest ask for all link ends that the graph can hold, or for more ({1:.3})"
     )]
     NoFit(usize, f64),
     /// Newton's method stopped before it reached the degrees; these are the relative residual and its node.
-    #[error(
-        "the beta model did not converge: relative residual {0:e} at node {1}; leave [estimate] ridge out, so that the smallest of a \
-         few that fit is taken, or set a larger one"
-    )]
+    #[error("the beta model did not converge: relative residual {0:e} at node {1}")]
     Residual(f64, usize),
 }
 

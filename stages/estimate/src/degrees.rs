@@ -117,8 +117,7 @@ fn with_bits(reports: &NoisyDegrees, evidence: &LinkEvidence) -> UsedDegrees {
     UsedDegrees { degrees: of_all_nodes(reports.n_nodes, nodes.into_iter(), &means), squared_variation }
 }
 
-/// A report is at most this far from all degrees, over the budget: `e^{-600}` is a number of 64 bits, and so is its square root's
-/// inverse.
+/// The budget times how far a report may be from all degrees, in nats: 64 bits hold `e^{-600}` and its inverse, with room for sums.
 const FARTHEST: f64 = 600.0;
 
 /// No degree is smaller, because a beta model has no node of degree zero.

@@ -53,8 +53,8 @@ pub enum Error {
     /// Another input is about other nodes than the reports.
     #[error("the inputs are about different nodes ({0}); read all of them from one run of ingest")]
     OtherNodes(String),
-    /// The prior has no fit.
-    #[error(transparent)]
+    /// The prior or the posterior has no fit.
+    #[error("{0}; set a larger [estimate] ridge (where it is left out, up to 10 is tried), or spend more on degrees")]
     Fit(#[from] FitError),
     /// A node sent nothing.
     #[error(
@@ -94,8 +94,10 @@ pub enum Error {
     /// A penalty of matching without matching.
     #[error("centred_ridge is a penalty of matching; set [estimate] match = true, or remove it")]
     RidgeUnmatched,
-    /// A penalty beside an iteration that knows none.
-    #[error("ridge is a penalty of solver = \"newton\", and the published iteration has none; remove one of the two")]
+    /// A penalty where nothing is fitted but by an iteration that knows none.
+    #[error(
+        "ridge is a penalty of Newton's method, and the published iteration has none; remove ridge, or solver = \"fixed-point-200\""
+    )]
     RidgeUnread,
     /// A number of blocks without a prior of blocks.
     #[error(

@@ -200,7 +200,7 @@ impl Params {
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors
-    /// When a ridge is no number of at least 0, is set where nothing is matched or beside the published iteration, common neighbours are to be counted
+    /// When a ridge is no number of at least 0, is set where nothing is matched or where nothing but the published iteration is run, common neighbours are to be counted
     /// without matching, or a score is to be learned or a number of latent blocks is set with a prior that has no blocks.
     pub fn check(&self) -> Result<(), Error> {
         for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
@@ -208,7 +208,8 @@ impl Params {
                 return Err(Error::Ridge(name, ridge));
             }
         }
-        if self.ridge > 0.0 && self.solver == Solver::FixedPoint200 {
+        let fits_posterior = self.match_degrees || self.uses_bins();
+        if self.ridge > 0.0 && self.solver == Solver::FixedPoint200 && !fits_posterior {
             return Err(Error::RidgeUnread);
         }
         if self.centred_ridge.is_some() && !self.match_degrees {

@@ -24,7 +24,7 @@ use nodes::NamedNodes;
 
 /// Whether a file is text by its name.
 pub(crate) fn is_text(file: &str) -> bool {
-    table::is_text(file) && !arrays::is_array(file)
+    table::is_text(file)
 }
 
 /// The rows of a table, each with where it stands; a row of column names is the first of them.

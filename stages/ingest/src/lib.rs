@@ -100,7 +100,7 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         (n_classes, class_names) = (declared.names().len(), names_beside_numbers(declared.names()));
     }
     if matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none() {
-        check_numbered_classes(n_classes, &classes).map_err(|(problem, remedy)| wrong_labels(&problem, remedy))?;
+        check_numbered_classes(&origin_of_labels, n_classes, &classes)?;
     }
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
@@ -133,24 +133,20 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
-/// Refuses numbers of classes that no network could learn, with the remedy. Tables number their classes themselves.
-fn check_numbered_classes(n_classes: usize, of_nodes: &[Option<u16>]) -> Result<(), (String, &'static str)> {
+/// Refuses labels of one class, and warns of a class that no node has: a network learns nothing of it. Tables number their classes
+/// themselves, so that they have no gap.
+fn check_numbered_classes(origin: &str, n_classes: usize, of_nodes: &[Option<u16>]) -> Result<(), Error> {
     let found: BTreeSet<u16> = of_nodes.iter().flatten().copied().collect();
-    let n_labelled = of_nodes.iter().flatten().count();
-    if found.len() < 2 {
-        return Err((format!("{} class only", found.len()), "a classifier needs at least two classes"));
+    if found.len() == 1 {
+        return Err(Error::new(origin, "labels, ", "1 class only", "a classifier needs at least two classes"));
     }
-    if found.len() > n_labelled / 2 + 2 {
-        let problem = format!("{} different labels among {n_labelled} nodes are no classes", found.len());
-        return Err((problem, "give each node its class"));
+    if let Some(missing) = (0..n_classes).find(|class| !found.contains(&(*class as u16))) {
+        tracing::warn!(
+            "{origin}: no node has class {missing}, and some have class {}; where classes are to be learned, number them without a gap",
+            n_classes - 1
+        );
     }
-    match (0..n_classes).find(|class| !found.contains(&(*class as u16))) {
-        Some(missing) => Err((
-            format!("no node has class {missing}, and some have class {}", n_classes - 1),
-            "number the classes from 0 without a gap",
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Refuses labels of a deployment whose classes would tell of a node that reports none, or that no network could learn once the

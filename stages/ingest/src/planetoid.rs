@@ -129,9 +129,13 @@ pub(crate) fn rows_of(
         ));
     }
     let is_whole = |offset: &f64| *offset >= 0.0 && offset.fract() == 0.0;
-    let ends = (offsets[0], offsets[n_rows]);
-    if ends != (0.0, values.len() as f64) || !offsets.iter().all(is_whole) || !offsets.is_sorted() {
-        return Err(format!("the offsets of rows do not ascend from 0 to {}, the number of entries", values.len()));
+    // SciPy may keep room for further entries behind the last one.
+    let is_inside = offsets[0] == 0.0 && offsets[n_rows] <= values.len() as f64;
+    if !is_inside || !offsets.iter().all(is_whole) || !offsets.is_sorted() {
+        return Err(format!(
+            "the offsets of rows do not ascend from 0 to at most {}, the number of entries",
+            values.len()
+        ));
     }
     if let Some(column) =
         columns.iter().find(|&&column| column < 0.0 || column.fract() != 0.0 || column > u32::MAX.into())

@@ -12,11 +12,23 @@ use crate::raw::Files;
 pub struct ReadReleased;
 
 /// Where the graph is, and how it is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleasedParams {
     /// The file of its links.
     pub graph: String,
+    /// Whether a text begins with a row of column names; the file tells for itself when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// The column with the first end (default: by its name, else the first column).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_column: Option<String>,
+    /// The column with the second end (default: by its name, else the second column).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_column: Option<String>,
+    /// The column with the weight (default: by its name, or the third of three columns without names).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_column: Option<String>,
     /// Whether a row is what its first node reports of the second one. Without this field, a link holds in both directions, and the
     /// file has to name all of them once, or all of them in both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,14 +51,14 @@ impl Stage for ReadReleased {
         _: &StageRng,
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
-        let mut rows = weighted::read(&Files(&raw), &params.graph, &nodes.names)?;
+        let mut rows = weighted::read(&Files(&raw), params, &nodes.names)?;
         rows.sort_unstable_by_key(|row| (row.source, row.target, row.at));
-        let rows = without_repetitions(&params.graph, rows)?;
+        let rows = without_repetitions(params, rows)?;
         if params.directed.is_none() {
             refuse_a_mixture(&params.graph, &rows)?;
         }
         let (n_nodes, directed) = (nodes.names.len(), params.directed == Some(true));
-        let rows = if directed { rows } else { undirected(&params.graph, rows)? };
+        let rows = if directed { rows } else { undirected(params, rows)? };
         let links = rows.into_iter().map(|row| (row.source, row.target, row.weight)).collect();
         let links = stored(links, n_nodes, directed);
         Ok((Private(WeightedGraph { construction: Construction::Given, n_nodes, directed, links }),))
@@ -57,13 +69,13 @@ impl Stage for ReadReleased {
 ///
 /// # Errors
 /// When a row comes twice with different weights.
-fn without_repetitions(file: &str, rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
+fn without_repetitions(params: &ReleasedParams, rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
     let mut kept: Vec<WeightedRow> = Vec::with_capacity(rows.len());
     for row in rows {
         match kept.last() {
             Some(last) if (last.source, last.target) == (row.source, row.target) => {
                 if last.weight.to_bits() != row.weight.to_bits() {
-                    return Err(weighted::two_weights(file, last, &row));
+                    return Err(weighted::two_weights(params, last, &row));
                 }
             }
             _ => kept.push(row),
@@ -89,12 +101,12 @@ fn refuse_a_mixture(file: &str, rows: &[WeightedRow]) -> Result<(), Error> {
 }
 
 /// The links with their smaller node first, each once.
-fn undirected(file: &str, mut rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
+fn undirected(params: &ReleasedParams, mut rows: Vec<WeightedRow>) -> Result<Vec<WeightedRow>, Error> {
     for row in &mut rows {
         (row.source, row.target) = (row.source.min(row.target), row.source.max(row.target));
     }
     rows.sort_unstable_by_key(|row| (row.source, row.target, row.at));
-    without_repetitions(file, rows)
+    without_repetitions(params, rows)
 }
 
 /// The links in the form that takes less memory: a list, or, where all weights are 1, perhaps bits.

@@ -460,7 +460,7 @@ fn compressed_rows_that_contradict_themselves_are_refused() {
         (vec![0.0, 1.0, 1.0], vec![1.0, 2.0], vec![1.0], "2 columns for 1 values"),
         (vec![0.0, 2.0, 1.0], vec![1.0], vec![1.0], "do not ascend"),
         (vec![0.0, 0.0, 9.0], vec![1.0], vec![1.0], "do not ascend"),
-        (vec![0.0, 0.0, 0.0], vec![1.0], vec![1.0], "do not ascend"),
+        (vec![1.0, 1.0, 1.0], vec![1.0], vec![1.0], "do not ascend"),
         (vec![0.0, 0.5, 1.0], vec![1.0], vec![1.0], "do not ascend"),
         (vec![0.0, 1.0, 1.0], vec![-1.0], vec![1.0], "column -1"),
         (vec![0.0, 1.0, 1.0], vec![0.5], vec![1.0], "column 0.5"),

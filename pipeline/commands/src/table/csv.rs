@@ -107,7 +107,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     [
                         number(cost.map(|cost| cost.epsilon)),
                         number(cost.map(|cost| cost.dp_delta)),
-                        number(cost.and_then(|cost| cost.claimed_epsilon)),
+                        number(cost.map(|cost| cost.claimed_epsilon.unwrap_or(cost.epsilon))),
                     ]
                 });
                 writer.write_record(method.chain(rest).chain(costs).chain([cell.is_sound().to_string()]))?;

@@ -100,11 +100,11 @@ impl PivotTable {
             }
             (Some(field), Some(values)) => {
                 format!("{interval} over {values} values of `{field}`: each counts as one trial, by its mean over trials. A row \
-                     that does not depend on `{field}` keeps its own trials.")
+                     that does not depend on `{field}` keeps its own trials, and is compared with none that does.")
             }
             (Some(field), None) => format!(
                 "{interval} over the values of `{field}`, whose number stands in parentheses: each counts as one trial, by its \
-                 mean over trials. A row that does not depend on `{field}` keeps its own trials, as many."
+                 mean over trials. A row that does not depend on `{field}` keeps its own trials, and is compared with none that does."
             ),
         });
         notes.extend(self.error_of_test_nodes());

@@ -175,11 +175,10 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
         && (0.0..=1.0).contains(&number.abs())
         && number != 0.0
     {
-        return Err(wrong(&format!(
-            "`{}` is in per cent, and {number} would be next to nothing; write {}",
-            score.name,
-            100.0 * number
-        )));
+        tracing::warn!(
+            "[[check]] of `{}`: the score is in per cent, so that a bound of {number} asks next to nothing",
+            score.name
+        );
     }
     let words = match &rule {
         Rule::Bound(bound) => bound.words(),

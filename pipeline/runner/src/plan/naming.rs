@@ -1,6 +1,7 @@
 //! A run becomes a task: named after what it depends on, and merged with an equal one.
 
-use veilgraph_contract::{Draws, Relation, Release, Subject};
+use veilgraph_contract::{Draws, Relation, Release, Stage, Subject};
+use veilgraph_ingest::Ingest;
 use veilgraph_privacy::composition::total_epsilon;
 
 use std::collections::BTreeMap;
@@ -89,7 +90,8 @@ impl Plan<'_> {
             parts.push(function.name.to_owned());
         }
         parts.extend(choices.iter().filter(is_of_data).map(SweptField::label));
-        if function.stage != "ingest" {
+        // Datasets are read before alternatives differ.
+        if (function.stage, function.name) != (Ingest::STAGE, Ingest::TASK) {
             parts.extend(self.config.label.iter().cloned());
         }
         parts.extend(choices.iter().filter(|choice| !is_of_data(choice)).map(SweptField::label));

@@ -158,11 +158,11 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
     };
     let size = |size: f64| whole(size).map_err(|problem| wrong(format!("key `shape`: {problem}")));
     let (n_rows, n_columns) = (size(n_rows)?, size(n_columns)?);
-    let values = array("data")?;
+    let mut values = array("data")?;
     let (rows, columns) = if is_by_coordinates {
         (array("row")?, array("col")?)
     } else {
-        let (offsets, inner) = (array("indptr")?, array("indices")?);
+        let (offsets, mut inner) = (array("indptr")?, array("indices")?);
         // Compressed columns have an offset for each column.
         let is_by_column = format.as_deref() == Some("csc") || offsets.len() != n_rows + 1;
         let n_outer = if is_by_column { n_columns } else { n_rows };
@@ -171,7 +171,10 @@ fn sparse(files: &Files, file: &str) -> Result<FeatureRows, Error> {
             return inside(n_columns, compressed).map_err(wrong);
         }
         let outer = compressed.iter().enumerate().flat_map(|(at, row)| std::iter::repeat_n(at as f64, row.len()));
-        (inner.clone(), outer.collect())
+        let outer: Vec<f64> = outer.collect();
+        inner.truncate(outer.len());
+        values.truncate(outer.len());
+        (inner, outer)
     };
     gathered(n_rows, n_columns, &rows, &columns, &values).map_err(wrong)
 }

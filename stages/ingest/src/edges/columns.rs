@@ -85,28 +85,48 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
 fn refuse_matrix(table: &Table) -> Result<(), Error> {
     /// A table of fewer columns may be a few links with weights and times.
     const COLUMNS_OF_A_MATRIX: usize = 5;
-    let fields = || table.rows.iter().flat_map(|(_, row)| row).map(|field| field.parse::<f64>());
+    let size = table.width();
+    // A data frame without names of columns is written below their numbers.
+    let is_numbering = |row: &[String]| row.iter().enumerate().all(|(at, field)| *field == at.to_string());
+    let rows = match table.rows.split_first() {
+        Some(((_, first), rest)) if rest.len() == size && is_numbering(first) => rest,
+        _ => &table.rows[..],
+    };
+    let fields = || rows.iter().flat_map(|(_, row)| row).map(|field| field.parse::<f64>());
     let are_numbers = || fields().all(|number| number.is_ok());
     let are_bits = || fields().all(|number| number.is_ok_and(|number| number == 0.0 || number == 1.0));
-    let is_square = table.header.is_none() && table.width() > 2 && table.width() == table.rows.len();
-    if is_square && (are_bits() || (table.width() >= COLUMNS_OF_A_MATRIX && are_numbers())) {
-        let size = table.width();
+    let is_square = table.header.is_none() && size > 2 && size == rows.len();
+    if is_square && (are_bits() || (size >= COLUMNS_OF_A_MATRIX && are_numbers())) {
         return Err(table.error(
             "",
             format!("{size} rows of {size} numbers look like a matrix, and not like links"),
-            "write one link per row, or save the matrix with `scipy.sparse.save_npz`",
+            "save a matrix with `scipy.sparse.save_npz`; write links one per row, below a row of column names",
         ));
     }
     Ok(())
 }
 
-/// The column of the weights of links, if there is one: without column names, the third of three.
+/// The column of the weights of links, if there is one: the `chosen` one, or one of a usual name; without column names, the third of
+/// three.
 ///
 /// # Errors
-/// When there are more columns than three and no names.
-pub(super) fn of_weights(table: &Table, ends: [usize; 2]) -> Result<Option<usize>, Error> {
+/// When the chosen column is absent, when there are more columns than three and no names, or when a third column of another name holds
+/// what could be weights.
+pub(super) fn of_weights(table: &Table, ends: [usize; 2], chosen: Option<&str>) -> Result<Option<usize>, Error> {
+    if let Some(name) = chosen {
+        return table.named(name).map(Some);
+    }
     if table.header.is_some() {
-        return Ok(WEIGHTS.iter().find_map(|name| table.position(name)));
+        let usual = WEIGHTS.iter().find_map(|name| table.position(name));
+        let is_share = |field: &String| field.parse::<f64>().is_ok_and(|number| (0.0..=1.0).contains(&number));
+        let third = (0..table.width()).find(|at| !ends.contains(at)).filter(|_| usual.is_none() && table.width() == 3);
+        return match third.filter(|&at| table.rows.iter().all(|(_, row)| is_share(&row[at]))) {
+            Some(at) => Err(table.error_in_header(
+                format!("{} could hold the weights of the links", title(table, at)),
+                "name it with `weight_column`, or remove it",
+            )),
+            None => Ok(usual),
+        };
     }
     match table.width() {
         0..=2 => Ok(None),

@@ -73,15 +73,19 @@ pub(super) fn refuse_two_spellings<'a>(
     all: &BTreeSet<&str>,
     files: impl FnOnce() -> Vec<Names<'a>>,
 ) -> Result<(), Error> {
-    let is_twice = |name: &&&str| whole_number(name).is_some_and(|number| number != **name && all.contains(number));
-    let Some(name) = all.iter().find(is_twice) else { return Ok(()) };
-    if all.iter().any(|name| whole_number(name).is_none()) {
-        return Ok(());
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut twice = None;
+    for name in all {
+        let Some(number) = whole_number(name) else { return Ok(()) };
+        if let Some(before) = known.insert(number, name) {
+            twice.get_or_insert((*name, before));
+        }
     }
+    let Some((name, before)) = twice else { return Ok(()) };
     let files = files();
     let Some(names) = files.iter().find(|names| names.nodes.contains_key(name)) else { return Ok(()) };
     let place = names.nodes[name].map_or_else(String::new, |line| place(names.file, line));
-    let problem = format!("the node `{name}` would be another one than `{}`", whole_number(name).unwrap_or_default());
+    let problem = format!("the node `{name}` would be another one than `{before}`");
     Err(Error::new(names.file, place, problem, "write numbers alike in all files (pandas: `.astype(\"Int64\")`)"))
 }
 

@@ -5,6 +5,7 @@ mod graphml;
 mod parquet;
 mod text;
 
+use super::arrays::is_array;
 use crate::error::Error;
 use crate::raw::{Files, decompressed_name};
 
@@ -57,7 +58,7 @@ impl Kind {
 
 /// Whether a file is text by the end of its name.
 pub(super) fn is_text(file: &str) -> bool {
-    Kind::of(file) == Kind::Text
+    Kind::of(file) == Kind::Text && !is_array(file)
 }
 
 /// Where a row stands, in messages: only text has lines.

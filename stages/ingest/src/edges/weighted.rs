@@ -10,6 +10,7 @@ use super::table::{Subject, Table, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
+use crate::released::ReleasedParams;
 
 /// A row by the names of both ends.
 struct NamedRow {
@@ -31,8 +32,9 @@ pub(crate) struct WeightedRow {
 
 /// Reads the rows whose ends are among the nodes with these names. Links of a node with itself and weights of 0 say nothing that a
 /// network would read, and are left out.
-pub(crate) fn read(files: &Files, file: &str, names: &[String]) -> Result<Vec<WeightedRow>, Error> {
-    let rows = if arrays::is_array(file) { of_array(files, file)? } else { of_table(files, file)? };
+pub(crate) fn read(files: &Files, params: &ReleasedParams, names: &[String]) -> Result<Vec<WeightedRow>, Error> {
+    let file = params.graph.as_str();
+    let rows = if arrays::is_array(file) { of_array(files, file)? } else { of_table(files, params)? };
     let number: BTreeMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
     let mut weighted = Vec::with_capacity(rows.len());
     let (mut n_loops, mut n_zeros) = (0, 0);
@@ -52,12 +54,16 @@ pub(crate) fn read(files: &Files, file: &str, names: &[String]) -> Result<Vec<We
             weighted.push(row);
         }
     }
-    tracing::info!("{file}: left out {n_loops} links of a node with itself and {n_zeros} of weight 0");
+    if n_loops + n_zeros > 0 {
+        // Nothing about the graph is said aloud before its release is charged.
+        tracing::debug!("{file}: left out {n_loops} links of a node with itself and {n_zeros} of weight 0");
+    }
     Ok(weighted)
 }
 
 /// An error about a link that has two weights.
-pub(crate) fn two_weights(file: &str, first: &WeightedRow, second: &WeightedRow) -> Error {
+pub(crate) fn two_weights(params: &ReleasedParams, first: &WeightedRow, second: &WeightedRow) -> Error {
+    let file = params.graph.as_str();
     let (earlier, later) = if first.at <= second.at { (first, second) } else { (second, first) };
     let problem = format!(
         "this link has the weight {}, and in {}the weight {}",
@@ -65,8 +71,11 @@ pub(crate) fn two_weights(file: &str, first: &WeightedRow, second: &WeightedRow)
         place(file, earlier.at).replace(':', ""),
         earlier.weight
     );
-    let remedy = "give it one; where a row is what its first node reports of the second one, write directed = true below \
-                  [privatize.links]";
+    let remedy = if params.directed == Some(true) {
+        "give it one"
+    } else {
+        "give it one; where a row is what its first node reports of the second one, write directed = true below [privatize.links]"
+    };
     Error::new(file, place(file, later.at), problem, remedy)
 }
 
@@ -88,13 +97,17 @@ fn of_array(files: &Files, file: &str) -> Result<Vec<NamedRow>, Error> {
     Ok(rows.map(named).collect())
 }
 
-fn of_table(files: &Files, file: &str) -> Result<Vec<NamedRow>, Error> {
-    let table = Table::read(files, file, None, Subject::Links)?;
-    let ends = columns_of_ends(&table, &Params::default())?;
-    let weight_at = columns::of_weights(&table, ends)?;
+fn of_table(files: &Files, params: &ReleasedParams) -> Result<Vec<NamedRow>, Error> {
+    let file = params.graph.as_str();
+    // Whoever names a column says that columns have names.
+    let names_column = params.source_column.is_some() || params.weight_column.is_some();
+    let table = Table::read(files, file, params.header.or(names_column.then_some(true)), Subject::Links)?;
+    let (source_column, target_column) = (params.source_column.clone(), params.target_column.clone());
+    let ends = columns_of_ends(&table, &Params { source_column, target_column, ..Params::default() })?;
+    let weight_at = columns::of_weights(&table, ends, params.weight_column.as_deref())?;
     let mut roles = vec![("first ends", ends[0]), ("second ends", ends[1])];
     roles.extend(weight_at.map(|at| ("weights", at)));
-    tracing::info!("{file}: released links {}", columns::account(&table, &roles));
+    tracing::info!("{file}: links of another program {}", columns::account(&table, &roles));
     if weight_at.is_none() && table.had_attributes && files.text(file)?.contains("'weight':") {
         let remedy = "write them as a third field (networkx: `nx.write_weighted_edgelist(graph, path)`)";
         return Err(Error::new(file, "", "weights in braces are not read", remedy));

@@ -4,7 +4,7 @@ fn taken(file: &str, bytes: &[u8], directed: Option<bool>) -> Result<WeightedGra
     let names = ["a", "b", "c", "7", "Lee, Ann", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z"];
     let raw = vec![RawFile { name: file.to_owned(), bytes: bytes.to_vec() }];
     let nodes = NodeMap { names: names.map(str::to_owned).to_vec() };
-    let params = ReleasedParams { graph: file.to_owned(), directed };
+    let params = ReleasedParams { graph: file.to_owned(), directed, ..ReleasedParams::default() };
     let read = ReadReleased::run((raw, nodes), &params, &StageRng::new(1, "ingest", 0), &Progress::none());
     read.map(|(Private(graph),)| graph).map_err(|error| error.to_string())
 }
@@ -79,4 +79,43 @@ fn a_wrong_row_is_named() {
         let problem = taken("mine.csv", text, None).expect_err("refused");
         assert!(problem.contains(words), "{problem}");
     }
+}
+
+#[test]
+fn columns_of_other_names_are_chosen() {
+    let nodes = NodeMap { names: ["a", "b", "c"].map(str::to_owned).to_vec() };
+    let text = b"p,one,two\n0.5,a,b\n1,c,b\n";
+    let read = |params: ReleasedParams| {
+        let raw = vec![RawFile { name: params.graph.clone(), bytes: text.to_vec() }];
+        let names = NodeMap { names: nodes.names.clone() };
+        let read = ReadReleased::run((raw, names), &params, &StageRng::new(1, "ingest", 0), &Progress::none());
+        read.map(|(Private(graph),)| graph.links().collect::<Vec<_>>()).map_err(|error| error.to_string())
+    };
+    let column = |name: &str| Some(name.to_owned());
+    let ends = ReleasedParams {
+        graph: "mine.csv".to_owned(),
+        source_column: column("one"),
+        target_column: column("two"),
+        ..ReleasedParams::default()
+    };
+    let named = ReleasedParams { weight_column: column("p"), ..ends.clone() };
+    assert_eq!(read(named), Ok(vec![(0, 1, 0.5), (1, 2, 1.0)]));
+    let problem = read(ends.clone()).expect_err("weights would be lost");
+    assert!(problem.contains("column `p` could hold the weights") && problem.contains("weight_column"), "{problem}");
+    let absent = read(ReleasedParams { weight_column: column("w"), ..ends }).expect_err("absent");
+    assert!(absent.contains("there is no column `w`"), "{absent}");
+}
+
+/// A file of links that is a matrix would be read as some links between its first numbers.
+#[test]
+fn a_matrix_as_text_is_refused() {
+    let bits = "0,1,1\n1,0,0\n1,0,0\n";
+    let numbered = format!("0,1,2\n{bits}");
+    let numbers = "0,2,0,1,0\n2,0,0,0,0\n0,0,0,0,7\n1,0,0,0,0\n0,0,7,0,0\n";
+    for text in [bits, &numbered, numbers] {
+        let problem = taken("mine.csv", text.as_bytes(), None).expect_err("refused");
+        assert!(problem.contains("look like a matrix"), "{problem}");
+    }
+    let three_links = "7,a,1\na,b,1\nb,7,0.5\n";
+    assert_eq!(links(three_links).len(), 3);
 }

@@ -1,7 +1,7 @@
 //! The first sentence of an answer: what a budget buys, what it costs, and what an attacker learns by it.
 
 use veilgraph_contract::Relation;
-use veilgraph_evaluate::metric;
+use veilgraph_evaluate::{RelationCost, metric};
 
 use super::method::AtBudget;
 use super::table::short;
@@ -30,7 +30,8 @@ impl Asked<'_> {
 
     /// What the budget costs one node or one link.
     fn price(&self, at: &AtBudget, unit: &str) -> String {
-        let holds = at.row.cell.costs.iter().all(|cost| cost.sound);
+        let of_links = |cost: &&RelationCost| matches!(cost.relation, Relation::ListBit | Relation::Edge);
+        let holds = at.row.cell.costs.iter().filter(of_links).all(|cost| cost.sound);
         match self.protected {
             Protected::Links if !holds => format!(
                 "the cost is said to be {} nats per undirected link, which does not hold as executed, or was never checked; if it held, \

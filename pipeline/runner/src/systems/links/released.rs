@@ -31,6 +31,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 struct Fields {
     graph: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    header: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_column: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_column: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight_column: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     directed: Option<bool>,
     epsilon: Epsilon,
     #[serde(default)]
@@ -84,7 +92,14 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
             let step = if has_own { format!("graph-{trial}") } else { String::new() };
             let run = Run { table: TABLE, step: &step, ..Run::default() };
             let files = [own_file(plan, &path)?];
-            let params = ReleasedParams { graph: path, directed: fields.directed };
+            let params = ReleasedParams {
+                graph: path,
+                header: fields.header,
+                source_column: fields.source_column.clone(),
+                target_column: fields.target_column.clone(),
+                weight_column: fields.weight_column.clone(),
+                directed: fields.directed,
+            };
             let read = plan.run::<ReadReleased>(&[&branch], &params, Run { files: &files, ..run })?;
             graphs.push(plan.run::<TakeReleased>(&[&read], &fields.cost(), run)?);
         }
@@ -109,25 +124,29 @@ fn refuse_deployments_and_canaries(plan: &Plan) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses a file that stands at two costs, or for the nodes of two datasets: it was released once. Alternatives share the plan.
+/// Refuses a file that stands at two costs, in two ways of reading, or for the nodes of two datasets: it was released once.
+/// Alternatives share the plan.
 fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
-    let mut stated: BTreeMap<&Path, &Task> = BTreeMap::new();
+    let mut stated: BTreeMap<&Path, [&Task; 2]> = BTreeMap::new();
     let tasks = plan.tasks();
-    for task in tasks.iter().filter(|task| is_of::<TakeReleased>(task)) {
-        let sources = task.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
-        let wires = sources.filter(|source| is_of::<ReadReleased>(source)).flat_map(|read| &read.slots);
-        for wire in wires.flat_map(|slot| &slot.wires) {
-            let Wire::Raw(file) = wire else { continue };
-            let before = stated.entry(&file.path).or_insert(task);
-            let problem = if before.params != task.params {
-                "at several costs, and was released at one; write {epsilon} in `graph`, or state one cost"
-            } else if before.population != task.population {
-                "for several datasets; write {dataset} in `graph`"
-            } else {
-                continue;
-            };
-            let problem = format!("{} would stand {problem}", file.name);
-            return Err(plan.config.error("privatize.links.graph", &problem));
+    for release in tasks.iter().filter(|task| is_of::<TakeReleased>(task)) {
+        let sources = release.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
+        for read in sources.filter(|source| is_of::<ReadReleased>(source)) {
+            for wire in read.slots.iter().flat_map(|slot| &slot.wires) {
+                let Wire::Raw(file) = wire else { continue };
+                let [release_before, read_before] = *stated.entry(&file.path).or_insert([release, read]);
+                let problem = if release_before.params != release.params {
+                    "at several costs, and was released at one; write {epsilon} in `graph`, or state one cost"
+                } else if release_before.population != release.population {
+                    "for several datasets; write {dataset} in `graph`"
+                } else if read_before.params != read.params {
+                    "for several graphs; say once how it is read"
+                } else {
+                    continue;
+                };
+                let problem = format!("{} would stand {problem}", file.name);
+                return Err(plan.config.error("privatize.links.graph", &problem));
+            }
         }
     }
     Ok(())

@@ -101,10 +101,11 @@ fn wrong_arrays_are_refused_with_their_place() {
     words(matrix(&path, [i64::from(u32::MAX); 2]), "it declares");
     words(matrix(&path, [i64::MAX, i64::MAX]), "is no number of rows or columns");
     let by_rows = |offsets: Vec<i64>| [("indptr", offsets), ("indices", vec![1, 2]), ("data", vec![1, 1])];
-    for offsets in [vec![0, 1, 1, 1], vec![1, 1, 2, 2], vec![0, 2, 1, 2]] {
-        words(matrix(&by_rows(offsets), [3, 3]), "the offsets of rows do not ascend from 0 to 2");
+    for offsets in [vec![0, 1, 1, 3], vec![1, 1, 2, 2], vec![0, 2, 1, 2]] {
+        words(matrix(&by_rows(offsets), [3, 3]), "the offsets of rows do not ascend from 0 to at most 2");
     }
     assert_eq!(matrix(&by_rows(vec![0, 1, 2, 2]), [3, 3]), Ok(()));
+    assert_eq!(matrix(&by_rows(vec![0, 1, 1, 1]), [3, 3]), Ok(()), "room behind the last entry");
     let twice = [("row", vec![0, 0]), ("col", vec![1, 1]), ("data", vec![1, 1])];
     assert_eq!(matrix(&twice, [2, 2]), Ok(()), "a repeated link is one");
     words(with("f.npz", npz(&twice, [2, 2]), super::features).map(|_| ()), "f.npz: row 1: a column stands twice");

@@ -40,7 +40,7 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
             file,
             "",
             problem,
-            "give at least one, or set [ingest] header = false if these are no names",
+            "give at least one, or write `header = false` if these are no names",
         ));
     }
     Ok(Table { file: file.to_owned(), header, first_line, rows, had_attributes })
