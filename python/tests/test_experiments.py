@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 import veilgraph
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def label_of(run: veilgraph.Run, stage: str) -> str:
@@ -51,7 +49,7 @@ def test_scores_are_those_of_the_run(config: dict[str, object], small: veilgraph
 def test_a_part_of_a_run_has_no_scores(config: dict[str, object], small: veilgraph.Run) -> None:
     part = veilgraph.run(config, store=small.store, until="privatize", set={"name": "part"})
     assert part.name == "part"
-    with pytest.raises(LookupError, match="stopped before its scores"):
+    with pytest.raises(LookupError, match="`until` stopped it before them"):
         _ = part.scores
     with pytest.raises(FileNotFoundError, match="has no scores"):
         veilgraph.scores("part", store=small.store)
@@ -129,10 +127,43 @@ def test_scores_that_another_run_has_replaced_already_are_not_taken(
     config: dict[str, object], small: veilgraph.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of_others = small.scores.with_columns(value=pl.col("value") + 1)
-    monkeypatch.setattr("veilgraph.artifacts.scores", lambda *_, **__: of_others)
+    monkeypatch.setattr("veilgraph.experiments.scores_of", lambda *_: of_others)
     run = veilgraph.run(config, store=tmp_path / "store")
     with pytest.raises(LookupError, match="give each a name of its own"):
         _ = run.scores
+
+
+def test_a_config_without_metrics_is_not_told_to_run_to_its_end(
+    config: dict[str, object], small: veilgraph.Run
+) -> None:
+    run = veilgraph.run(config, store=small.store, set={"name": "unscored", "evaluate.metrics": []})
+    with pytest.raises(LookupError, match=r"or `\[evaluate\] metrics` names none$"):
+        _ = run.scores
+
+
+def test_a_run_may_be_called_like_a_file(config: dict[str, object], small: veilgraph.Run) -> None:
+    run = veilgraph.run(config, store=small.store, set={"name": "a.toml"})
+    assert run.scores["experiment"].unique().to_list() == ["a.toml"]
+
+
+def test_a_run_is_read_from_another_folder_too(
+    config: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = veilgraph.run(config, store="store", until="ingest")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert run.store == tmp_path / "store"
+    assert run.stages["artifacts"].list.len().to_list() == [6]
+    assert run.artifact("ingest/all/nodes").collect().height == 150
+    assert run.facts("ingest/all/nodes")["n_classes"] == "3"
+
+
+def test_the_description_of_stages_names_every_status() -> None:
+    for name in ("plan", "run"):
+        schema = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
+        statuses = schema["properties"]["stages"]["items"]["properties"]["status"]["enum"]
+        assert [status for status in statuses if f"`{status}`" not in (veilgraph.Plan.__doc__ or "")] == []
 
 
 def test_a_run_knows_every_readable_name_of_its_store(config: dict[str, object], tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ import veilgraph
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy.typing as npt
+
 EDGES = pl.DataFrame(
     {"source": [0, 1], "target": [2, 3], "weight": [0.5, 0.25]},
     schema={"source": pl.UInt32, "target": pl.UInt32, "weight": pl.Float32},
@@ -125,6 +127,29 @@ def test_a_graph_knows_features_labels_and_splits_of_its_reports(ring_reports: v
     assert graph.splits.tolist() == [0, 1, 2] * 4
 
 
+def test_private_labels_and_features_of_reports_are_not_the_true_ones(ring: list[tuple[int, int]]) -> None:
+    private = {
+        "privatize.labels.mechanism": "randomized-response",
+        "privatize.labels.epsilon": 0.01,
+        "privatize.features.mechanism": "multi-bit",
+        "privatize.features.epsilon": 1.0,
+    }
+    truth, words = np.arange(12) // 6, ["train", "validation", "test"] * 4
+    features = np.eye(12)
+    with veilgraph.randomize(
+        ring, 12, epsilon=8.0, seed=1, features=features, labels=truth, splits=words, settings=private
+    ) as reports:
+        graph = veilgraph.graph(reports)
+        noisy = reports.artifact("noisy_labels")
+    assert graph.features is None
+    assert graph.labels is not None
+    assert graph.held_out_labels is not None
+    assert graph.labels[noisy["node"]].tolist() == noisy["class"].to_list()
+    assert graph.labels[2::3].tolist() == [-1] * 4
+    assert graph.labels.tolist() != [-1 if word == "test" else label for word, label in zip(words, truth, strict=True)]
+    assert graph.held_out_labels[2::3].tolist() == truth[2::3].tolist()
+
+
 def test_other_mechanisms_build_graphs_too(ring: list[tuple[int, int]]) -> None:
     with veilgraph.randomize(ring, 12, epsilon=float("inf"), mechanism="rr", seed=1) as reports:
         graph = veilgraph.graph(reports)
@@ -175,6 +200,45 @@ def test_a_floor_of_one_trial_has_its_reported_labels(config: dict[str, object],
     assert graph.labels[noisy["node"]].tolist() == noisy["class"].to_list()
 
 
+def of_a_curator(
+    folder: Path, labels: list[int], splits: list[str], features: npt.NDArray[np.float64]
+) -> dict[str, object]:
+    """Return the config of a ring that a curator releases, so that one graph is all that a server gets."""
+    links = [(node, (node + 1) % 12) for node in range(12)]
+    table = veilgraph.write_files(folder, links, n=12, labels=labels, splits=splits, features=features)
+    return {
+        "name": "club",
+        "references": [],
+        "ingest": {**table, "normalize": "none"},
+        "privatize": {"links": {"mechanism": "edgerand", "epsilon": 4.0}},
+        "train": {"epochs": 1},
+    }
+
+
+def test_a_deployment_is_not_joined_with_a_simulation(tmp_path: Path) -> None:
+    words, labels = ["train", "validation", "test"] * 4, [0] * 6 + [1] * 6
+    real = of_a_curator(tmp_path / "real", labels, words, np.eye(12))
+    privacy = {"randomness": "os", "population": "club", "budget": 8.0}
+    store = veilgraph.run({**real, "privacy": privacy}, store=tmp_path / "store", until="train").store
+    drawn, path = (store / part / "runs/club/privatize/trial-0/graph.parquet" for part in ("owner", "server"))
+    for place in (drawn, path):
+        graph = veilgraph.Graph.read(place)
+        assert graph.labels is not None
+        assert graph.labels.tolist() == labels
+    # A simulation of the same name has other nodes for the same purposes.
+    other = of_a_curator(tmp_path / "other", labels[::-1], words[1:] + words[:1], 1 - np.eye(12))
+    veilgraph.run(other, store=store, until="train")
+    graph = veilgraph.Graph.read(path)
+    assert graph.labels is not None
+    assert graph.splits is not None
+    assert graph.labels.tolist() == [-1 if word == "test" else label for word, label in zip(words, labels, strict=True)]
+    assert graph.splits.tolist() == [0, 1, 2] * 4
+    np.testing.assert_array_equal(graph.features, np.eye(12))
+    simulated = veilgraph.Graph.read(store / "simulation/runs/club/privatize/trial-0/graph.parquet")
+    assert simulated.labels is not None
+    assert simulated.labels.tolist() == labels[::-1]
+
+
 def test_public_labels_are_true(small: veilgraph.Run) -> None:
     graph = veilgraph.Graph.read("small/construct/trial-0/graph", store=small.store)
     assert graph.held_out_labels is None
@@ -208,15 +272,3 @@ def test_what_is_no_graph_is_named(small: veilgraph.Run, tmp_path: Path) -> None
         veilgraph.Graph.read(tmp_path / "edges.parquet")
     with pytest.raises(FileNotFoundError, match=r"add the name of one: graph$"):
         veilgraph.Graph.read("small/construct/trial-0", store=small.store)
-
-
-def test_private_labels_train_in_pyg(config: dict[str, object], tmp_path: Path) -> None:
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'veilgraph[pyg]'")
-    import torch  # noqa: PLC0415
-
-    private = {"privatize.labels.mechanism": "randomized-response", "privatize.labels.epsilon": 1.0}
-    run = veilgraph.run(config, store=tmp_path / "store", set=private, until="construct")
-    data = veilgraph.Graph.read("small/construct/trial-0/graph", store=run.store).to_pyg()
-    scores = torch.zeros((data.num_nodes, 3))
-    loss = torch.nn.functional.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
-    assert loss.item() == pytest.approx(np.log(3))

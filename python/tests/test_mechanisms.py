@@ -112,14 +112,32 @@ def test_wrong_links_are_refused_with_a_remedy(form: Any, number: int | None, me
         veilgraph.randomize(form, number, epsilon=1.0)
 
 
-@pytest.mark.parametrize("labels", [["a", "b", None], [0.0, 1.0, 2.0], [0, 1, -2], [True, False, True]])
-def test_labels_that_are_no_classes_are_refused_first(labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("labels", "wrong"),
+    [
+        (["a", "b", None], "'a'"),
+        ([0, None, 1], "None"),
+        ([0.5, 1.0, 2.0], "0.5"),
+        ([0, 1, -2], "-2"),
+        ([True, False, True], "True"),
+    ],
+)
+def test_labels_that_are_no_classes_are_refused_first(labels: Any, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("veilgraph.mechanisms.Reports", None)
-    with pytest.raises(ValueError, match=r"give whole numbers 0, 1, \.\.\., and -1"):
+    with pytest.raises(
+        ValueError, match=rf"^labels hold {wrong}, which is no class; give whole numbers 0, 1, .* and -1"
+    ):
         veilgraph.randomize([(0, 1)], 3, epsilon=1.0, labels=labels)
 
 
-@pytest.mark.parametrize("seed", [1.7, -1, 2**63, "1"])
+def test_classes_may_stand_in_an_array_of_objects() -> None:
+    # Such an array is what NumPy makes of columns of pandas that may hold missing values.
+    labels, words = np.array([0, np.int64(1), -1, 0], dtype=object), ["train", "validation", "none", "test"]
+    with veilgraph.randomize([(0, 1)], 4, epsilon=1.0, labels=labels, splits=words) as reports:
+        assert reports.artifact("labels").rows() == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("seed", [1.7, -1, 2**63, "1", True])
 def test_a_seed_that_is_no_whole_number_in_range_is_refused_first(seed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("veilgraph.mechanisms.Reports", None)
     with pytest.raises(ValueError, match=r"^seed is .*; give a whole number from 0 to 2\^63 - 1"):
@@ -140,6 +158,19 @@ def test_costs_and_facts_say_what_a_release_costs() -> None:
         assert reports.costs == pytest.approx({"list-bit": 2.0, "edge": 2.0})
 
 
+def test_what_a_release_cost_has_its_delta() -> None:
+    settings = {
+        "privatize.features.mechanism": "gaussian",
+        "privatize.features.epsilon": 0.5,
+        "privatize.features.dp_delta": 1e-6,
+    }
+    with veilgraph.randomize([(0, 1)], 5, epsilon=2.0, features=np.eye(5), seed=1, settings=settings) as reports:
+        spent = reports.spent
+        assert spent.filter(relation="node-features").select("target", "dp_delta").rows() == [("feature", 1e-6)]
+        for relation, cost in reports.costs.items():
+            assert spent.filter(relation=relation)["epsilon"].sum() == pytest.approx(cost)
+
+
 def test_settings_reach_the_mechanism() -> None:
     settings = {"privatize.links.degree_noise": "laplace"}
     with veilgraph.randomize([(0, 1)], 5, epsilon=1.0, seed=1, settings=settings) as reports:
@@ -154,6 +185,8 @@ def test_mechanisms_send_tables_of_their_own() -> None:
     ring = [(node, (node + 1) % 12) for node in range(12)]
     with veilgraph.randomize(ring, 12, epsilon=4.0, mechanism="l-dpgcn", seed=1) as reports:
         assert reports.artifact("noisy_entries").columns == ["i", "j", "from_i", "from_j"]
+        with pytest.raises(LookupError, match="l-dpgcn sends no links; it sends noisy_entries"):
+            reports.artifact("links")
         with pytest.raises(LookupError, match="l-dpgcn sends no noisy_degrees; it sends noisy_entries"):
             _ = reports.noisy_degrees
 

@@ -30,7 +30,7 @@ def test_the_variable_goes_first_and_has_to_name_a_program(tmp_path: Path, monke
     monkeypatch.setenv("VEILGRAPH", str(path))
     assert veilgraph.program() == path
     path.chmod(0o644)
-    with pytest.raises(veilgraph.VeilgraphError, match="not a program; let it name"):
+    with pytest.raises(veilgraph.VeilgraphError, match=r"not a program; install it with .* unset, or build it"):
         veilgraph.program()
 
 
@@ -66,6 +66,9 @@ def test_a_failure_has_the_last_message_and_the_status(
     [
         ("#!/bin/sh\necho hello\n", "does not answer like the program `veilgraph`"),
         ("#!/bin/sh\ntrue\n", "does not answer like the program `veilgraph`"),
+        ("#!/bin/sh\necho '[]'\n", "does not answer like the program `veilgraph`"),
+        ("#!/bin/sh\necho 3\n", "does not answer like the program `veilgraph`"),
+        ("#!/bin/sh\necho '{}'\n", "does not answer like the program `veilgraph`"),
         ("no program\n", "cannot be run"),
         ("#!/bin/sh\nexit 3\n", "ended with status 3 and said: nothing"),
     ],
@@ -82,6 +85,11 @@ def test_a_file_that_is_another_program_is_named(
             ask({"privatize": {"links": {"epsilon": 1.0}}})
     with pytest.raises(veilgraph.VeilgraphError, match=f"^{path}: {message}"):
         veilgraph.randomize([(0, 1)], 3, epsilon=1.0)
+
+
+def test_arguments_that_are_too_long_are_no_wrong_program() -> None:
+    with pytest.raises(veilgraph.VeilgraphError, match=r": cannot be run \(Argument list too long\)$"):
+        call(["x" * 2**20])
 
 
 def test_only_warnings_are_passed_on_where_that_is_asked(

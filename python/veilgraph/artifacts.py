@@ -126,11 +126,19 @@ def scores(experiment: Config, *, store: PathLike | None = None) -> pl.DataFrame
 
     """
     if isinstance(experiment, str) and not experiment.endswith(".toml"):
-        name, root = experiment, store_path(store)
-    else:
-        with config_file(experiment) as file:
-            name, root = name_and_store(file, store)
-    path = root / "auditor" / "runs" / name / "scores.parquet"
+        return scores_of(experiment, store_path(store))
+    with config_file(experiment) as file:
+        return scores_of(*name_and_store(file, store))
+
+
+def scores_of(name: str, store: Path) -> pl.DataFrame:
+    """Return the scores that lie in a store under the name of an experiment.
+
+    Raises:
+        FileNotFoundError: There are none.
+
+    """
+    path = store / "auditor" / "runs" / name / "scores.parquet"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: `{name}` has no scores; run it to its end, or name another store")
     return scan(path).collect()

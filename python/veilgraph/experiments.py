@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from veilgraph import artifacts
-from veilgraph.artifacts import PathLike, facts_of, scan
+from veilgraph.artifacts import PathLike, facts_of, scan, scores_of
 from veilgraph.config import Config, config_file, set_arguments
 from veilgraph.program import call_for_json
 
@@ -66,14 +65,14 @@ class Plan:
     Attributes:
         name: Name of the experiment.
         stages: One row for each task: `stage`, `function` (which function of the stage it is), `label` (its swept
-            values and trial), `also` (a list of its further labels), `trial`, `status` (`fresh`, `would run`,
-            `may run`, `ran`, `failed`, `skipped`), `why`, `seconds`, `host` (which machine ran it), `key` (of its entry
-            in the store, as `veilgraph show` takes it; null where there is none yet), `artifacts` (a list of the names
-            of what it wrote, as `Run.artifact` takes them).
+            values and trial), `also` (a list of its further labels), `trial`, `status` (`fresh`, `fetched`,
+            `elsewhere`, `would run`, `may run`, `queued`, `ran`, `failed`, `skipped`), `why`, `seconds`, `host` (which
+            machine ran it), `key` (of its entry in the store, as `veilgraph show` takes it; null where there is none
+            yet), `artifacts` (a list with one name of each table that it wrote, as `Run.artifact` takes them).
         spent: One row for each release that is not fresh, and relation: `label`, `target` (link, degree, feature,
             label or model), `relation` (what the cost protects), `epsilon` in nats, `dp_delta` (0 for pure privacy),
             `sound` (whether the guarantee holds as executed), `claimed_epsilon` (what the source of the method states
-            for the same noise, in nats; null where that is nothing else), `noise` (what protects the data, in words).
+            for the same noise, in nats; null where it equals `epsilon`), `noise` (what protects the data, in words).
 
     """
 
@@ -86,14 +85,14 @@ class Plan:
 class Run(Plan):
     """What a run did, and where its results are.
 
-    It answers about itself, also after a later run has taken over its name. From then on, the command `veilgraph gc`
-    may remove its artifacts.
+    Its frames, `scores`, `artifact` and `facts` answer about this run, also after a later run has taken over its name.
+    From then on, the command `veilgraph gc` may remove its artifacts.
 
     Attributes:
         store: Folder of the store.
-        checks: One row for each `[[check]]` of the config, and none where `until` left scores out: `name`, `passed`,
-            `is_fatal` (whether the run fails where the check does not pass), `cells` (how many things were looked at),
-            `counted` (what these are: `cells` or `artifacts`), `problems` (a list of texts).
+        checks: One row for each `[[check]]` of the config, empty if `until` stopped the run before its scores:
+            `name`, `passed`, `is_fatal` (whether the run fails where the check does not pass), `cells` (how many things
+            were looked at), `counted` (what these are: `cells` or `artifacts`), `problems` (a list of texts).
 
     """
 
@@ -106,13 +105,16 @@ class Run(Plan):
     def scores(self) -> pl.DataFrame:
         """All scores of this run, as `veilgraph.scores` describes them.
 
+        Of two runs of one name at the same time, one may be left without scores.
+
         Raises:
-            LookupError: The run stopped before its scores, has none, or another run of the same name overwrote them
-                while it ended.
+            LookupError: The run has no scores.
 
         """
         if "evaluate" not in self.stages["stage"]:
-            raise LookupError(f"`{self.name}` stopped before its scores; run it without `until`")
+            raise LookupError(
+                f"`{self.name}` has no scores: `until` stopped it before them, or `[evaluate] metrics` names none"
+            )
         if self._scores is None:
             raise LookupError(
                 f"`{self.name}` has no finite score, or another run of this name ended at the same time; where several "
@@ -123,7 +125,7 @@ class Run(Plan):
     def artifact(self, name: str) -> pl.LazyFrame:
         """Return an artifact of this run by its name `<stage>/<run>/<artifact>`, as `veilgraph.artifact` does.
 
-        The column `artifacts` of `stages` has the names.
+        The column `artifacts` of `stages` has one name of each, and `also` has further labels.
 
         Raises:
             FileNotFoundError: The run has no such artifact.
@@ -149,7 +151,7 @@ class Run(Plan):
             of_stage = [known for known in self._files if known.split("/", 1)[0] == name.split("/", 1)[0]]
             there = ", ".join(sorted(of_stage or self._files)[:MOST_NAMES]) or "nothing"
             raise FileNotFoundError(
-                f"{name}: `{self.name}` has no such artifact; it has {there} (all: the column `artifacts` of `stages`)"
+                f"{name}: `{self.name}` has no such artifact; it has {there} (more: the column `artifacts` of `stages`)"
             )
         return file
 
@@ -177,7 +179,7 @@ def plan(
     with config_file(config) as path:
         options = run_options(store, data_dir, published, set, until=until)
         document = call_for_json(["plan", str(path), "--json", *options], warnings_only=True)
-    return Plan(document["name"], _stages(document, _files(document)), _spent(document))
+    return Plan(document["name"], _stages(document, _files(document)), spent_of(document))
 
 
 def run(
@@ -230,15 +232,15 @@ def run(
         if scheduler is not None:
             options += ["--executor=dask", f"--scheduler={scheduler}", f"--python={sys.executable}"]
         document = call_for_json(["run", str(path), "--json", *options], warnings_only=quiet)
-    files = _files(document)
+    files, store = _files(document), Path(document["store"]).absolute()
     return Run(
         document["name"],
         _stages(document, files),
-        _spent(document),
-        Path(document["store"]),
-        _checks(document),
+        spent_of(document),
+        store,
+        _frame(document["checks"], _CHECK_COLUMNS),
         files,
-        _scores(document),
+        _scores(document, store),
     )
 
 
@@ -260,7 +262,7 @@ def _files(document: dict[str, Any]) -> dict[str, Path]:
     """Return the file of each table of a run, under each of its readable names."""
     # Two functions of a stage may write artifacts of one name under one label. As in the store, the later one counts.
     return {
-        f"{task['stage']}/{label}/{name}": Path(output["path"])
+        f"{task['stage']}/{label}/{name}": Path(output["path"]).absolute()
         for task in document["stages"]
         for label in (task["label"], *task["also"])
         for name, output in task["outputs"].items()
@@ -272,12 +274,13 @@ def _stages(document: dict[str, Any], files: dict[str, Path]) -> pl.DataFrame:
     rows = []
     for task in document["stages"]:
         names = {f"{task['stage']}/{task['label']}/{name}": output for name, output in task["outputs"].items()}
-        own = [name for name, output in names.items() if files.get(name) == Path(output["path"])]
+        own = [name for name, output in names.items() if files.get(name) == Path(output["path"]).absolute()]
         rows.append({**task, "why": ", ".join(task["why"]), "artifacts": own})
     return _frame(rows, _STAGE_COLUMNS)
 
 
-def _spent(document: dict[str, Any]) -> pl.DataFrame:
+def spent_of(document: dict[str, Any]) -> pl.DataFrame:
+    """Return what a plan would release, or a run has released, as `Plan.spent` describes it."""
     rows = []
     for row in document["spent"]:
         release = row["release"]
@@ -287,20 +290,16 @@ def _spent(document: dict[str, Any]) -> pl.DataFrame:
     return _frame(rows, _SPENT_COLUMNS)
 
 
-def _checks(document: dict[str, Any]) -> pl.DataFrame:
-    return _frame(document["checks"], _CHECK_COLUMNS)
-
-
 def _frame(rows: list[dict[str, Any]], columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return these columns of rows, which may have others, and may lack some."""
     return pl.DataFrame([[row.get(name) for name in columns] for row in rows], schema=columns, orient="row")
 
 
-def _scores(document: dict[str, Any]) -> pl.DataFrame | None:
+def _scores(document: dict[str, Any], store: Path) -> pl.DataFrame | None:
     """Return the scores of a run that has just ended; nothing where it has none, or they are another run's already."""
     if not document["metrics"]:
         return None
-    scores = artifacts.scores(document["name"], store=document["store"])
+    scores = scores_of(document["name"], store)
     # The table has its name from the experiment, and another run of the experiment may have ended since.
     parts = [task["outputs"]["metrics"]["path"] for task in document["stages"] if "metrics" in task["outputs"]]
     own = pl.concat([scan(Path(part)).select(_SCORE_COLUMNS) for part in parts]).collect()

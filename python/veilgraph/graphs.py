@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from veilgraph import conversions
-from veilgraph.artifacts import PARTS, PathLike, facts_of, find, scan
+from veilgraph.artifacts import PathLike, facts_of, find, scan
+from veilgraph.files import SPLITS
 from veilgraph.reports import Reports, files_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
@@ -54,11 +56,12 @@ class Graph:
 
     @classmethod
     def read(cls, name: PathLike, *, store: PathLike | None = None) -> Graph:
-        """Read a graph of a run, with the labels and features of its nodes where the store holds them.
+        """Read a graph of the last run of a name, with what the graph's part of the store holds about its nodes.
 
         Where labels are private, `labels` are those that the nodes reported (the artifact `noisy_labels`). They are
         `None` where several reports go with this graph: a floor such as `no-links` has one graph for all trials, and
-        nodes report anew in each trial.
+        nodes report anew in each trial. The labels of test nodes are those that the last run
+        of the name, a deployment or not, left in the auditor's part.
 
         Args:
             name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`, or a path. Only
@@ -71,28 +74,7 @@ class Graph:
 
         """
         file = find(name, store)
-        edges, n_nodes, directed = _edges_of(file)
-        features, nodes, node_map, public, held_out = (
-            _behind(file, "ingest", table) for table in ("features", "nodes", "node_map", "labels", "held_out_labels")
-        )
-        if public is not None:
-            labels, held_out_labels = _classes([public, held_out], n_nodes), None
-        else:
-            # The owner keeps the true ones, and the server has what the nodes reported.
-            labels = _classes([_behind(file, "privatize", "noisy_labels")], n_nodes)
-            held_out_labels = _classes([held_out], n_nodes)
-        class_names = None if nodes is None else facts_of(nodes).get("class_names")
-        return cls(
-            edges,
-            n_nodes,
-            directed,
-            features=None if features is None else _dense(features),
-            labels=labels,
-            held_out_labels=held_out_labels,
-            splits=None if nodes is None else scan(nodes).collect()["split"].to_numpy(),
-            class_names=None if class_names is None else json.loads(class_names),
-            names=None if node_map is None else scan(node_map).sort("node").collect()["name"].to_list(),
-        )
+        return _graph(file, partial(_behind, file))
 
     def to_networkx(self) -> nx.Graph[int]:
         """Return a `networkx.Graph` (or `DiGraph`) of nodes 0 to n - 1 with the edge attribute `weight`.
@@ -173,8 +155,38 @@ def graph(
     }
     tables = {name: {key: value for key, value in table.items() if value is not None} for name, table in given.items()}
     document = reports.bring("construct", {name: table for name, table in tables.items() if table}, settings)
-    edges, n_nodes, directed = _edges_of(files_of(document)["graph"])
-    return Graph(edges, n_nodes, directed, reports.features, reports.labels, reports.split_codes())
+    files = files_of(document)
+    # The nodes of an array have numbers and no names.
+    return _graph(files["graph"], {**files, "node_map": None}.get)
+
+
+def _graph(file: Path, lookup: Callable[[str], Path | None]) -> Graph:
+    """Return the graph in a file, with what the tables that a lookup finds by their names say about its nodes."""
+    edges, n_nodes, directed = _edges_of(file)
+    features, nodes, node_map = lookup("features"), lookup("nodes"), lookup("node_map")
+    splits = None if nodes is None else scan(nodes).collect()["split"].to_numpy()
+    public, held_out = lookup("labels"), lookup("held_out_labels")
+    tested = np.flatnonzero([] if splits is None else splits == SPLITS.index("test"))
+    if held_out is not None and not np.isin(scan(held_out).collect()["node"].to_numpy(), tested).all():
+        # The auditor has one such table for a name, and this one is about the nodes of another run.
+        held_out = None
+    if public is not None:
+        labels, held_out_labels = _classes([public, held_out], n_nodes), None
+    else:
+        # The owner keeps the true ones, and the server has what the nodes reported.
+        labels, held_out_labels = _classes([lookup("noisy_labels")], n_nodes), _classes([held_out], n_nodes)
+    class_names = None if nodes is None else facts_of(nodes).get("class_names")
+    return Graph(
+        edges,
+        n_nodes,
+        directed,
+        features=None if features is None else _dense(features),
+        labels=labels,
+        held_out_labels=held_out_labels,
+        splits=splits,
+        class_names=None if class_names is None else json.loads(class_names),
+        names=None if node_map is None else scan(node_map).sort("node").collect()["name"].to_list(),
+    )
 
 
 def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
@@ -191,27 +203,27 @@ def _edges_of(path: Path) -> tuple[pl.DataFrame, int, bool]:
     return edges, int(facts["n_nodes"]), facts["directed"] == "true"
 
 
-#: Parts of a store that hold what a server may see, and what an auditor may; a server's store has no parts.
-_OPEN_PARTS = ("simulation", "server", "auditor", "")
-
-
-def _behind(file: Path, stage: str, table: str) -> Path | None:
-    """Return the table of an earlier stage that an artifact rests on, or nothing where the open parts have none.
+def _behind(file: Path, table: str) -> Path | None:
+    """Return the table that a graph rests on, or nothing where its part of the store, or that of the auditor, has none.
 
     Args:
-        file: The artifact, `<store>/<part>/runs/<experiment>/<stage>/<run>/<artifact>`.
-        stage: The earlier stage.
-        table: Name of its artifact.
+        file: The graph, `<store>/<part>/runs/<experiment>/<stage>/<run>/graph.parquet`.
+        table: Name of the table.
 
     """
     run = file.absolute().parent
     experiment = run.parent.parent
     if experiment.parent.name != "runs":
         return None
-    root = experiment.parent.parent
-    store = root.parent if root.name in PARTS else root
-    places = [store / part / "runs" / experiment.name / stage for part in reversed(_OPEN_PARTS)]
-    files = {path.parent.name: path for place in places for path in place.glob(f"*/{table}.parquet")}
+    part = experiment.parent.parent
+    if table == "held_out_labels":
+        part = part.parent / "auditor"
+    elif part.name == "owner":
+        # The owner has the true labels, and keeps a copy of a graph that it drew for the server.
+        part = part.parent / "server"
+    stage = "privatize" if table == "noisy_labels" else "ingest"
+    place = part / "runs" / experiment.name / stage
+    files = {path.parent.name: path for path in place.glob(f"*/{table}.parquet")}
     # What the label of an earlier run says, that of the artifact says too, unless several trials share the artifact.
     choices = set(run.name.split(","))
     fitting = [label for label in files if choices.issuperset(label.split(","))]

@@ -54,7 +54,7 @@ class LinkProbabilities:
 
     @classmethod
     def read(cls, name: PathLike, *, store: PathLike | None = None) -> LinkProbabilities:
-        """Read the probabilities of a run from a store.
+        """Read the probabilities of the last run of a name from a store.
 
         Args:
             name: Readable name of a run of the stage `estimate`, such as `demo/estimate/best,epsilon-4,trial-0`.

@@ -76,7 +76,7 @@ def randomize(
         links["degree_fraction"] = degree_fraction
     for field, value in {**links, **(settings or {})}.items():
         ensure_no_sweep(field, value)
-    if seed is not None and not (isinstance(seed, Integral) and 0 <= seed < 2**63):
+    if seed is not None and not (_is_whole(seed) and 0 <= seed < 2**63):
         raise ValueError(f"seed is {seed!r}; give a whole number from 0 to 2^63 - 1")
     classes = None if labels is None else _classes(labels)
     folder = Path(tempfile.mkdtemp(prefix="veilgraph-"))
@@ -93,13 +93,10 @@ def randomize(
             "evaluate": {"metrics": ["density"]},
         }
         n_nodes = pl.scan_csv(folder / "nodes.csv").select(pl.len()).collect().item()
-        reports = Reports(folder, tables, settings, n_nodes)
+        return Reports(folder, tables, settings, n_nodes)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    reports.features = None if features is None else dense(features)
-    reports.labels = classes
-    return reports
 
 
 def _classes(labels: Any) -> npt.NDArray[np.int64]:
@@ -110,14 +107,15 @@ def _classes(labels: Any) -> npt.NDArray[np.int64]:
 
     """
     classes = np.asarray(labels)
-    if not np.issubdtype(classes.dtype, np.integer) or (classes < -1).any():
+    wrong = [label for label in classes.ravel().tolist() if not (_is_whole(label) and label >= -1)]
+    if wrong:
         raise ValueError(
-            "labels hold something else than classes; give whole numbers 0, 1, ..., and -1 where a class is unknown, "
-            "such as `np.unique(texts, return_inverse=True)[1]`"
+            f"labels hold {wrong[0]!r}, which is no class; give whole numbers 0, 1, ..., and -1 where a class is "
+            "unknown, such as `np.unique(texts, return_inverse=True)[1]`"
         )
     return classes.astype(np.int64)
 
 
-def dense(features: Any) -> npt.NDArray[np.float32]:
-    """Return features, which may be a sparse matrix, as an array."""
-    return np.asarray(features.toarray() if hasattr(features, "toarray") else features, np.float32)
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number, and no bool, which Python takes for one."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

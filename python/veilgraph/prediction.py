@@ -33,7 +33,8 @@ def predict(
     ledger gets rows for them.
 
     Args:
-        model: Path of a `model.safetensors`, or its readable name, such as `demo/train/trial-0`.
+        model: Path of a `model.safetensors`, or its readable name, such as `demo/train/trial-0`, for the last
+            run of this name.
         config: The experiment whose graphs are classified; its features must be those of the training.
         number: Position of the model in its grid, from 0 on; by default the one with the lowest validation loss.
         store: As for `run`.

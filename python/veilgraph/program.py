@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -19,7 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 #: What to do about a program that is not the right one.
-_REMEDY = "let the environment variable VEILGRAPH name the file `target/release/veilgraph`"
+_REMEDY = (
+    "install it with `pip install .` in a copy of the repository and leave the environment variable VEILGRAPH unset, "
+    "or build it with `make build` and let VEILGRAPH name the file `target/release/veilgraph`"
+)
+
+#: Errors of the system about a file that is not this program.
+_WRONG_FILE = (errno.ENOEXEC, errno.EACCES, errno.ENOENT)
+
+#: What is read of the documents that commands print.
+_KEYS = {
+    "plan": {"name", "stages", "spent"},
+    "run": {"name", "store", "stages", "spent", "metrics", "checks"},
+}
 
 
 def program() -> Path:
@@ -37,14 +50,11 @@ def program() -> Path:
         path = Path(named)
         if path.is_file() and os.access(path, os.X_OK):
             return path
-        raise VeilgraphError(f"VEILGRAPH={named}: not a program; let it name the file `target/release/veilgraph`")
+        raise VeilgraphError(f"VEILGRAPH={named}: not a program; {_REMEDY}")
     beside = shutil.which("veilgraph", path=sysconfig.get_path("scripts"))
     found = beside or shutil.which("veilgraph")
     if found is None:
-        raise VeilgraphError(
-            "the program `veilgraph` was not found; install it with `pip install .` in a copy of the repository, or "
-            "build it with `make build` and set the environment variable VEILGRAPH to `target/release/veilgraph`"
-        )
+        raise VeilgraphError(f"the program `veilgraph` was not found; {_REMEDY}")
     return Path(found)
 
 
@@ -71,7 +81,8 @@ def call(arguments: Sequence[str], *, warnings_only: bool = False) -> str:
             errors="replace",
         )
     except OSError as error:
-        raise VeilgraphError(f"{path}: cannot be run ({error.strerror}); {_REMEDY}") from error
+        remedy = f"; {_REMEDY}" if error.errno in _WRONG_FILE else ""
+        raise VeilgraphError(f"{path}: cannot be run ({error.strerror}){remedy}") from error
     with process:
         # Both pipes are emptied at once, since a full one would stop the program.
         printed: SimpleQueue[str | None] = SimpleQueue()
@@ -98,16 +109,18 @@ def call(arguments: Sequence[str], *, warnings_only: bool = False) -> str:
 
 
 def call_for_json(arguments: Sequence[str], *, warnings_only: bool = False) -> dict[str, Any]:
-    """Run the program to its end and return the document that it printed to standard output.
+    """Run `plan` or `run` to its end and return the document that the program printed to standard output.
 
     Raises:
         VeilgraphError: As for `call`, or what it printed is no such document.
 
     """
     try:
-        document: dict[str, Any] = json.loads(call(arguments, warnings_only=warnings_only))
+        document = json.loads(call(arguments, warnings_only=warnings_only))
     except json.JSONDecodeError as error:
         raise wrong_program() from error
+    if not isinstance(document, dict) or not _KEYS[arguments[0]].issubset(document):
+        raise wrong_program()
     return document
 
 

@@ -7,16 +7,15 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from veilgraph.artifacts import facts_of, scan
 from veilgraph.config import config_file, plain, set_arguments
+from veilgraph.experiments import spent_of
 from veilgraph.program import call_for_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
-    import numpy.typing as npt
-    import polars as pl
 
 
 #: Tables of what a server does with reports.
@@ -34,10 +33,9 @@ class Reports:
         n_nodes: Number of nodes.
         mechanism: Name of the mechanism.
         epsilon: Budget of each node, in nats per list bit.
-        costs: What the release cost by relation, in nats: `list-bit` is one bit of one list, and `edge` an
-            undirected link, which mostly stands in two lists. The epsilons of all parts of the release are added, which
-            is right for pure costs, such as those of links and degrees. Where a part has a delta above 0, such as
-            features with Gaussian noise, the sum holds only together with the sum of the deltas.
+        spent: What each part of the release cost, as in `Plan.spent`.
+        costs: The sum of `epsilon` in `spent` by relation, in nats: `list-bit` is one bit of one list, and `edge` an
+            undirected link, which mostly stands in two lists.
 
     """
 
@@ -50,14 +48,12 @@ class Reports:
         self._tables = dict(tables)
         self._settings = dict(settings or {})
         self.n_nodes = n_nodes
-        self.features: npt.NDArray[np.float32] | None = None
-        self.labels: npt.NDArray[np.int64] | None = None
         document = self.bring("privatize")
         self._files = files_of(document)
         self._sent = list(files_of(document, "privatize"))
-        self.costs: dict[str, float] = {}
-        for relation, epsilon in releases_of(document):
-            self.costs[relation] = self.costs.get(relation, 0.0) + epsilon
+        self.spent = spent_of(document)
+        by_relation = self.spent.group_by("relation", maintain_order=True)
+        self.costs: dict[str, float] = dict(by_relation.agg(pl.col("epsilon").sum()).iter_rows())
         links: Any = tables["privatize"]
         self.mechanism: str = links["links"]["mechanism"]
         self.epsilon: float = links["links"].get("epsilon", float("inf"))
@@ -126,10 +122,6 @@ class Reports:
                 ["run", str(path), "--json", f"--until={until}", *places, *overlay], warnings_only=True
             )
 
-    def split_codes(self) -> npt.NDArray[np.uint8]:
-        """Return what each node is used for, shape [n]: 0 training, 1 validation, 2 test, 3 nothing."""
-        return self.artifact("nodes")["split"].to_numpy()
-
     def _path(self, name: str) -> Path:
         self._ensure_open()
         if name not in self._files:
@@ -153,17 +145,12 @@ def ensure_no_sweep(field: str, value: object) -> None:
 
 
 def files_of(document: dict[str, Any], stage: str | None = None) -> dict[str, Path]:
-    """Return the file of each artifact that a run made, or that one stage of it made."""
+    """Return the file of each artifact that is not the owner's alone, and that a run or one stage of it made."""
     # Of two tasks that write artifacts of one name, the later one has read the earlier one's.
     return {
         name: Path(output["path"])
         for task in document["stages"]
         if stage in (None, task["stage"])
         for name, output in task["outputs"].items()
+        if not output["owner"]
     }
-
-
-def releases_of(document: dict[str, Any]) -> list[tuple[str, float]]:
-    """Return relation and cost in nats of all that a run released."""
-    # An infinite cost is the word `inf`, since JSON has no infinity.
-    return [(row["release"]["relation"], float(row["release"]["epsilon"])) for row in document["spent"]]

@@ -60,13 +60,15 @@ pub(crate) fn words(outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// An error that names the checks with which the run fails.
+/// An error that names the checks with which the run fails, and what was wrong first.
 pub(crate) fn ensure_passed(outcomes: &[Outcome]) -> anyhow::Result<()> {
-    let failed: Vec<&str> = outcomes
-        .iter()
-        .filter(|outcome| outcome.is_fatal && !outcome.passed)
-        .map(|outcome| outcome.name.as_str())
-        .collect();
+    let fatal = outcomes.iter().filter(|outcome| outcome.is_fatal && !outcome.passed);
+    let words = |outcome: &Outcome| match outcome.problems.split_first() {
+        None => outcome.name.clone(),
+        Some((first, [])) => format!("{} ({first})", outcome.name),
+        Some((first, rest)) => format!("{} ({first}, and {} more)", outcome.name, rest.len()),
+    };
+    let failed: Vec<String> = fatal.map(words).collect();
     anyhow::ensure!(failed.is_empty(), "the scores stand, and these checks of them failed: {}", failed.join("; "));
     Ok(())
 }
