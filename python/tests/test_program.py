@@ -69,7 +69,7 @@ def test_a_failure_has_the_last_message_and_the_status(
         ("#!/bin/sh\necho '[]'\n", "does not answer like the program `veilgraph`"),
         ("#!/bin/sh\necho 3\n", "does not answer like the program `veilgraph`"),
         ("#!/bin/sh\necho '{}'\n", "does not answer like the program `veilgraph`"),
-        ("no program\n", "cannot be run"),
+        ("no program\n", r"cannot be run \(Exec format error\); install it with"),
         ("#!/bin/sh\nexit 3\n", "ended with status 3 and said: nothing"),
     ],
 )
