@@ -116,8 +116,9 @@ def test_wrong_links_are_refused_with_a_remedy(form: Any, number: int | None, me
     ("labels", "wrong"),
     [
         (["a", "b", None], "'a'"),
+        ([0, 1.5, 2], "1.5"),
         ([0, None, 1], "None"),
-        ([0.5, 1.0, 2.0], "0.5"),
+        ([0.0, 1.0, 2.0], "0.0"),
         ([0, 1, -2], "-2"),
         ([True, False, True], "True"),
     ],

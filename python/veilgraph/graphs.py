@@ -60,8 +60,8 @@ class Graph:
 
         Where labels are private, `labels` are those that the nodes reported (the artifact `noisy_labels`). They are
         `None` where several reports go with this graph: a floor such as `no-links` has one graph for all trials, and
-        nodes report anew in each trial. The labels of test nodes are those that the last run
-        of the name, a deployment or not, left in the auditor's part.
+        nodes report anew in each trial. The labels of test nodes are those that the last run of the name, a deployment
+        or not, left in the auditor's part; they are left out where other nodes are tested.
 
         Args:
             name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`, or a path. Only

@@ -106,8 +106,9 @@ def _classes(labels: Any) -> npt.NDArray[np.int64]:
         ValueError: A label is no class.
 
     """
-    classes = np.asarray(labels)
-    wrong = [label for label in classes.ravel().tolist() if not (_is_whole(label) and label >= -1)]
+    # Without the type, whole numbers of pandas become fractions where one is missing.
+    classes = np.asarray(labels, dtype=object)
+    wrong = [label for label in classes.ravel() if not (_is_whole(label) and label >= -1)]
     if wrong:
         raise ValueError(
             f"labels hold {wrong[0]!r}, which is no class; give whole numbers 0, 1, ..., and -1 where a class is "
