@@ -137,11 +137,10 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
         "node",
         "claimed",
     ];
-    let after = ["graph", "model", "trials"];
     let mut lines = vec![before.map(str::to_owned).to_vec()];
     lines[0].extend(fields.iter().map(|(_, heading)| heading.clone()));
+    let after = ["graph", "model", "trials"].into_iter().chain(printed.iter().map(|metric| metric.heading));
     lines[0].extend(after.map(str::to_owned));
-    lines[0].extend(printed.iter().map(|metric| metric.heading.to_owned()));
     for row in mine {
         let cell = &row.cell;
         let trials: BTreeSet<u32> =
@@ -162,16 +161,13 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
         ];
         line.extend(fields.iter().map(|(field, _)| dash(cell.choice(field).unwrap_or_default())));
         line.extend([dash(&cell.variant), dash(&cell.model), trials.len().to_string()]);
-        let lack = |metric: &Metric| row.missing.get(metric.name).map_or("-", |lack| lack.word()).to_owned();
-        line.extend(printed.iter().map(|metric| {
-            row.summary(metric.name).map_or_else(
-                || lack(metric),
-                // A score that is not finite in some trial is about the others.
-                |summary| match summary.trials {
-                    all if all == trials.len() => written(&summary, metric),
-                    some => format!("{} ({some} of {})", written(&summary, metric), trials.len()),
-                },
-            )
+        line.extend(printed.iter().map(|metric| match row.summary(metric.name) {
+            None => row.missing.get(metric.name).map_or("-", |lack| lack.word()).to_owned(),
+            // A score that is not finite in some trial is about the others.
+            Some(some) if some.trials < trials.len() => {
+                format!("{} ({} of {})", written(&some, metric), some.trials, trials.len())
+            }
+            Some(all) => written(&all, metric),
         }));
         lines.push(line);
     }

@@ -23,7 +23,7 @@ use veilgraph_contract::Artifact;
 use veilgraph_graph::{Features, Labels};
 
 use crate::config::sweep::fields_of;
-use crate::config::{Config, ConfigError, HeldData};
+use crate::config::{Check, Config, ConfigError, HeldData};
 use crate::function::Function;
 use crate::plan::{Branch, KnownFields, Options, Plan};
 use crate::task::{Task, position};
@@ -45,6 +45,7 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static Function> {
 /// When the config asks for what cannot be run: the message names file, line and remedy.
 pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError> {
     let mut plan = Plan::new(config, options);
+    config.checks.iter().filter_map(Check::doubt).for_each(|doubt| plan.warn(doubt));
     // Alternatives differ after the ingest alone.
     for data in data::ingest(&mut plan)? {
         for alternative in config.alternatives(&data.dataset, options.published, held_for_floors(&data, options))? {

@@ -200,8 +200,9 @@ impl Params {
     /// Whether every field makes sense by itself and with the others.
     ///
     /// # Errors
-    /// When a ridge is no number of at least 0, is set where nothing is matched or where nothing but the published iteration is run, common neighbours are to be counted
-    /// without matching, or a score is to be learned or a number of latent blocks is set with a prior that has no blocks.
+    /// When a ridge is no number of at least 0, `centred_ridge` is set where nothing is matched, `ridge` is set where nothing but the
+    /// published iteration is run, common neighbours are to be counted without matching, or a score is to be learned or a number of
+    /// latent blocks is set with a prior that has no blocks.
     pub fn check(&self) -> Result<(), Error> {
         for (name, ridge) in [("ridge", self.ridge), ("centred_ridge", self.centred_ridge.unwrap_or(0.0))] {
             if !(ridge >= 0.0 && ridge.is_finite()) {

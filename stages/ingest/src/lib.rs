@@ -99,7 +99,9 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         classes = renumbered.map_err(|Invalid(problem)| wrong_labels(&problem, "declare every class"))?;
         (n_classes, class_names) = (declared.names().len(), names_beside_numbers(declared.names()));
     }
-    if matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none() {
+    let are_numbered = matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none();
+    // Nothing is said of labels that only their owners know.
+    if are_numbered && !params.withhold_labels {
         check_numbered_classes(&origin_of_labels, n_classes, &classes)?;
     }
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
@@ -133,12 +135,17 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
-/// Refuses labels of one class, and warns of a class that no node has: a network learns nothing of it. Tables number their classes
+/// Refuses labels of one class and labels that nearly all differ, and warns of a class that no node has: a network learns nothing of it. Tables number their classes
 /// themselves, so that they have no gap.
 fn check_numbered_classes(origin: &str, n_classes: usize, of_nodes: &[Option<u16>]) -> Result<(), Error> {
     let found: BTreeSet<u16> = of_nodes.iter().flatten().copied().collect();
     if found.len() == 1 {
         return Err(Error::new(origin, "labels, ", "1 class only", "a classifier needs at least two classes"));
+    }
+    let n_labelled = of_nodes.iter().flatten().count();
+    if found.len() > n_labelled / 2 + 2 {
+        let problem = format!("{} different labels among {n_labelled} nodes are no classes", found.len());
+        return Err(Error::new(origin, "labels, ", problem, "give each node its class"));
     }
     if let Some(missing) = (0..n_classes).find(|class| !found.contains(&(*class as u16))) {
         tracing::warn!(

@@ -137,8 +137,9 @@ pub(crate) fn rows_of(
             values.len()
         ));
     }
-    if let Some(column) =
-        columns.iter().find(|&&column| column < 0.0 || column.fract() != 0.0 || column > u32::MAX.into())
+    if let Some(column) = columns[..offsets[n_rows] as usize]
+        .iter()
+        .find(|&&column| column < 0.0 || column.fract() != 0.0 || column > u32::MAX.into())
     {
         return Err(format!("column {column} is no index"));
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use veilgraph_contract::{Draws, Owner, Private, Progress, RawFile, Stage, StageRng};
 use veilgraph_graph::{BitMatrix, Construction, Links, NodeMap, WeightedGraph};
 
+use crate::edges::arrays;
 use crate::edges::weighted::{self, WeightedRow};
 use crate::error::Error;
 use crate::raw::Files;
@@ -35,6 +36,38 @@ pub struct ReleasedParams {
     pub directed: Option<bool>,
 }
 
+impl ReleasedParams {
+    /// Refuses columns that cannot be found, and what an array has not.
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |problem: String, remedy: &str| Err(Error::new("[privatize.links]", "", problem, remedy));
+        let columns = [
+            ("source_column", &self.source_column),
+            ("target_column", &self.target_column),
+            ("weight_column", &self.weight_column),
+        ];
+        let given: Vec<(&str, &str)> =
+            columns.iter().filter_map(|(field, name)| Some((*field, name.as_deref()?))).collect();
+        if let (true, Some((field, _))) = (arrays::is_array(&self.graph), given.first()) {
+            return wrong(format!("`{field}` names a column, and {} is an array", self.graph), "remove the field");
+        }
+        if let (Some(false), Some((field, _))) = (self.header, given.first()) {
+            return wrong(
+                format!("`{field}` names a column, but `header = false` says that there are no names"),
+                "remove one of them",
+            );
+        }
+        if self.source_column.is_some() != self.target_column.is_some() {
+            return wrong("one of `source_column` and `target_column` is given".to_owned(), "name both columns");
+        }
+        for (at, (field, name)) in given.iter().enumerate() {
+            if let Some((other, _)) = given[..at].iter().find(|(_, before)| before == name) {
+                return wrong(format!("`{other}` and `{field}` are both `{name}`"), "name different columns");
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Stage for ReadReleased {
     const STAGE: &'static str = "ingest";
     const TASK: &'static str = "released-graph";
@@ -44,6 +77,10 @@ impl Stage for ReadReleased {
     type Inputs = (Vec<RawFile>, NodeMap);
     type Outputs = (Private<WeightedGraph>,);
     type Error = Error;
+
+    fn check_params(params: &ReleasedParams) -> Result<(), Error> {
+        params.check()
+    }
 
     fn run(
         (raw, nodes): Self::Inputs,
@@ -59,7 +96,9 @@ impl Stage for ReadReleased {
         }
         let (n_nodes, directed) = (nodes.names.len(), params.directed == Some(true));
         let rows = if directed { rows } else { undirected(params, rows)? };
-        let links = rows.into_iter().map(|row| (row.source, row.target, row.weight)).collect();
+        // A weight of 0 is no link, but it contradicts another weight of the same link.
+        let links =
+            rows.iter().filter(|row| row.weight > 0.0).map(|row| (row.source, row.target, row.weight)).collect();
         let links = stored(links, n_nodes, directed);
         Ok((Private(WeightedGraph { construction: Construction::Given, n_nodes, directed, links }),))
     }

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Stage};
 use veilgraph_graph::AdjacencyList;
+use veilgraph_ingest::Ingest;
 use veilgraph_runner::build::{self, commit};
 use veilgraph_runner::task::{Done, RawHandle, Task, Wire};
 use veilgraph_runner::{datasets, registry};
@@ -52,7 +53,13 @@ pub(super) fn lines(tasks: &[Task], done: &[Done], is_deployment: bool) -> anyho
             let licence = licence(task).map_or_else(String::new, |licence| format!("; licence: {licence}"));
             format!("{}{licence}", files.join(", "))
         };
-        let line = [format!("data, {}", task.label()), words];
+        let is_data = task.function == Ingest::TASK;
+        let name = if is_data {
+            format!("data, {}", task.label())
+        } else {
+            format!("released graph, {}", task.labels.join(", "))
+        };
+        let line = [name, words];
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -170,16 +170,6 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
     if matches!(rule, Rule::NoWorseThanFloor | Rule::NoWorseWithEpsilon) && score.better == Better::Neither {
         return Err(wrong(&format!("neither direction of `{}` is better; give it a number", score.name)));
     }
-    if let Rule::Bound(Bound::AtLeast(number) | Bound::AtMost(number)) = rule
-        && score.unit == Unit::Percent
-        && (0.0..=1.0).contains(&number.abs())
-        && number != 0.0
-    {
-        tracing::warn!(
-            "[[check]] of `{}`: the score is in per cent, so that a bound of {number} asks next to nothing",
-            score.name
-        );
-    }
     let words = match &rule {
         Rule::Bound(bound) => bound.words(),
         Rule::NoWorseThanFloor => "no worse than the best floor".to_owned(),
@@ -188,6 +178,27 @@ fn of_score(table: CheckTable, score: &'static Metric, wrong: &Wrong) -> Result<
     };
     let name = table.name.unwrap_or_else(|| format!("{} {words}", score.heading));
     Ok(Check { name, asks: Asks::Score { score, cells: table.cells, rule }, is_fatal: table.fail })
+}
+
+impl Check {
+    /// What is strange about a bound that was written as a share, where the score is in per cent.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let Asks::Score { score, rule: Rule::Bound(Bound::AtLeast(number) | Bound::AtMost(number)), .. } = &self.asks
+        else {
+            return None;
+        };
+        let is_share = score.unit == Unit::Percent && *number > 0.0 && *number <= 1.0;
+        let said = || {
+            format!(
+                "[[check]] {}: `{}` is in per cent, so that the bound is {number} %; write {:.4} for {:.4} %",
+                self.name,
+                score.name,
+                100.0 * number,
+                100.0 * number
+            )
+        };
+        is_share.then(said)
+    }
 }
 
 impl Bound {

@@ -81,7 +81,7 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
     }
 }
 
-/// Refuses a table without column names that is a matrix of links: it has as many columns as rows.
+/// Refuses a table that is a matrix of links, with names of columns or without: it has as many columns as rows.
 fn refuse_matrix(table: &Table) -> Result<(), Error> {
     /// A table of fewer columns may be a few links with weights and times.
     const COLUMNS_OF_A_MATRIX: usize = 5;
@@ -95,7 +95,7 @@ fn refuse_matrix(table: &Table) -> Result<(), Error> {
     let fields = || rows.iter().flat_map(|(_, row)| row).map(|field| field.parse::<f64>());
     let are_numbers = || fields().all(|number| number.is_ok());
     let are_bits = || fields().all(|number| number.is_ok_and(|number| number == 0.0 || number == 1.0));
-    let is_square = table.header.is_none() && size > 2 && size == rows.len();
+    let is_square = size > 2 && size == rows.len();
     if is_square && (are_bits() || (size >= COLUMNS_OF_A_MATRIX && are_numbers())) {
         return Err(table.error(
             "",
@@ -110,22 +110,23 @@ fn refuse_matrix(table: &Table) -> Result<(), Error> {
 /// three.
 ///
 /// # Errors
-/// When the chosen column is absent, when there are more columns than three and no names, or when a third column of another name holds
-/// what could be weights.
+/// When the chosen column is absent, when there are more columns than three and no names, or when no column is known to hold weights
+/// and another one than the ends holds numbers.
 pub(super) fn of_weights(table: &Table, ends: [usize; 2], chosen: Option<&str>) -> Result<Option<usize>, Error> {
     if let Some(name) = chosen {
         return table.named(name).map(Some);
     }
     if table.header.is_some() {
-        let usual = WEIGHTS.iter().find_map(|name| table.position(name));
-        let is_share = |field: &String| field.parse::<f64>().is_ok_and(|number| (0.0..=1.0).contains(&number));
-        let third = (0..table.width()).find(|at| !ends.contains(at)).filter(|_| usual.is_none() && table.width() == 3);
-        return match third.filter(|&at| table.rows.iter().all(|(_, row)| is_share(&row[at]))) {
+        if let Some(usual) = WEIGHTS.iter().find_map(|name| table.position(name)) {
+            return Ok(Some(usual));
+        }
+        let holds_numbers = |at: &usize| table.rows.iter().all(|(_, row)| row[*at].parse::<f64>().is_ok());
+        return match (0..table.width()).filter(|at| !ends.contains(at)).find(holds_numbers) {
             Some(at) => Err(table.error_in_header(
                 format!("{} could hold the weights of the links", title(table, at)),
-                "name it with `weight_column`, or remove it",
+                "name the column of weights with `weight_column`, or remove this one",
             )),
-            None => Ok(usual),
+            None => Ok(None),
         };
     }
     match table.width() {

@@ -67,8 +67,8 @@ pub(super) fn agreement(names: &Names, edges: &str, linked: &BTreeSet<&str>) -> 
 }
 
 /// Refuses a whole number that is a name in two ways of writing it: with `.0`, as data frames write it where a column has gaps, or
-/// with zeros before it. It would be two nodes. Where other names than whole numbers occur, such as sections `1.1` and `1.10`, a name is its letters. `files` gives the
-/// files that name nodes.
+/// with zeros before it. It would be two nodes. Where other names than whole numbers occur, such as sections `1.1` and `1.10`, a
+/// name is its letters. `files` gives the files that name nodes.
 pub(super) fn refuse_two_spellings<'a>(
     all: &BTreeSet<&str>,
     files: impl FnOnce() -> Vec<Names<'a>>,

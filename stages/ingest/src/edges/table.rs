@@ -117,7 +117,7 @@ impl Table {
             [] => Ok(None),
             [at] => Ok(Some(at)),
             _ => {
-                let problem = format!("several columns are called `{name}`, which [ingest] chooses");
+                let problem = format!("several columns are called `{name}`, which a field of the config chooses");
                 Err(self.error_in_header(problem, "give each a name of its own"))
             }
         }

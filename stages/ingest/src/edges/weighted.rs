@@ -26,18 +26,18 @@ pub(crate) struct WeightedRow {
     pub at: u64,
     pub source: u32,
     pub target: u32,
-    /// Above 0, and up to 1.
+    /// From 0 to 1.
     pub weight: f32,
 }
 
-/// Reads the rows whose ends are among the nodes with these names. Links of a node with itself and weights of 0 say nothing that a
-/// network would read, and are left out.
+/// Reads the rows whose ends are among the nodes with these names. Links of a node with itself say nothing that a network would read,
+/// and are left out.
 pub(crate) fn read(files: &Files, params: &ReleasedParams, names: &[String]) -> Result<Vec<WeightedRow>, Error> {
     let file = params.graph.as_str();
     let rows = if arrays::is_array(file) { of_array(files, file)? } else { of_table(files, params)? };
     let number: BTreeMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
     let mut weighted = Vec::with_capacity(rows.len());
-    let (mut n_loops, mut n_zeros) = (0, 0);
+    let mut n_loops = 0;
     for NamedRow { at, ends: [source, target], weight } in &rows {
         let numbered =
             |name: &String| number.get(name.as_str()).copied().ok_or_else(|| stranger(file, *at, name, &rows, names));
@@ -48,15 +48,13 @@ pub(crate) fn read(files: &Files, params: &ReleasedParams, names: &[String]) -> 
         }
         if row.source == row.target {
             n_loops += 1;
-        } else if row.weight == 0.0 {
-            n_zeros += 1;
         } else {
             weighted.push(row);
         }
     }
-    if n_loops + n_zeros > 0 {
+    if n_loops > 0 {
         // Nothing about the graph is said aloud before its release is charged.
-        tracing::debug!("{file}: left out {n_loops} links of a node with itself and {n_zeros} of weight 0");
+        tracing::debug!("{file}: left out {n_loops} links of a node with itself");
     }
     Ok(weighted)
 }
@@ -117,7 +115,7 @@ fn of_table(files: &Files, params: &ReleasedParams) -> Result<Vec<NamedRow>, Err
         let weight = match weight_at.map(|column| &row[column]) {
             None => 1.0,
             Some(text) => text.parse().map_err(|_| {
-                let remedy = "write a number from 0 to 1, or leave the column out";
+                let remedy = "write a number from 0 to 1, or `header = true` where the first row names columns";
                 Error::new(file, place(file, at), format!("`{text}` is no weight"), remedy)
             })?,
         };

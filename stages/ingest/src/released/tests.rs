@@ -116,6 +116,38 @@ fn a_matrix_as_text_is_refused() {
         let problem = taken("mine.csv", text.as_bytes(), None).expect_err("refused");
         assert!(problem.contains("look like a matrix"), "{problem}");
     }
+    let named = format!("n0,n1,n2\n{bits}");
+    let chosen = ReleasedParams { graph: "mine.csv".to_owned(), header: Some(true), ..ReleasedParams::default() };
+    let raw = vec![RawFile { name: chosen.graph.clone(), bytes: named.into_bytes() }];
+    let names = NodeMap { names: ["0", "1", "2"].map(str::to_owned).to_vec() };
+    let read = ReadReleased::run((raw, names), &chosen, &StageRng::new(1, "ingest", 0), &Progress::none());
+    assert!(read.is_err_and(|error| error.to_string().contains("look like a matrix")));
     let three_links = "7,a,1\na,b,1\nb,7,0.5\n";
     assert_eq!(links(three_links).len(), 3);
+}
+
+#[test]
+fn columns_that_cannot_be_found_are_refused_before_anything_is_read() {
+    let named = |field: &str| Some(field.to_owned());
+    let base = || ReleasedParams { graph: "mine.csv".to_owned(), ..ReleasedParams::default() };
+    let ends = || ReleasedParams { source_column: named("a"), target_column: named("b"), ..base() };
+    for (params, words) in [
+        (ReleasedParams { source_column: named("a"), ..base() }, "one of `source_column` and `target_column`"),
+        (ReleasedParams { target_column: named("a"), ..base() }, "one of `source_column` and `target_column`"),
+        (ReleasedParams { target_column: named("a"), ..ends() }, "are both `a`"),
+        (ReleasedParams { weight_column: named("b"), ..ends() }, "`target_column` and `weight_column` are both `b`"),
+        (ReleasedParams { header: Some(false), ..ends() }, "`header = false` says that there are no names"),
+        (ReleasedParams { graph: "m.npz".to_owned(), weight_column: named("w"), ..base() }, "m.npz is an array"),
+    ] {
+        let problem = ReadReleased::check_params(&params).expect_err(words).to_string();
+        assert!(problem.contains(words), "{problem}");
+    }
+    assert!(ReadReleased::check_params(&ends()).is_ok() && ReadReleased::check_params(&base()).is_ok());
+}
+
+#[test]
+fn a_weight_of_zero_contradicts_another_weight() {
+    let problem = taken("mine.csv", b"a,b,0\na,b,0.5\n", None).expect_err("refused");
+    assert!(problem.contains("line 2: this link has the weight 0.5, and in line 1 the weight 0"), "{problem}");
+    assert_eq!(links("a,b,0\nb,c,0.5\n"), [(1, 2, 0.5)]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 use veilgraph_contract::{Stage, Trust};
-use veilgraph_ingest::{ReadReleased, ReleasedParams};
+use veilgraph_ingest::{Ingest, ReadReleased, ReleasedParams};
 use veilgraph_privacy::Epsilon;
 use veilgraph_privatize::links::released::{CostOf, Params, TakeReleased};
 
@@ -137,9 +137,9 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
                 let [release_before, read_before] = *stated.entry(&file.path).or_insert([release, read]);
                 let problem = if release_before.params != release.params {
                     "at several costs, and was released at one; write {epsilon} in `graph`, or state one cost"
-                } else if release_before.population != release.population {
+                } else if nodes_of(tasks, read_before) != nodes_of(tasks, read) {
                     "for several datasets; write {dataset} in `graph`"
-                } else if read_before.params != read.params {
+                } else if without(&read_before.params, &["graph"]) != without(&read.params, &["graph"]) {
                     "for several graphs; say once how it is read"
                 } else {
                     continue;
@@ -150,6 +150,20 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
         }
     }
     Ok(())
+}
+
+/// What says which nodes a released graph is between: the fields of `[ingest]`, but for what is done with features and labels.
+fn nodes_of(tasks: &[Task], read: &Task) -> Option<toml::Table> {
+    let mut sources = read.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
+    let ingest = sources.find(|source| is_of::<Ingest>(source))?;
+    Some(without(&ingest.params, &["split", "normalize", "binarize", "classes", "withhold_features", "withhold_labels"]))
+}
+
+/// Parameters without some fields.
+fn without(params: &Value, fields: &[&str]) -> toml::Table {
+    let mut table = params.as_table().cloned().unwrap_or_default();
+    fields.iter().for_each(|field| _ = table.remove(*field));
+    table
 }
 
 fn is_of<S: Stage>(task: &Task) -> bool {
