@@ -164,9 +164,7 @@ pub(crate) fn cells(table: ScoreTable, rows: &[Row]) -> Vec<Vec<String>> {
         line.extend(printed.iter().map(|metric| match row.summary(metric.name) {
             None => row.missing.get(metric.name).map_or("-", |lack| lack.word()).to_owned(),
             // A score that is not finite in some trial is about the others.
-            Some(some) if some.trials < trials.len() => {
-                format!("{} ({} of {})", written(&some, metric), some.trials, trials.len())
-            }
+            Some(s) if s.trials < trials.len() => format!("{} ({} of {})", written(&s, metric), s.trials, trials.len()),
             Some(all) => written(&all, metric),
         }));
         lines.push(line);
