@@ -12,7 +12,7 @@ FOLDERS = $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(PUBLISHED),--published
 ARGUMENTS = $(CONFIG) $(FOLDERS)
 
 .DELETE_ON_ERROR:
-.PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate quick test check check-cuda \
+.PHONY: all help build demo run plan report ingest privatize similarity estimate construct train evaluate format quick test check check-cuda \
 	test-cuda test-vulkan test-example test-faults test-deployment client audit-mechanisms digests fuzz deny advisories book install python test-dask bench-dask test-page picture claims dist bench bench-cuda parity compare paper paper-quick pgc lpgnn joint node-level advise audit audit-quick clean
 
 all: build
@@ -31,9 +31,15 @@ report: build             ## Write the page of an experiment that has run
 	$(VEILGRAPH) report $(ARGUMENTS)
 ingest privatize similarity estimate construct train evaluate: build   ## Run an experiment up to this stage
 	$(VEILGRAPH) run $(ARGUMENTS) --until $@
+# A macro declares the modules of systems, so `cargo fmt` does not find their files.
+RUSTFMT_SYSTEMS = rustfmt --edition 2024 pipeline/runner/src/systems/*/*.rs
+format:                   ## Format all Rust files
+	cargo fmt --all
+	$(RUSTFMT_SYSTEMS)
 CRATE ?= veilgraph-estimate
 quick:                    ## The inner loop for one crate: format, lint, test: make quick CRATE=veilgraph-privatize
 	cargo fmt -p $(CRATE) --check
+	$(RUSTFMT_SYSTEMS) --check
 	cargo clippy --release --locked -p $(CRATE) --all-targets -- -D warnings
 	cargo test --release --locked -p $(CRATE)
 # Tests make and remove thousands of small files, which on a disk takes longer than what they test. At any time they have some
@@ -44,7 +50,7 @@ test:                     ## All tests; those on real graphs need DATA_DIR
 		$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) cargo test --release --locked --workspace
 check:                    ## Formatting, lints, tests, documentation
 	cargo fmt --check
-	rustfmt --check --edition 2024 pipeline/runner/src/systems/*/*.rs
+	$(RUSTFMT_SYSTEMS) --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null # fails where fuzz/Cargo.lock is out of date
 	cargo check --release --locked -p veilgraph-client --no-default-features --lib # the library of a node needs no std

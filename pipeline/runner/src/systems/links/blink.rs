@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use veilgraph_construct::{Construct, Variant};
 use veilgraph_contract::{Artifact, Stage};
-use veilgraph_estimate::{Degrees, Error as EstimateError, Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams};
+use veilgraph_estimate::{
+    Degrees, Error as EstimateError, Estimate, EstimateWithBins, EstimateWithClasses, Params as EstimateParams,
+};
 use veilgraph_evaluate::{EvaluateGraph, EvaluateLinks};
 use veilgraph_graph::{Features, Labels};
 use veilgraph_posterior::{LinkEvidence, LinkModel, SimilarPairs};

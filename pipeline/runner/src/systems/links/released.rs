@@ -62,9 +62,9 @@ impl Fields {
         let path = path.replace("{epsilon}", &self.epsilon.nats().to_string());
         match path.split_once('{').and_then(|(_, rest)| rest.split_once('}')) {
             None => Ok(path),
-            Some((unknown, _)) => {
-                Err(format!("{{{unknown}}} stands for nothing; {{dataset}}, {{epsilon}} and {{trial}} stand for something"))
-            }
+            Some((unknown, _)) => Err(format!(
+                "{{{unknown}}} stands for nothing; {{dataset}}, {{epsilon}} and {{trial}} stand for something"
+            )),
         }
     }
 }
@@ -156,7 +156,10 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
 fn nodes_of(tasks: &[Task], read: &Task) -> Option<toml::Table> {
     let mut sources = read.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
     let ingest = sources.find(|source| is_of::<Ingest>(source))?;
-    Some(without(&ingest.params, &["split", "normalize", "binarize", "classes", "withhold_features", "withhold_labels"]))
+    Some(without(
+        &ingest.params,
+        &["split", "normalize", "binarize", "classes", "withhold_features", "withhold_labels"],
+    ))
 }
 
 /// Parameters without some fields.
