@@ -22,6 +22,7 @@ from veilgraph.mechanisms import randomize
 from veilgraph.prediction import predict
 from veilgraph.program import program
 from veilgraph.reports import Reports
+from veilgraph.summaries import report, table
 
 try:
     __version__ = version("veilgraph")
@@ -48,7 +49,9 @@ __all__ = [
     "predict",
     "program",
     "randomize",
+    "report",
     "run",
     "scores",
+    "table",
     "write_files",
 ]

@@ -87,8 +87,7 @@ pub(crate) fn predict(
 
 /// The tasks that read datasets. They read from no other task, so that all of them come first.
 fn ingests(tasks: &[Task]) -> &[Task] {
-    let n_ingests =
-        tasks.iter().take_while(|task| (task.stage, task.function) == (Ingest::STAGE, Ingest::TASK)).count();
+    let n_ingests = tasks.iter().take_while(|task| task.is_of::<Ingest>()).count();
     &tasks[..n_ingests]
 }
 

@@ -117,7 +117,7 @@ impl Protected {
     /// floor, and just as much where it is a ceiling.
     pub(crate) fn may_stand_beside(self, reference: &Cell, cell: &Cell, standing: Standing) -> bool {
         let own: &[Relation] = match self {
-            Self::Links => &[Relation::ListBit, Relation::Edge],
+            Self::Links => &LINKS,
             Self::Features => &[Relation::FeatureCoord, Relation::NodeFeatures, Relation::NodeAttrs],
             Self::Labels => &[Relation::Label, Relation::NodeAttrs],
             // Floors protect whole nodes, and others a node's own data: what they state is compared, whatever it protects.
@@ -134,6 +134,9 @@ impl Protected {
         }
     }
 }
+
+/// Relations that protect links one by one.
+pub(crate) const LINKS: [Relation; 2] = [Relation::ListBit, Relation::Edge];
 
 /// Relations under which a curator's model is protected, the strongest first.
 const MODEL: [Relation; 3] = [Relation::Node, Relation::OwnData, Relation::Edge];

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::Value;
-use veilgraph_contract::{Draws, Release, Slot};
+use veilgraph_contract::{Draws, Release, Slot, Stage};
 use veilgraph_store::Entry;
 
 use crate::datasets::sha256;
@@ -55,6 +55,14 @@ pub struct Task {
     pub population: String,
     /// What it has in common with tasks that take about as long.
     pub kind: TaskKind,
+}
+
+impl Task {
+    /// Whether it is a run of the stage function `S`.
+    #[must_use]
+    pub fn is_of<S: Stage>(&self) -> bool {
+        (self.stage, self.function) == (S::STAGE, S::TASK)
+    }
 }
 
 /// A slot and what it is filled with.

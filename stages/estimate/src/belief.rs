@@ -232,10 +232,6 @@ fn with_learned_bins(
 }
 
 /// Learns the log odds of the bins; then, if it is wanted, matches the posterior's degrees.
-///
-/// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
-/// odds `(2 claims − 1) ε_links`, not `2 (claims − 1) ε_links`. Adding `ε_links` to the parameter of a missing node
-/// turns the second into the first, and into 0 for a pair of two missing nodes.
 fn update(
     start: Belief,
     inputs: &FitInputs,
@@ -256,8 +252,7 @@ fn update(
             let typical = TypicalClaims::of(&similar, one_sided);
             let typical = typical.as_ref().map(|claims| claims.known(epsilon_links, &bin_logits));
             let first = ridge;
-            let mut offsets = vec![0.0; degrees.len()];
-            one_sided.iter().for_each(|&node| offsets[node as usize] = epsilon_links);
+            let offsets = inputs.missing_offsets();
             let fit = |ridge| {
                 // Newton's method finds a posterior with a larger ridge from a prior with that ridge.
                 let start = if ridge > first {
@@ -277,7 +272,7 @@ fn update(
         _ => {
             posterior = prior.clone();
             // Matching finds these parameters by itself; without it they are moved here.
-            one_sided.iter().for_each(|&node| posterior.beta[node as usize] += epsilon_links);
+            posterior.beta.iter_mut().zip(inputs.missing_offsets()).for_each(|(beta, offset)| *beta += offset);
         }
     }
     Ok(Belief { prior, posterior, bin_logits, bin_change, ridge, may_grow })

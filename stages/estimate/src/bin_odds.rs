@@ -76,6 +76,19 @@ pub(crate) struct FitInputs<'a> {
     pub ridge: f64,
 }
 
+impl FitInputs<'_> {
+    /// What the missing bits of each node add to its parameter in the posterior, `[n]`.
+    ///
+    /// A missing node sent no bits, so half of the evidence about its pairs is absent: a pair with one report has the log
+    /// odds `(2 claims − 1) ε_links`, not `2 (claims − 1) ε_links`. Adding `ε_links` to the parameter of a missing node
+    /// turns the second into the first, and into 0 for a pair of two missing nodes.
+    pub(crate) fn missing_offsets(&self) -> Vec<f64> {
+        let mut offsets = vec![0.0; self.degrees.len()];
+        self.one_sided.iter().for_each(|&node| offsets[node as usize] = self.epsilon_links);
+        offsets
+    }
+}
+
 /// Holds a prior and the log odds of its bins.
 pub(crate) struct LearnedOdds {
     pub prior: Fitted,
@@ -115,7 +128,8 @@ pub(crate) fn learn_bin_odds(
     const CLOSE: f64 = 5e-2;
     /// No step is longer, because the likelihood may be far from a parabola.
     const LONGEST_STEP: f64 = 1.5;
-    let FitInputs { degrees, epsilon_links, one_sided, ridge } = *inputs;
+    let FitInputs { degrees, epsilon_links, ridge, .. } = *inputs;
+    let missing_offsets = inputs.missing_offsets();
     let nodes = DistinctParameters::one_per_node(start.beta.clone());
     let (mut beta, mut learned) = (nodes.values().to_vec(), vec![0.0; bins.n_learned]);
     let precision = 1.0 / (bins.width * bins.width);
@@ -136,8 +150,7 @@ pub(crate) fn learn_bin_odds(
         is_falling = residual <= 0.95 * gap;
         (beta, gap) = (parameters, residual);
         let prior = bins.sums(&known, &beta);
-        let mut posterior_beta = beta.clone();
-        one_sided.iter().for_each(|&node| posterior_beta[node as usize] += epsilon_links);
+        let posterior_beta: Vec<f64> = beta.iter().zip(&missing_offsets).map(|(beta, offset)| beta + offset).collect();
         let known = KnownPairs::posterior(similar, epsilon_links, &logits);
         let posterior = bins.sums(&known, &posterior_beta);
         for (index, logit) in learned.iter_mut().enumerate() {

@@ -145,8 +145,8 @@ fn posterior_means(reports: &[f64], epsilon: f64, most: f64) -> Estimates {
     if epsilon.is_infinite() || reports.is_empty() {
         return Estimates::exact(reports.to_vec());
     }
-    let grid_of = |largest: f64| grid(largest.clamp(1.0, most), epsilon);
-    let grid = grid_of(reports.iter().fold(1.0, |largest, &report| report.max(largest)));
+    let largest = reports.iter().fold(1.0, |largest, &report| report.max(largest));
+    let grid = grid(largest.min(most.max(1.0)), epsilon);
     // Beyond all degrees, a report says the same of each of them wherever it lies, so it may be moved as near as its likelihood
     // needs for not being rounded to 0. A node that lies may send any number.
     let beyond = FARTHEST / epsilon;

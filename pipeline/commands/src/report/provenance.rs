@@ -53,7 +53,7 @@ pub(super) fn lines(tasks: &[Task], done: &[Done], is_deployment: bool) -> anyho
             let licence = licence(task).map_or_else(String::new, |licence| format!("; licence: {licence}"));
             format!("{}{licence}", files.join(", "))
         };
-        let is_data = task.function == Ingest::TASK;
+        let is_data = task.is_of::<Ingest>();
         let name = if is_data {
             format!("data, {}", task.label())
         } else {

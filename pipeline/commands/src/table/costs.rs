@@ -6,7 +6,7 @@ use veilgraph_contract::Relation;
 use veilgraph_runner::plan::rounded;
 
 use super::pivot::PivotTable;
-use crate::protected::Standing;
+use crate::protected::{LINKS, Standing};
 
 /// A cost, by the bits of its numbers, so that equal ones are one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub(super) fn further_costs(table: &PivotTable) -> Option<String> {
             claimed: cost.claimed_epsilon.map(f64::to_bits),
         });
     }
-    stated.retain(|relation, _| !matches!(relation, Relation::ListBit | Relation::Edge));
+    stated.retain(|relation, _| !LINKS.contains(relation));
     let words = |(relation, costs): (&Relation, &BTreeSet<Stated>)| {
         let epsilon = range(costs, |cost| Some(cost.epsilon))?;
         let delta = range(costs, |cost| Some(cost.dp_delta)).filter(|delta| delta != "0");

@@ -8,7 +8,7 @@ use super::table::short;
 use super::words::{odds, percent, points};
 use super::{Asked, Method};
 use crate::comparison::Verdict;
-use crate::protected::Protected;
+use crate::protected::{LINKS, Protected};
 
 impl Asked<'_> {
     /// The sentence about the smallest budget from which on the method is better than every floor, or else about the largest.
@@ -30,7 +30,7 @@ impl Asked<'_> {
 
     /// What the budget costs one node or one link.
     fn price(&self, at: &AtBudget, unit: &str) -> String {
-        let of_links = |cost: &&RelationCost| matches!(cost.relation, Relation::ListBit | Relation::Edge);
+        let of_links = |cost: &&RelationCost| LINKS.contains(&cost.relation);
         let holds = at.row.cell.costs.iter().filter(of_links).all(|cost| cost.sound);
         match self.protected {
             Protected::Links if !holds => format!(

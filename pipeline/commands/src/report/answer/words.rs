@@ -1,6 +1,5 @@
 //! The answer in sentences.
 
-use veilgraph_contract::Relation;
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, Choice};
 
@@ -9,7 +8,7 @@ use super::method::AtBudget;
 use super::table::short;
 use super::{Asked, Method};
 use crate::comparison::Compared;
-use crate::protected::{Protected, Standing, draws_no_noise_on_links};
+use crate::protected::{LINKS, Protected, Standing, draws_no_noise_on_links};
 use crate::summary::Row;
 
 /// What a reference is called: its alternative or mechanism, what else was swept, and its network.
@@ -143,8 +142,7 @@ impl Asked<'_> {
             if of(low) == of(high) { of(low) } else { format!("{} to {}", of(low), of(high)) }
         };
         if self.protected == Protected::Links {
-            let own = [Relation::ListBit, Relation::Edge];
-            let costs = high.row.cell.costs.iter().filter(|cost| !own.contains(&cost.relation));
+            let costs = high.row.cell.costs.iter().filter(|cost| !LINKS.contains(&cost.relation));
             let others: Vec<String> =
                 costs.map(|cost| format!("{} nats per {}", short(cost.epsilon), cost.relation.words())).collect();
             let beside = if others.is_empty() {

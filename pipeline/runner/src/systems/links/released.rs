@@ -129,9 +129,9 @@ fn refuse_deployments_and_canaries(plan: &Plan) -> Result<(), ConfigError> {
 fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
     let mut stated: BTreeMap<&Path, [&Task; 2]> = BTreeMap::new();
     let tasks = plan.tasks();
-    for release in tasks.iter().filter(|task| is_of::<TakeReleased>(task)) {
+    for release in tasks.iter().filter(|task| task.is_of::<TakeReleased>()) {
         let sources = release.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
-        for read in sources.filter(|source| is_of::<ReadReleased>(source)) {
+        for read in sources.filter(|source| source.is_of::<ReadReleased>()) {
             for wire in read.slots.iter().flat_map(|slot| &slot.wires) {
                 let Wire::Raw(file) = wire else { continue };
                 let [release_before, read_before] = *stated.entry(&file.path).or_insert([release, read]);
@@ -155,7 +155,7 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
 /// What says which nodes a released graph is between: the fields of `[ingest]`, but for what is done with features and labels.
 fn nodes_of(tasks: &[Task], read: &Task) -> Option<toml::Table> {
     let mut sources = read.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
-    let ingest = sources.find(|source| is_of::<Ingest>(source))?;
+    let ingest = sources.find(|source| source.is_of::<Ingest>())?;
     Some(without(
         &ingest.params,
         &["split", "normalize", "binarize", "classes", "withhold_features", "withhold_labels"],
@@ -167,8 +167,4 @@ fn without(params: &Value, fields: &[&str]) -> toml::Table {
     let mut table = params.as_table().cloned().unwrap_or_default();
     fields.iter().for_each(|field| _ = table.remove(*field));
     table
-}
-
-fn is_of<S: Stage>(task: &Task) -> bool {
-    (task.stage, task.function) == (S::STAGE, S::TASK)
 }
