@@ -215,7 +215,8 @@ def of_a_curator(
     }
 
 
-def test_a_deployment_is_not_joined_with_a_simulation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_deployment_is_not_joined_with_a_simulation(tmp_path: Path, turn: int) -> None:
     words, labels = ["train", "validation", "test"] * 4, [0] * 6 + [1] * 6
     real = of_a_curator(tmp_path / "real", labels, words, np.eye(12))
     privacy = {"randomness": "os", "population": "club", "budget": 8.0}
@@ -225,8 +226,8 @@ def test_a_deployment_is_not_joined_with_a_simulation(tmp_path: Path) -> None:
         graph = veilgraph.Graph.read(place)
         assert graph.labels is not None
         assert graph.labels.tolist() == labels
-    # A simulation of the same name has other nodes for the same purposes.
-    other = of_a_curator(tmp_path / "other", labels[::-1], words[1:] + words[:1], 1 - np.eye(12))
+    # A simulation of the same name has other labels, and the same nodes for the same purposes, or others.
+    other = of_a_curator(tmp_path / "other", labels[::-1], words[turn:] + words[:turn], 1 - np.eye(12))
     veilgraph.run(other, store=store, until="train")
     graph = veilgraph.Graph.read(path)
     assert graph.labels is not None

@@ -121,6 +121,8 @@ def test_wrong_links_are_refused_with_a_remedy(form: Any, number: int | None, me
         ([0.0, 1.0, 2.0], "0.0"),
         ([0, 1, -2], "-2"),
         ([True, False, True], "True"),
+        (pl.Series([0, None, 1]), "None"),
+        ([0, 2**70, 1], str(2**70)),
     ],
 )
 def test_labels_that_are_no_classes_are_refused_first(labels: Any, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:

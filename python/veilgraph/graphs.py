@@ -11,7 +11,6 @@ import numpy as np
 
 from veilgraph import conversions
 from veilgraph.artifacts import PathLike, facts_of, find, scan
-from veilgraph.files import SPLITS
 from veilgraph.reports import Reports, files_of
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ class Graph:
 
         Where labels are private, `labels` are those that the nodes reported (the artifact `noisy_labels`). They are
         `None` where several reports go with this graph: a floor such as `no-links` has one graph for all trials, and
-        nodes report anew in each trial. The labels of test nodes are those that the last run of the name, a deployment
-        or not, left in the auditor's part; they are left out where other nodes are tested.
+        nodes report anew in each trial. The labels of test nodes lie in the auditor's part, which has those of the last
+        run of the name. The graph of a deployment never has those of a simulation, and the other way round.
 
         Args:
             name: Readable name, such as `demo/construct/best,epsilon-4,variant-hybrid,trial-0/graph`, or a path. Only
@@ -166,10 +165,6 @@ def _graph(file: Path, lookup: Callable[[str], Path | None]) -> Graph:
     features, nodes, node_map = lookup("features"), lookup("nodes"), lookup("node_map")
     splits = None if nodes is None else scan(nodes).collect()["split"].to_numpy()
     public, held_out = lookup("labels"), lookup("held_out_labels")
-    tested = np.flatnonzero([] if splits is None else splits == SPLITS.index("test"))
-    if held_out is not None and not np.isin(scan(held_out).collect()["node"].to_numpy(), tested).all():
-        # The auditor has one such table for a name, and this one is about the nodes of another run.
-        held_out = None
     if public is not None:
         labels, held_out_labels = _classes([public, held_out], n_nodes), None
     else:
@@ -216,20 +211,24 @@ def _behind(file: Path, table: str) -> Path | None:
     if experiment.parent.name != "runs":
         return None
     part = experiment.parent.parent
-    if table == "held_out_labels":
-        part = part.parent / "auditor"
-    elif part.name == "owner":
+    if part.name == "owner":
         # The owner has the true labels, and keeps a copy of a graph that it drew for the server.
         part = part.parent / "server"
+    is_held_out = table == "held_out_labels"
     stage = "privatize" if table == "noisy_labels" else "ingest"
-    place = part / "runs" / experiment.name / stage
+    place = (part.parent / "auditor" if is_held_out else part) / "runs" / experiment.name / stage
     files = {path.parent.name: path for path in place.glob(f"*/{table}.parquet")}
     # What the label of an earlier run says, that of the artifact says too, unless several trials share the artifact.
     choices = set(run.name.split(","))
     fitting = [label for label in files if choices.issuperset(label.split(","))]
     wider = [label for label in files if choices.issubset(label.split(","))]
     found = max(fitting, key=len, default=wider[0] if len(wider) == 1 else "all")
-    return files.get(found)
+    path = files.get(found)
+    if is_held_out and path is not None:
+        # The auditor has one such table for a name, that of its last run. A simulation has its data in its own part too.
+        is_simulated = (part.parent / "simulation" / "ingest" / path.resolve().parent.name).is_dir()
+        return path if is_simulated == (part.name == "simulation") else None
+    return path
 
 
 def _dense(path: Path) -> npt.NDArray[np.float32]:

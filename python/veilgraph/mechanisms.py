@@ -106,9 +106,9 @@ def _classes(labels: Any) -> npt.NDArray[np.int64]:
         ValueError: A label is no class.
 
     """
-    # Without the type, whole numbers of pandas become fractions where one is missing.
-    classes = np.asarray(labels, dtype=object)
-    wrong = [label for label in classes.ravel() if not (_is_whole(label) and label >= -1)]
+    # Whole numbers of Polars and of pandas would become fractions where one is missing.
+    classes = np.asarray(labels.to_list() if isinstance(labels, pl.Series) else labels, dtype=object)
+    wrong = [label for label in classes.ravel() if not (_is_whole(label) and -1 <= label < 2**63)]
     if wrong:
         raise ValueError(
             f"labels hold {wrong[0]!r}, which is no class; give whole numbers 0, 1, ..., and -1 where a class is "

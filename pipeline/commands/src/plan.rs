@@ -102,7 +102,7 @@ fn tell_of_refusals(
     let mut outstanding: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
     for (task, done) in tasks.iter().zip(done) {
         if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) && !task.releases.is_empty() {
-            outstanding.entry(&task.population).or_default().extend(&task.releases);
+            outstanding.entry(&task.population).or_default().extend(task.added_releases());
         }
     }
     for (population, releases) in outstanding {
@@ -147,7 +147,7 @@ fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result
     let ledger = Ledger::open(store)?;
     let mut releases: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        releases.entry(&task.population).or_default().extend(&task.releases);
+        releases.entry(&task.population).or_default().extend(task.added_releases());
     }
     for (population, releases) in releases {
         let (open, protected): (Vec<&Release>, Vec<&Release>) =

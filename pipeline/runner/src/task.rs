@@ -51,18 +51,12 @@ pub struct Task {
     pub trial: Option<u32>,
     /// What it releases about protected data.
     pub releases: Vec<Release>,
+    /// Whether an earlier task of the plan releases the same.
+    pub repeats: bool,
     /// Whose data it releases; empty where it releases nothing.
     pub population: String,
     /// What it has in common with tasks that take about as long.
     pub kind: TaskKind,
-}
-
-impl Task {
-    /// Whether it is a run of the stage function `S`.
-    #[must_use]
-    pub fn is_of<S: Stage>(&self) -> bool {
-        (self.stage, self.function) == (S::STAGE, S::TASK)
-    }
 }
 
 /// A slot and what it is filled with.
@@ -182,6 +176,18 @@ impl Done {
 }
 
 impl Task {
+    /// Whether it is a run of the stage function `S`.
+    #[must_use]
+    pub fn is_of<S: Stage>(&self) -> bool {
+        (self.stage, self.function) == (S::STAGE, S::TASK)
+    }
+
+    /// What it adds to the releases of the tasks before it.
+    #[must_use]
+    pub fn added_releases(&self) -> &[Release] {
+        if self.repeats { &[] } else { &self.releases }
+    }
+
     /// The first of its readable names.
     pub fn label(&self) -> &str {
         self.labels.first().map_or("all", String::as_str)

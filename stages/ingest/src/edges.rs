@@ -5,6 +5,7 @@ mod columns;
 mod features;
 mod labels;
 mod links;
+mod matrix;
 mod names;
 mod nodes;
 mod table;

@@ -99,10 +99,12 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
         classes = renumbered.map_err(|Invalid(problem)| wrong_labels(&problem, "declare every class"))?;
         (n_classes, class_names) = (declared.names().len(), names_beside_numbers(declared.names()));
     }
-    let are_numbered = matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none();
-    // Nothing is said of labels that only their owners know.
-    if are_numbered && !params.withhold_labels {
-        check_numbered_classes(&origin_of_labels, n_classes, &classes)?;
+    if matches!(params.format(), Format::Npz | Format::Ogb) && params.classes.is_none() {
+        let found = numbered_classes(&origin_of_labels, &classes)?;
+        // Nothing is said of labels that only their owners know.
+        if !params.withhold_labels {
+            warn_of_gap(&origin_of_labels, n_classes, &found);
+        }
     }
     let splits = split::assign(&classes, &graph.names, links.as_ref(), graph.splits, params, files)?;
     let of = |wanted: &[Split]| -> Result<Option<Labels>, Error> {
@@ -135,9 +137,13 @@ fn finish(graph: RawGraph, files: &Files, params: &Params) -> Result<<Ingest as 
     Ok((nodes, names, features, private_features, labels, private_labels, held_out, links.map(Private)))
 }
 
-/// Refuses labels of one class and labels that nearly all differ, and warns of a class that no node has: a network learns nothing of it. Tables number their classes
-/// themselves, so that they have no gap.
-fn check_numbered_classes(origin: &str, n_classes: usize, of_nodes: &[Option<u16>]) -> Result<(), Error> {
+/// The numbers of the classes of some nodes.
+///
+/// # Errors
+/// When there is one class, or when labels nearly all differ.
+fn numbered_classes(origin: &str, of_nodes: &[Option<u16>]) -> Result<BTreeSet<u16>, Error> {
+    const REMEDY: &str =
+        "write the class of each node; if they are classes, declare them with `classes` below [ingest]";
     let found: BTreeSet<u16> = of_nodes.iter().flatten().copied().collect();
     if found.len() == 1 {
         return Err(Error::new(origin, "labels, ", "1 class only", "a classifier needs at least two classes"));
@@ -145,15 +151,20 @@ fn check_numbered_classes(origin: &str, n_classes: usize, of_nodes: &[Option<u16
     let n_labelled = of_nodes.iter().flatten().count();
     if found.len() > n_labelled / 2 + 2 {
         let problem = format!("{} different labels among {n_labelled} nodes are no classes", found.len());
-        return Err(Error::new(origin, "labels, ", problem, "give each node its class"));
+        return Err(Error::new(origin, "labels, ", problem, REMEDY));
     }
+    Ok(found)
+}
+
+/// Warns of a class that no node has, because a network learns nothing of it. Tables number their classes themselves, so that
+/// they have no gap.
+fn warn_of_gap(origin: &str, n_classes: usize, found: &BTreeSet<u16>) {
     if let Some(missing) = (0..n_classes).find(|class| !found.contains(&(*class as u16))) {
         tracing::warn!(
             "{origin}: no node has class {missing}, and some have class {}; where classes are to be learned, number them without a gap",
             n_classes - 1
         );
     }
-    Ok(())
 }
 
 /// Refuses labels of a deployment whose classes would tell of a node that reports none, or that no network could learn once the

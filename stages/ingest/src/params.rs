@@ -192,6 +192,12 @@ impl Params {
         self.format() == Format::Edges && self.edges.is_some() && !names_nodes
     }
 
+    /// Whether a file lists all nodes, so that features and labels add none.
+    #[must_use]
+    pub fn lists_nodes(&self) -> bool {
+        self.format() != Format::Edges || self.file_of_nodes().is_some()
+    }
+
     /// The file that lists all nodes: `nodes`, or a file of links that names the nodes without links as well.
     pub(crate) fn file_of_nodes(&self) -> Option<&String> {
         let lists_nodes = |file: &&String| arrays::is_sparse(file) || arrays::ends_in(file, ".graphml");

@@ -113,7 +113,7 @@ fn without_repetitions(params: &ReleasedParams, rows: Vec<WeightedRow>) -> Resul
     for row in rows {
         match kept.last() {
             Some(last) if (last.source, last.target) == (row.source, row.target) => {
-                if last.weight.to_bits() != row.weight.to_bits() {
+                if last.weight != row.weight {
                     return Err(weighted::two_weights(params, last, &row));
                 }
             }
@@ -128,12 +128,14 @@ fn refuse_a_mixture(file: &str, rows: &[WeightedRow]) -> Result<(), Error> {
     let has_reverse = |row: &&WeightedRow| {
         rows.binary_search_by_key(&(row.target, row.source), |other| (other.source, other.target)).is_ok()
     };
-    let n_mutual = rows.iter().filter(has_reverse).count();
-    if n_mutual == 0 || n_mutual == rows.len() {
+    // A weight of 0 is no link.
+    let links = || rows.iter().filter(|row| row.weight > 0.0);
+    let (n_links, n_mutual) = (links().count(), links().filter(has_reverse).count());
+    if n_mutual == 0 || n_mutual == n_links {
         return Ok(());
     }
     let problem =
-        format!("{n_mutual} of its {} rows stand there in the other direction too, and the rest do not", rows.len());
+        format!("{n_mutual} of its {n_links} links stand there in the other direction too, and the rest do not");
     let remedy = "write directed = true below [privatize.links] where a row is what its first node reports of the second one, and \
                   directed = false where a row is a link in both directions";
     Err(Error::new(file, "", problem, remedy))

@@ -52,7 +52,7 @@ impl<'a> Totals<'a> {
         let mut measured: BTreeMap<&str, &Measured> = BTreeMap::new();
         for &task in &left {
             let parts: Vec<&Release> =
-                task.releases.iter().filter(|release| release.cost.epsilon().is_finite()).collect();
+                task.added_releases().iter().filter(|release| release.cost.epsilon().is_finite()).collect();
             if !parts.is_empty() {
                 let drawn = releases.entry(task.population.as_str()).or_default();
                 drawn.tasks += 1;

@@ -52,7 +52,7 @@ pub(crate) fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
         .zip(done)
         .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
     ran.flat_map(|(task, _)| {
-        task.releases.iter().map(move |release| {
+        task.added_releases().iter().map(move |release| {
             json!({"stage": task.stage, "function": task.function, "label": task.label(), "release": release})
         })
     })

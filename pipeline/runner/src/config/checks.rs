@@ -9,6 +9,7 @@ use super::fields::number;
 use super::selection::{Selection, columns};
 use super::source::{Source, typed};
 use crate::nearest::did_you_mean;
+use crate::plan::rounded;
 
 /// One check.
 #[derive(Clone, Debug)]
@@ -189,12 +190,10 @@ impl Check {
         };
         let is_share = score.unit == Unit::Percent && *number > 0.0 && *number <= 1.0;
         let said = || {
+            let percent = rounded(100.0 * number);
             format!(
-                "[[check]] {}: `{}` is in per cent, so that the bound is {number} %; write {:.4} for {:.4} %",
-                self.name,
-                score.name,
-                100.0 * number,
-                100.0 * number
+                "[[check]] {}: `{}` is in per cent, so that the bound is {number} %; write {percent} for {percent} %",
+                self.name, score.name
             )
         };
         is_share.then(said)

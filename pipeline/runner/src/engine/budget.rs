@@ -110,7 +110,7 @@ impl Engine<'_> {
                 known[index] = self.fresh(task, &known)?;
             }
             if task.population == population && known[index].is_none() && !self.was_charged_in_last_run(task) {
-                outstanding.extend(&task.releases);
+                outstanding.extend(task.added_releases());
             }
         }
         Ok(outstanding)

@@ -84,4 +84,9 @@ impl Plan<'_> {
         branch.releases.extend(call.releases);
         Ok(branch)
     }
+
+    /// Says that a task releases what an earlier one releases.
+    pub(crate) fn mark_repeated(&mut self, task: usize) {
+        self.tasks[task].repeats = true;
+    }
 }

@@ -76,6 +76,7 @@ impl Plan<'_> {
             cell,
             trial,
             releases: releases.clone(),
+            repeats: false,
             population,
             kind,
         });

@@ -1,6 +1,7 @@
 //! Which columns of a table are read: those a parameter names, else those with a usual name, else those in the usual
 //! place.
 
+use super::matrix;
 use super::table::Table;
 use crate::error::Error;
 use crate::params::Params;
@@ -64,13 +65,18 @@ fn is_index(column: &str) -> bool {
 /// When a named column is absent, when the first column has no name, or when two pairs of names could be meant.
 pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Error> {
     if let (Some(source), Some(target)) = (&params.source_column, &params.target_column) {
-        return Ok([table.named(source)?, table.named(target)?]);
+        let ends = [table.named(source)?, table.named(target)?];
+        if ends[0] == ends[1] {
+            let problem = format!("{} would hold both ends of a link", title(table, ends[0]));
+            return Err(table.error_in_header(problem, "name two columns with `source_column` and `target_column`"));
+        }
+        return Ok(ends);
     }
     refuse_unnamed(table, "or name the columns to read with `source_column` and `target_column`")?;
     let pairs = LINK_ENDS.iter().filter_map(|[a, b]| Some([table.position(a)?, table.position(b)?]));
     match pairs.collect::<Vec<_>>()[..] {
         [] => {
-            refuse_matrix(table)?;
+            matrix::refuse(table)?;
             Ok([0, 1])
         }
         [pair] => Ok(pair),
@@ -81,29 +87,16 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
     }
 }
 
-/// Refuses a table that is a matrix of links, with names of columns or without: it has as many columns as rows.
-fn refuse_matrix(table: &Table) -> Result<(), Error> {
-    /// A table of fewer columns may be a few links with weights and times.
-    const COLUMNS_OF_A_MATRIX: usize = 5;
-    let size = table.width();
-    // A data frame without names of columns is written below their numbers.
-    let is_numbering = |row: &[String]| row.iter().enumerate().all(|(at, field)| *field == at.to_string());
-    let rows = match table.rows.split_first() {
-        Some(((_, first), rest)) if rest.len() == size && is_numbering(first) => rest,
-        _ => &table.rows[..],
-    };
-    let fields = || rows.iter().flat_map(|(_, row)| row).map(|field| field.parse::<f64>());
-    let are_numbers = || fields().all(|number| number.is_ok());
-    let are_bits = || fields().all(|number| number.is_ok_and(|number| number == 0.0 || number == 1.0));
-    let is_square = size > 2 && size == rows.len();
-    if is_square && (are_bits() || (size >= COLUMNS_OF_A_MATRIX && are_numbers())) {
-        return Err(table.error(
-            "",
-            format!("{size} rows of {size} numbers look like a matrix, and not like links"),
-            "save a matrix with `scipy.sparse.save_npz`; write links one per row, below a row of column names",
-        ));
-    }
-    Ok(())
+/// Whether a field says that there is no value.
+fn is_absent(field: &str) -> bool {
+    ["", "na", "nan", "null", "none"].contains(&field.to_lowercase().as_str())
+}
+
+/// Whether a column holds numbers, perhaps not in every row.
+fn holds_numbers(table: &Table, at: usize) -> bool {
+    let is_number = |field: &str| field.parse::<f64>().is_ok() || ["true", "false"].contains(&field);
+    let mut fields = table.rows.iter().map(|(_, row)| row[at].as_str()).filter(|field| !is_absent(field)).peekable();
+    fields.peek().is_some() && fields.all(is_number)
 }
 
 /// The column of the weights of links, if there is one: the `chosen` one, or one of a usual name; without column names, the third of
@@ -114,14 +107,21 @@ fn refuse_matrix(table: &Table) -> Result<(), Error> {
 /// and another one than the ends holds numbers.
 pub(super) fn of_weights(table: &Table, ends: [usize; 2], chosen: Option<&str>) -> Result<Option<usize>, Error> {
     if let Some(name) = chosen {
-        return table.named(name).map(Some);
-    }
-    if table.header.is_some() {
-        if let Some(usual) = WEIGHTS.iter().find_map(|name| table.position(name)) {
-            return Ok(Some(usual));
+        let at = table.named(name)?;
+        if ends.contains(&at) {
+            let problem = format!("{} would hold nodes and weights", title(table, at));
+            return Err(table.error_in_header(problem, "name another column with `weight_column`"));
         }
-        let holds_numbers = |at: &usize| table.rows.iter().all(|(_, row)| row[*at].parse::<f64>().is_ok());
-        return match (0..table.width()).filter(|at| !ends.contains(at)).find(holds_numbers) {
+        return Ok(Some(at));
+    }
+    if let Some(header) = &table.header {
+        for usual in WEIGHTS {
+            if let Some(at) = table.chosen(usual)? {
+                return Ok(Some(at));
+            }
+        }
+        let may_be_weights = |at: &usize| !ends.contains(at) && !is_unnamed(&header[*at]) && holds_numbers(table, *at);
+        return match (0..table.width()).find(may_be_weights) {
             Some(at) => Err(table.error_in_header(
                 format!("{} could hold the weights of the links", title(table, at)),
                 "name the column of weights with `weight_column`, or remove this one",

@@ -19,8 +19,8 @@ pub(super) struct Table {
     first_line: u64,
     /// The rows below, each with its line number, or its row number where a file has no lines.
     pub rows: Vec<Row>,
-    /// Whether attributes in braces, as networkx writes them, stood behind the rows and were cut.
-    pub had_attributes: bool,
+    /// Whether attributes in braces, as networkx writes them, stood behind the rows and were cut, and a number was among them.
+    pub had_numbers_in_braces: bool,
 }
 
 /// A row with its number.
@@ -78,7 +78,7 @@ impl Table {
             if names.is_empty() || rows.is_empty() {
                 return Err(Error::new(file, "", "the table has no row", "give at least one"));
             }
-            Ok(Self { file: file.to_owned(), header: Some(names), first_line: 0, rows, had_attributes: false })
+            Ok(Self { file: file.to_owned(), header: Some(names), first_line: 0, rows, had_numbers_in_braces: false })
         };
         match Kind::of(file) {
             Kind::Text => text::read(files, file, header),
@@ -117,7 +117,7 @@ impl Table {
             [] => Ok(None),
             [at] => Ok(Some(at)),
             _ => {
-                let problem = format!("several columns are called `{name}`, which a field of the config chooses");
+                let problem = format!("several columns are called `{name}`, and one of them is to be read");
                 Err(self.error_in_header(problem, "give each a name of its own"))
             }
         }

@@ -12,18 +12,43 @@ use crate::params::Params;
 use crate::raw::Files;
 use crate::released::ReleasedParams;
 
+/// Where a link stands in a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// In this line, or in this row of a file without lines.
+    Row(u64),
+    /// In an array of links, at this place, from 1 on.
+    Link(usize),
+    /// In a matrix, in this row and column, from 0 on.
+    Entry(u32, u32),
+}
+
+impl Place {
+    /// Where it is, in words.
+    fn words(self, file: &str) -> String {
+        match self {
+            Self::Row(row) => place(file, row).replace(": ", ""),
+            Self::Link(link) => format!("link {link}"),
+            Self::Entry(row, column) => format!("entry ({row}, {column})"),
+        }
+    }
+
+    /// An error there.
+    fn error(self, file: &str, problem: String, remedy: impl Into<String>) -> Error {
+        Error::new(file, format!("{}: ", self.words(file)), problem, remedy)
+    }
+}
+
 /// A row by the names of both ends.
 struct NamedRow {
-    /// The number of its line or row.
-    at: u64,
+    at: Place,
     ends: [String; 2],
     weight: f32,
 }
 
 /// A row by the numbers of both ends.
 pub(crate) struct WeightedRow {
-    /// The number of its line or row.
-    pub at: u64,
+    pub at: Place,
     pub source: u32,
     pub target: u32,
     /// From 0 to 1.
@@ -44,7 +69,7 @@ pub(crate) fn read(files: &Files, params: &ReleasedParams, names: &[String]) -> 
         let row = WeightedRow { at: *at, source: numbered(source)?, target: numbered(target)?, weight: *weight };
         if !(0.0..=1.0).contains(&row.weight) {
             let problem = format!("{weight} is no weight");
-            return Err(Error::new(file, place(file, *at), problem, "write a number from 0 to 1, or leave it out"));
+            return Err(at.error(file, problem, "write a number from 0 to 1, or leave it out"));
         }
         if row.source == row.target {
             n_loops += 1;
@@ -64,9 +89,9 @@ pub(crate) fn two_weights(params: &ReleasedParams, first: &WeightedRow, second: 
     let file = params.graph.as_str();
     let (earlier, later) = if first.at <= second.at { (first, second) } else { (second, first) };
     let problem = format!(
-        "this link has the weight {}, and in {}the weight {}",
+        "this link has the weight {}, and in {} the weight {}",
         later.weight,
-        place(file, earlier.at).replace(':', ""),
+        earlier.at.words(file),
         earlier.weight
     );
     let remedy = if params.directed == Some(true) {
@@ -74,25 +99,31 @@ pub(crate) fn two_weights(params: &ReleasedParams, first: &WeightedRow, second: 
     } else {
         "give it one; where a row is what its first node reports of the second one, write directed = true below [privatize.links]"
     };
-    Error::new(file, place(file, later.at), problem, remedy)
+    later.at.error(file, problem, remedy)
 }
 
 /// An error about a name that no node has.
-fn stranger(file: &str, at: u64, name: &str, rows: &[NamedRow], names: &[String]) -> Error {
+fn stranger(file: &str, at: Place, name: &str, rows: &[NamedRow], names: &[String]) -> Error {
     let named: BTreeSet<&str> = rows.iter().flat_map(|row| &row.ends).map(String::as_str).collect();
     let known = names.iter().map(String::as_str).collect();
     let remedy = hint(&named.into_iter().collect::<Vec<_>>(), &known)
         .unwrap_or_else(|| "write names of nodes as the data of [ingest] have them".to_owned());
-    Error::new(file, place(file, at), format!("there is no node `{name}`"), remedy)
+    at.error(file, format!("there is no node `{name}`"), remedy)
 }
 
 fn of_array(files: &Files, file: &str) -> Result<Vec<NamedRow>, Error> {
     let links = arrays::links(files, file)?;
-    let weights = links.weights.unwrap_or_else(|| vec![1.0; links.pairs.len()]);
-    let rows = links.pairs.into_iter().zip(weights).enumerate();
-    let named =
-        |(row, ((a, b), weight))| NamedRow { at: row as u64 + 1, ends: [a, b].map(|end: u32| end.to_string()), weight };
-    Ok(rows.map(named).collect())
+    let ends = |a: u32, b: u32| [a, b].map(|end| end.to_string());
+    let rows = links.pairs.into_iter().enumerate();
+    Ok(match links.weights {
+        Some(weights) => {
+            let entry = |((_, (a, b)), weight)| NamedRow { at: Place::Entry(a, b), ends: ends(a, b), weight };
+            rows.zip(weights).map(entry).collect()
+        }
+        None => {
+            rows.map(|(row, (a, b))| NamedRow { at: Place::Link(row + 1), ends: ends(a, b), weight: 1.0 }).collect()
+        }
+    })
 }
 
 fn of_table(files: &Files, params: &ReleasedParams) -> Result<Vec<NamedRow>, Error> {
@@ -106,20 +137,29 @@ fn of_table(files: &Files, params: &ReleasedParams) -> Result<Vec<NamedRow>, Err
     let mut roles = vec![("first ends", ends[0]), ("second ends", ends[1])];
     roles.extend(weight_at.map(|at| ("weights", at)));
     tracing::info!("{file}: links of another program {}", columns::account(&table, &roles));
-    if weight_at.is_none() && table.had_attributes && files.text(file)?.contains("'weight':") {
-        let remedy = "write them as a third field (networkx: `nx.write_weighted_edgelist(graph, path)`)";
-        return Err(Error::new(file, "", "weights in braces are not read", remedy));
+    if weight_at.is_none() && table.had_numbers_in_braces {
+        let remedy = "write weights as a third field (networkx: `nx.write_weighted_edgelist(graph, path)`), and leave out numbers \
+                      that are no weights (`nx.write_edgelist(graph, path, data=False)`)";
+        return Err(Error::new(
+            file,
+            "",
+            "numbers in braces could be the weights of the links, and are not read",
+            remedy,
+        ));
     }
+    let mut may_be_names = table.header.is_none();
     let mut rows = Vec::with_capacity(table.rows.len());
-    for (at, mut row) in table.rows {
+    for (line, mut row) in table.rows {
+        let at = Place::Row(line);
         let weight = match weight_at.map(|column| &row[column]) {
             None => 1.0,
             Some(text) => text.parse().map_err(|_| {
-                let remedy = "write a number from 0 to 1, or `header = true` where the first row names columns";
-                Error::new(file, place(file, at), format!("`{text}` is no weight"), remedy)
+                let or_names = if may_be_names { ", or `header = true` if this row names columns" } else { "" };
+                at.error(file, format!("`{text}` is no weight"), format!("write a number from 0 to 1{or_names}"))
             })?,
         };
-        rows.push(NamedRow { at, ends: take_ends(file, at, &mut row, ends)?, weight });
+        may_be_names = false;
+        rows.push(NamedRow { at, ends: take_ends(file, line, &mut row, ends)?, weight });
     }
     Ok(rows)
 }

@@ -38,7 +38,7 @@ fn links_are_read_once_with_their_weights() {
 fn a_file_says_in_which_direction_its_links_hold() {
     let mixed = b"a,b\nb,a\nb,c\n";
     let problem = taken("mine.csv", mixed, None).expect_err("it could be meant either way");
-    assert!(problem.contains("2 of its 3 rows") && problem.contains("directed = true"), "{problem}");
+    assert!(problem.contains("2 of its 3 links") && problem.contains("directed = true"), "{problem}");
     let read = |directed: bool| taken("mine.csv", mixed, Some(directed)).expect("a graph");
     assert_eq!(read(true).links().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 1.0)]);
     assert_eq!(read(false).links().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 2, 1.0)]);

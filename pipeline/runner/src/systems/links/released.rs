@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 use veilgraph_contract::{Stage, Trust};
-use veilgraph_ingest::{Ingest, ReadReleased, ReleasedParams};
+use veilgraph_ingest::{Ingest, Params as IngestParams, ReadReleased, ReleasedParams};
 use veilgraph_privacy::Epsilon;
 use veilgraph_privatize::links::released::{CostOf, Params, TakeReleased};
 
@@ -104,7 +104,9 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
             graphs.push(plan.run::<TakeReleased>(&[&read], &fields.cost(), run)?);
         }
     }
-    refuse_second_statements(plan)?;
+    for repeated in second_readings(plan)? {
+        plan.mark_repeated(repeated);
+    }
     given(plan, graphs, "given")
 }
 
@@ -124,12 +126,15 @@ fn refuse_deployments_and_canaries(plan: &Plan) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses a file that stands at two costs, in two ways of reading, or for the nodes of two datasets: it was released once.
-/// Alternatives share the plan.
-fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
+/// The tasks that release a file once more, with other attributes of the same nodes. Alternatives share the plan.
+///
+/// # Errors
+/// When a file stands at two costs, in two ways of reading, or for the nodes of two graphs: it was released once.
+fn second_readings(plan: &Plan) -> Result<Vec<usize>, ConfigError> {
     let mut stated: BTreeMap<&Path, [&Task; 2]> = BTreeMap::new();
+    let mut second = Vec::new();
     let tasks = plan.tasks();
-    for release in tasks.iter().filter(|task| task.is_of::<TakeReleased>()) {
+    for (index, release) in tasks.iter().enumerate().filter(|(_, task)| task.is_of::<TakeReleased>()) {
         let sources = release.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
         for read in sources.filter(|source| source.is_of::<ReadReleased>()) {
             for wire in read.slots.iter().flat_map(|slot| &slot.wires) {
@@ -138,10 +143,14 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
                 let problem = if release_before.params != release.params {
                     "at several costs, and was released at one; write {epsilon} in `graph`, or state one cost"
                 } else if nodes_of(tasks, read_before) != nodes_of(tasks, read) {
-                    "for several datasets; write {dataset} in `graph`"
+                    "for the nodes of several graphs; write {dataset} in `graph`, with a `dataset` in [ingest] for each where they \
+                     have one name"
                 } else if without(&read_before.params, &["graph"]) != without(&read.params, &["graph"]) {
                     "for several graphs; say once how it is read"
                 } else {
+                    if !std::ptr::eq(release_before, release) {
+                        second.push(index);
+                    }
                     continue;
                 };
                 let problem = format!("{} would stand {problem}", file.name);
@@ -149,17 +158,18 @@ fn refuse_second_statements(plan: &Plan) -> Result<(), ConfigError> {
             }
         }
     }
-    Ok(())
+    Ok(second)
 }
 
 /// What says which nodes a released graph is between: the fields of `[ingest]`, but for what is done with features and labels.
 fn nodes_of(tasks: &[Task], read: &Task) -> Option<toml::Table> {
+    let of_attributes =
+        ["split", "normalize", "binarize", "classes", "label_column", "withhold_features", "withhold_labels"];
     let mut sources = read.slots.iter().flat_map(BoundSlot::sources).map(|source| &tasks[source]);
     let ingest = sources.find(|source| source.is_of::<Ingest>())?;
-    Some(without(
-        &ingest.params,
-        &["split", "normalize", "binarize", "classes", "withhold_features", "withhold_labels"],
-    ))
+    let fields = without(&ingest.params, &of_attributes);
+    let lists_nodes = ingest.params.clone().try_into().is_ok_and(|params: IngestParams| params.lists_nodes());
+    Some(if lists_nodes { without(&Value::Table(fields), &["features", "labels"]) } else { fields })
 }
 
 /// Parameters without some fields.

@@ -18,8 +18,10 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
         return Err(Error::new(file, "", format!("this looks like {format}, not like a table"), remedy));
     }
     let text = &with_one_kind_of_comments(text);
-    let text = without_attributes(text);
-    let (text, had_attributes) = (&*text, matches!(text, Cow::Owned(_)));
+    let without = without_attributes(text);
+    let had_attributes = matches!(without, Cow::Owned(_));
+    let had_numbers_in_braces = had_attributes && lines(text).any(|line| is_row(line) && has_number_in_braces(line));
+    let text = &*without;
     if has_comments_below_a_row(text) {
         tracing::warn!(
             "{file}: lines below the first row begin with `#` and are not read, as comments; where they are rows, put their \
@@ -43,7 +45,7 @@ pub(super) fn read(files: &Files, file: &str, header: Option<bool>) -> Result<Ta
             "give at least one, or write `header = false` if these are no names",
         ));
     }
-    Ok(Table { file: file.to_owned(), header, first_line, rows, had_attributes })
+    Ok(Table { file: file.to_owned(), header, first_line, rows, had_numbers_in_braces })
 }
 
 /// The text whose first lines, where they begin with `%` as in the files of KONECT, begin with `#`.
@@ -100,6 +102,13 @@ fn start_of_attributes(line: &str) -> Option<usize> {
     let is_list = inside.trim().is_empty() || inside.contains(':');
     let ends = before.strip_suffix(SEPARATORS)?;
     is_list.then_some(ends.len())
+}
+
+/// Whether an attribute at the end of a row is a number.
+fn has_number_in_braces(line: &str) -> bool {
+    let inside = line.rsplit_once('{').map_or("", |(_, inside)| inside.trim_end().trim_end_matches('}'));
+    let values = inside.split(',').filter_map(|attribute| attribute.split_once(':'));
+    values.into_iter().any(|(_, value)| value.trim().parse::<f64>().is_ok())
 }
 
 /// What may stand between two fields.
