@@ -225,7 +225,7 @@ def _behind(file: Path, table: str) -> Path | None:
     found = max(fitting, key=len, default=wider[0] if len(wider) == 1 else "all")
     path = files.get(found)
     if is_held_out and path is not None:
-        # The auditor has one such table for a name, that of its last run. A simulation has its data in its own part too.
+        # The auditor has one such table for a name, that of its last run. A simulation has its data in its own part.
         is_simulated = (part.parent / "simulation" / "ingest" / path.resolve().parent.name).is_dir()
         return path if is_simulated == (part.name == "simulation") else None
     return path

@@ -77,6 +77,43 @@ fn a_mechanism_of_which_only_the_cost_is_known_is_bounded() {
     assert_eq!(document["answers"][2]["links_of_hubs_found"], Value::Null, "a bound on all links is none on some");
 }
 
+/// EdgeRand is one of the mechanisms of which only the cost is known, so the worst of these is no milder.
+#[test]
+fn what_is_bounded_is_no_milder_than_what_is_known() {
+    let lab = Lab::new();
+    let asked = ["--nodes", "1000", "--mean-degree", "10", "--mechanism", "edgerand,lapgraph", "--epsilon", "1,2,3,4"];
+    let document = advice(&lab, &asked);
+    let order = ["bounded", "deniable", "hubs-exposed", "most-exposed", "no-protection"];
+    let of = |mechanism: &str| -> Vec<usize> {
+        let rows = rows(&document["answers"]).filter(|answer| answer["mechanism"] == mechanism);
+        rows.map(|answer| order.iter().position(|name| answer["verdict"] == *name).expect("a verdict")).collect()
+    };
+    let (known, bounded) = (of("edgerand"), of("lapgraph"));
+    assert!(known.contains(&2), "hubs are exposed somewhere: {known:?}");
+    assert!(known.iter().zip(&bounded).all(|(known, bounded)| known <= bounded), "{known:?} {bounded:?}");
+}
+
+#[test]
+fn a_cost_that_does_not_hold_is_not_recommended() {
+    let lab = Lab::new();
+    let laplace = ["--set", "privatize.links.degree_noise=\"laplace\"", "--degree-fraction", "0.1", "--epsilon", "1"];
+    let answer =
+        advise(&lab, &[&["--nodes", "1000", "--mean-degree", "10", "--mechanism", "blink"], &laplace[..]].concat());
+    assert!(answer.status == 0 && answer.out.contains("if its cost held: "), "{}{}", answer.out, answer.err);
+    assert!(
+        answer.out.contains("Not recommended: the cost of") && !answer.out.contains("stay deniable: a server"),
+        "{}",
+        answer.out
+    );
+}
+
+#[test]
+fn graphs_of_few_nodes_can_be_asked_about() {
+    let lab = Lab::new();
+    let answer = advise(&lab, &["--nodes", "3", "--mean-degree", "0.4", "--mechanism", "rr", "--epsilon", "1"]);
+    assert_eq!(answer.status, 0, "{}", answer.err);
+}
+
 const KNOWN_CLASSES: [&str; 6] = ["--nodes", "300", "--classes", "3", "--features-accuracy", "0.6"];
 
 #[test]
@@ -410,6 +447,19 @@ fn a_line_stops_a_deployment_before_it_is_charged() {
     assert!(plan.contains("`run` stops without --accept-belief"), "{plan}");
     let fresh = lab.call(&["plan", "config.toml", "--set", "privatize.links.epsilon=2"]).out;
     assert!(!fresh.contains("--accept-belief"), "nothing is left to release: {fresh}");
+}
+
+/// Every sentence about beliefs rests on the number of nodes, which is public.
+#[test]
+fn a_statement_about_another_number_of_nodes_stops_a_release() {
+    let lab = deployment(&KNOWN.replace("120", "22470"));
+    let answer = lab.call(&["run", "config.toml", "--until", "privatize"]);
+    assert!(
+        answer.status != 0 && answer.err.contains("it states 22470 nodes, and the data have 120"),
+        "{}",
+        answer.err
+    );
+    assert_eq!(lab.call(&["ledger", "--json"]).out.trim(), "[]", "nothing is charged");
 }
 
 /// All second releases of a plan are judged together, whichever comes first.

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Lab, TINY, TINY_HEAD};
+use crate::support::{Answer, Lab, TINY, TINY_HEAD, rows};
 
 /// Files of a graph of three kinds of people, who know mostly people of their own kind.
 fn own_files(lab: &Lab) {
@@ -314,6 +314,68 @@ fn a_config_names_its_store() {
     assert!(moved.status == 2 && moved.err.contains("in its file"), "{}", moved.err);
     lab.write("same.toml", "extends = \"config.toml\"\n[privacy]\nstore = \"artifacts\"\n");
     assert_eq!(lab.call(&["plan", "same.toml"]).status, 0, "the same folder may be named");
+}
+
+/// Called from another folder, a deployment that names no store would find an empty ledger there.
+#[test]
+fn the_ledger_of_a_deployment_does_not_begin_in_a_folder_that_nobody_names() {
+    let privacy = "[privacy]\nrandomness = \"os\"\npopulation = \"members\"\nbudget = 100.0\n[ingest.synthetic]";
+    let lab = Lab::with("config.toml", TINY.replace("trials = 2", "").replace("[ingest.synthetic]", privacy));
+    fs::create_dir(lab.path("elsewhere")).expect("a folder");
+    let run = |folder: &str, config: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph"));
+        command
+            .args(["run", config, "--until", "privatize"])
+            .current_dir(lab.path(folder))
+            .env_remove("VEILGRAPH_STORE");
+        Answer::of(&mut command)
+    };
+    let unnamed = run(".", "config.toml");
+    assert!(
+        unnamed.status == 2 && unnamed.err.contains("nothing names the store of this deployment"),
+        "{}",
+        unnamed.err
+    );
+    assert!(!lab.path("artifacts").exists());
+    // A store that has a ledger is the one that is meant, and the lab names one.
+    assert_eq!(lab.call(&["run", "config.toml", "--until", "privatize"]).status, 0);
+    let again = run(".", "config.toml");
+    assert!(again.status == 0 && !again.err.contains("it was never released"), "{}", again.err);
+    assert_eq!(run("elsewhere", "../config.toml").status, 2);
+}
+
+/// Whoever forgets an experiment wants its room back, and that of no other one.
+#[test]
+fn what_only_a_forgotten_experiment_used_goes_with_it() {
+    let lab = Lab::tiny();
+    lab.json(&[]);
+    lab.json(&["--set", "name=other", "--set", "train.epochs=3"]);
+    let forgotten = lab.call(&["gc", "--forget", "other", "--json"]);
+    assert_eq!(forgotten.status, 0, "{}", forgotten.err);
+    let document: serde_json::Value = serde_json::from_str(&forgotten.out).expect("JSON");
+    let stages: Vec<&str> = rows(&document["removed_entries"]).filter_map(|row| row["stage"].as_str()).collect();
+    assert!(stages.contains(&"train") && !stages.contains(&"privatize"), "{stages:?}");
+    assert!(lab.ran(&[]).is_empty(), "the first run is still whole");
+}
+
+/// Ages beside shares: divided by their sum, hardly anything of the shares is left.
+#[test]
+fn features_that_are_no_bits_are_scaled_by_columns() {
+    let lab = Lab::new();
+    own_files(&lab);
+    let features: String = (0..90).map(|p| format!("p{p},{},{}\n", 20 + p % 60, f64::from(p % 10) / 10.0)).collect();
+    lab.write("numbers.csv", format!("node,age,share\n{features}"));
+    let init = |features: &str, to: &str| {
+        let answer = lab.call(&["init", "edges.csv", "--features", features, "labels.csv", "--to", to]);
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        fs::read_to_string(lab.path(to)).expect("a config")
+    };
+    assert!(init("numbers.csv", "scaled.toml").contains("normalize = \"min-max\""));
+    assert!(!init("features.csv", "bits.toml").contains("normalize"));
+    let ingest = |more: &[&str]| lab.call(&[&["run", "scaled.toml", "--until", "ingest"], more].concat()).err;
+    let warning = "one of 2 columns holds 99 % of the sum of all features";
+    let (scaled, divided) = (ingest(&[]), ingest(&["--set", "ingest.normalize=row"]));
+    assert!(!scaled.contains("holds 99 %") && divided.contains(warning), "{scaled}{divided}");
 }
 
 #[test]

@@ -276,5 +276,9 @@ fn the_server_side_refuses_a_release_of_other_parameters() {
     lab.json(&[]);
     let sets = ["--set", "privatize.links.epsilon=1.0", "--side", "server", "--simulation", "--until", "train"];
     let answer = lab.call(&[&["run", "config.toml"], &sets[..]].concat());
-    assert!(answer.status == 1 && answer.err.contains("run it again where the data are"), "{}", answer.err);
+    assert!(
+        answer.status == 1 && answer.err.contains("set [privatize] to what the owner's config says"),
+        "{}",
+        answer.err
+    );
 }

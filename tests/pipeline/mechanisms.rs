@@ -317,7 +317,11 @@ fn shares_of_the_budget_that_nothing_can_be_made_of_are_refused_by_the_plan() {
     };
     for share in ["0.0", "1.0"] {
         let answer = plan(&["privatize.links.mechanism=dprr", &format!("privatize.links.degree_fraction={share}")]);
-        assert!(answer.status == 2 && answer.err.contains("lists are thinned by degrees"), "{}", answer.err);
+        assert!(
+            answer.status == 2 && answer.err.contains("\"dprr\" thins lists by reported degrees"),
+            "{}",
+            answer.err
+        );
     }
     let matched = ["estimate.method=published", "estimate.match=true", "estimate.degrees=empirical-bayes"];
     let answer = plan(&[&matched[..], &["privatize.links.degree_fraction=0.0"]].concat());

@@ -25,15 +25,18 @@ pub(crate) struct ReportArguments {
     /// What the server publishes: six or seven parameters as TOML (docs/report-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) parameters: PathBuf,
-    /// Number of this node, from 0 on
-    #[arg(long, value_name = "I")]
-    pub(crate) node: u32,
-    /// Numbers of the neighbours, one a line; lines that begin with # are comments
+    /// Number of this node, from 0 on, or its name with --names
+    #[arg(long, value_name = "NODE")]
+    pub(crate) node: String,
+    /// Numbers of the neighbours, or their names with --names, one a line; lines that begin with # are comments
     #[arg(long, value_name = "FILE")]
     pub(crate) links: PathBuf,
     /// The list of names and numbers that the server gave to this node, which has to be the one of the parameters
     #[arg(long, value_name = "FILE")]
     pub(crate) numbers: Option<PathBuf>,
+    /// Read --node and --links as names of that list
+    #[arg(long, requires = "numbers")]
+    pub(crate) names: bool,
     /// Folder that keeps what this node has reported; nobody else may enter it
     #[arg(long, value_name = "DIR")]
     pub(crate) state: PathBuf,

@@ -17,8 +17,8 @@ pub(crate) fn read_parameters(path: &Path) -> anyhow::Result<PublicParameters> {
     })
 }
 
-/// Refuses a list of numbers that is not the one of the parameters: its numbers may mean other people.
-pub(crate) fn check_numbers(path: &Path, parameters: &PublicParameters) -> anyhow::Result<()> {
+/// The list of numbers in a file. One that is not the one of the parameters is refused: its numbers may mean other people.
+pub(crate) fn read_numbers(path: &Path, parameters: &PublicParameters) -> anyhow::Result<Vec<u8>> {
     let name = path.display();
     let bytes = fs::read(path).with_context(|| format!("cannot read the list of numbers in {name}"))?;
     let numbering = parameters.numbering().context(
@@ -30,7 +30,7 @@ pub(crate) fn check_numbers(path: &Path, parameters: &PublicParameters) -> anyho
         "{name} is not the list of numbers that the parameters were made for, so its numbers may mean other people; ask the server \
          for the list that belongs to these parameters"
     );
-    Ok(())
+    Ok(bytes)
 }
 
 /// Writes a private file in `folder`, in place of the one of that name. Whenever the power fails, the old or the new

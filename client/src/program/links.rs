@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 
+use crate::nodes::Nodes;
 use crate::print::warn;
 use crate::state::is_open_to_others;
 
 /// The neighbours of `node` that a file names, ascending, and how many of its lines repeat another.
-pub(crate) fn read(path: &Path, node: u32, n_nodes: u32) -> anyhow::Result<(Vec<u32>, usize)> {
+pub(crate) fn read(path: &Path, node: u32, nodes: &Nodes) -> anyhow::Result<(Vec<u32>, usize)> {
     let wrong = || format!("cannot read the links in {}", path.display());
     if is_open_to_others(&fs::metadata(path).with_context(wrong)?) {
         warn(&format!("warning: other users of this device may read {}; close it with `chmod 600`", path.display()));
@@ -21,7 +22,7 @@ pub(crate) fn read(path: &Path, node: u32, n_nodes: u32) -> anyhow::Result<(Vec<
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
-        let number = neighbour(line, node, n_nodes).with_context(|| format!("{}, line {at}", path.display()))?;
+        let number = neighbour(line, node, nodes).with_context(|| format!("{}, line {at}", path.display()))?;
         neighbours.push(number);
     }
     let n_lines = neighbours.len();
@@ -31,14 +32,8 @@ pub(crate) fn read(path: &Path, node: u32, n_nodes: u32) -> anyhow::Result<(Vec<
     Ok((neighbours, n_repeated))
 }
 
-fn neighbour(line: &[u8], node: u32, n_nodes: u32) -> anyhow::Result<u32> {
-    let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
-    let digits = str::from_utf8(line).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let digits = digits
-        .ok_or_else(|| anyhow!("`{shown}` is no number of a node; write one number a line, and # before a comment"))?;
-    let number = digits.parse().ok().filter(|&number: &u32| number < n_nodes).ok_or_else(|| {
-        anyhow!("there is no node {shown}: the numbers of {n_nodes} nodes begin with 0; correct or remove the line")
-    })?;
+fn neighbour(line: &[u8], node: u32, nodes: &Nodes) -> anyhow::Result<u32> {
+    let number = nodes.number(line, "correct or remove the line")?;
     ensure!(number != node, "node {node} is this node, which is no neighbour of its own; remove the line");
     Ok(number)
 }

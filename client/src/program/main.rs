@@ -5,6 +5,7 @@
 mod arguments;
 mod files;
 mod links;
+mod nodes;
 mod print;
 mod report;
 mod show;

@@ -19,7 +19,8 @@ pub(crate) fn warn(line: &str) {
 
 /// Nats as a person reads them, to twelve digits: sums of decimals are off by some 1e-16.
 pub(crate) fn nats(nats: f64) -> String {
-    format!("{nats:.11e}").parse().map_or_else(|_| nats.to_string(), |rounded: f64| rounded.to_string())
+    // A sum of nothing is -0.
+    format!("{nats:.11e}").parse().map_or_else(|_| nats.to_string(), |rounded: f64| (rounded + 0.0).to_string())
 }
 
 /// The line with every character escaped that could steer a terminal or reorder what it shows.

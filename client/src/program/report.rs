@@ -5,6 +5,7 @@ use veilgraph_client::{PublicParameters, draw_from, encode};
 use veilgraph_contract::StageRng;
 
 use crate::arguments::ReportArguments;
+use crate::nodes::Nodes;
 use crate::print::{nats, say, warn};
 use crate::state::{Record, Release, State};
 use crate::{files, links, state};
@@ -14,16 +15,9 @@ const REAL: &str = "os";
 
 pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
     let parameters = files::read_parameters(&arguments.parameters)?;
-    let (node, n_nodes) = (arguments.node, parameters.n_nodes());
-    ensure!(
-        node < n_nodes,
-        "there is no node {node}: {} speaks of {n_nodes} nodes, whose numbers begin with 0; correct --node",
-        arguments.parameters.display()
-    );
-    if let Some(numbers) = &arguments.numbers {
-        files::check_numbers(numbers, &parameters)?;
-    }
-    let (list, n_repeated) = links::read(&arguments.links, node, n_nodes)?;
+    let nodes = Nodes::of(arguments, &parameters)?;
+    let node = nodes.number(arguments.node.as_bytes(), "correct --node")?;
+    let (list, n_repeated) = links::read(&arguments.links, node, &nodes)?;
     let mut state = State::open(&arguments.state)?;
     ensure!(
         !state.holds(&files::folder_of(&arguments.to)),
@@ -31,7 +25,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<()> {
         arguments.to.display()
     );
     let noise = arguments.simulate_seed.map_or(REAL.to_owned(), |seed| simulated(seed, arguments.trial));
-    check_folder(&state.record, arguments, &parameters, &noise)?;
+    check_folder(&state.record, arguments, node, &parameters, &noise)?;
 
     let digest = state.digest_of(&list);
     let text = parameters.to_text();
@@ -124,6 +118,7 @@ fn announce(parameters: &PublicParameters, arguments: &ReportArguments, which: &
 fn check_folder(
     record: &Record,
     arguments: &ReportArguments,
+    node: u32,
     parameters: &PublicParameters,
     noise: &str,
 ) -> anyhow::Result<()> {
@@ -138,12 +133,12 @@ fn check_folder(
         // Under another numbering, the same person may have another number.
         let is_same = earlier.population() == parameters.population() && earlier.numbering() == parameters.numbering();
         ensure!(
-            !is_same || release.node == arguments.node,
+            !is_same || release.node == node,
             "{folder} has reported as node {} of `{}`, not as node {}; correct --node, or name the state folder of \
              that node",
             release.node,
             earlier.population(),
-            arguments.node
+            node
         );
     }
     Ok(())

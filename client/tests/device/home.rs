@@ -1,5 +1,6 @@
 //! One node's home: its files, and the program that runs there.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -67,13 +68,13 @@ impl Home {
         self.report_of(5, to, arguments)
     }
 
-    pub(crate) fn report_of(&self, node: u32, to: &str, arguments: &[&str]) -> Call {
-        Call(self.command(node, to, arguments).output().expect("started"))
+    pub(crate) fn report_of(&self, node: impl Display, to: &str, arguments: &[&str]) -> Call {
+        Call(self.command(&node.to_string(), to, arguments).output().expect("started"))
     }
 
     /// The same under strace, which injects `fault` into a system call.
     pub(crate) fn report_with(&self, fault: &str, to: &str, arguments: &[&str]) -> Call {
-        let plain = self.command(5, to, arguments);
+        let plain = self.command("5", to, arguments);
         let mut command = Command::new("strace");
         command.args(["-f", "-o", "strace.log", "-e", fault]).arg(plain.get_program()).args(plain.get_args());
         // strace hands its own environment on.
@@ -82,7 +83,7 @@ impl Home {
     }
 
     pub(crate) fn spawn(&self, to: &str, arguments: &[&str]) -> Child {
-        let mut command = self.command(5, to, arguments);
+        let mut command = self.command("5", to, arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
     }
 
@@ -92,10 +93,10 @@ impl Home {
         Call(command.output().expect("started"))
     }
 
-    fn command(&self, node: u32, to: &str, arguments: &[&str]) -> Command {
+    fn command(&self, node: &str, to: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilgraph-client"));
         command.current_dir(self.0.path()).args(["report", "--parameters", "parameters", "--links", "links"]);
-        command.args(["--state", "state", "--to", to, "--node", &node.to_string()]).args(arguments);
+        command.args(["--state", "state", "--to", to, "--node", node]).args(arguments);
         // Cargo's search path of libraries multiplies the system calls of the start, each of which gets its faults.
         command.env_remove("LD_LIBRARY_PATH");
         command

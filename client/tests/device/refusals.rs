@@ -116,6 +116,26 @@ fn another_list_of_numbers_is_refused() {
     home.report("out.vgr", &with_numbers).succeeds();
 }
 
+/// Numbers are no names that a person knows.
+#[test]
+fn nodes_may_be_written_by_their_names() {
+    let home = Home::new();
+    let names: String = (0..200).map(|node| format!("\"n, {node}\",{node}\n")).collect();
+    home.write("numbers.csv", &format!("name,number\n{names}"));
+    let digest = blake3::hash(&home.bytes("numbers.csv")).to_hex();
+    home.write("parameters", &format!("{PARAMETERS}numbering = \"{digest}\"\n"));
+    home.write("links", "3\n7\n");
+    home.report_of(5, "by-number.vgr", &["--simulate-seed", "1", "--numbers", "numbers.csv"]).succeeds();
+    home.write("links", "n, 3\nn, 7\n");
+    let refused = home.report("out.vgr", &["--budget", "1"]).fails();
+    assert!(refused.contains("line 1: `n, 3` is no number of a node") && refused.contains("add --names"), "{refused}");
+    let by_name = ["--simulate-seed", "1", "--numbers", "numbers.csv", "--names"];
+    home.report_of("n, 5", "by-name.vgr", &by_name).succeeds();
+    assert_eq!(home.bytes("by-number.vgr"), home.bytes("by-name.vgr"));
+    let refused = home.report_of("eve", "out.vgr", &by_name).fails();
+    assert!(refused.contains("no node is called `eve` in numbers.csv; correct --node"), "{refused}");
+}
+
 #[test]
 fn wrong_usage_has_status_two() {
     let home = Home::new();

@@ -12,6 +12,9 @@ pub struct Exposure {
     pub found: f64,
     /// The same share of the links of hubs: of those with an end among the twentieth of nodes with most links.
     pub found_of_hubs: f64,
+    /// The largest share of the links of hubs that a list of as many pairs as there are links can hold: that of a list of pairs
+    /// with a hub alone.
+    pub most_of_hubs: f64,
     /// The same share of the links of leaves: of those with both ends among the half of nodes with fewest links.
     pub found_of_leaves: f64,
     /// The pairs that the server believes to be linked more likely than not.
@@ -94,13 +97,17 @@ pub fn exposure(model: &DegreeModel, signal: &Signal) -> Exposure {
     };
     let mut all = of(|_| true);
     let (mut hubs, mut leaves) = (of(|cell| cell.is_of_hub), of(|cell| cell.is_of_leaves));
-    let mut room = links;
+    let mut hubs_alone = of(|cell| cell.is_of_hub);
+    let (mut room, mut room_for_hubs) = (links, links);
     // Of pairs that are equally likely, as many are taken as there is room for, in part from each of their kinds.
     for level in cells.chunk_by(|a, b| a.logit == b.logit) {
-        let size: f64 = level.iter().map(|cell| cell.links + cell.others).sum();
-        let taken = if size > 0.0 { (room / size).clamp(0.0, 1.0) } else { 1.0 };
-        room -= size;
+        let size = |wanted: fn(&Cell) -> bool| -> f64 {
+            level.iter().filter(|cell| wanted(cell)).map(|cell| cell.links + cell.others).sum()
+        };
+        let taken = share_taken(&mut room, size(|_| true));
+        let taken_of_hubs = share_taken(&mut room_for_hubs, size(|cell| cell.is_of_hub));
         for cell in level {
+            hubs_alone.found += if cell.is_of_hub { taken_of_hubs * cell.links } else { 0.0 };
             all.found += taken * cell.links;
             hubs.found += if cell.is_of_hub { taken * cell.links } else { 0.0 };
             leaves.found += if cell.is_of_leaves { taken * cell.links } else { 0.0 };
@@ -120,9 +127,17 @@ pub fn exposure(model: &DegreeModel, signal: &Signal) -> Exposure {
         hubs_after: belief_after(hubs_before, strongest),
         found: all.share(),
         found_of_hubs: hubs.share(),
+        most_of_hubs: hubs_alone.share(),
         found_of_leaves: leaves.share(),
         likely: Named { found: right / links, precision },
     }
+}
+
+/// The share of `size` pairs that there is room for, which is then filled.
+fn share_taken(room: &mut f64, size: f64) -> f64 {
+    let taken = if size > 0.0 { (*room / size).clamp(0.0, 1.0) } else { 1.0 };
+    *room -= size;
+    taken
 }
 
 /// A share of some links.

@@ -215,8 +215,9 @@ impl<'a> Grid<'a> {
         let n_models = batch.n_models() as u64;
         while !batch.has_trained(epochs) {
             batch.epoch(network);
+            let is_finished = batch.has_trained(self.schedule.epochs) && self.progress.keeps_finished();
             if can_resume
-                && self.progress.checkpoint_is_due(name)
+                && (is_finished || self.progress.checkpoint_is_due(name))
                 && let Ok(bytes) = postcard::to_stdvec(&batch.snapshot())
             {
                 self.progress.save_checkpoint(name, &bytes);

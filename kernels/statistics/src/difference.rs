@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::Summary;
+use crate::summary::student_quantile;
+use crate::{ALPHA, Summary};
 
 /// How much more one method scores than another, over the trials that both have.
 ///
@@ -34,6 +35,13 @@ impl Difference {
             half_width: summary.half_width,
             p_value: p_value(&summary, largest(ours).max(largest(theirs))),
         })
+    }
+
+    /// Half width of the interval where this is one of `number` differences whose intervals hold together with 95 % (Bonferroni).
+    #[must_use]
+    pub fn half_width_among(&self, number: usize) -> f64 {
+        let quantile = |alpha: f64| student_quantile(self.trials, alpha);
+        self.half_width * quantile(ALPHA / number.max(1) as f64) / quantile(ALPHA)
     }
 }
 

@@ -31,10 +31,15 @@ impl Summary {
             return Some(Self { trials, mean, standard_deviation: 0.0, half_width: f64::NAN });
         }
         let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(1.0 - ALPHA / 2.0));
         let standard_deviation = variance.sqrt();
-        Some(Self { trials, mean, standard_deviation, half_width: quantile * standard_deviation / n.sqrt() })
+        let half_width = student_quantile(trials, ALPHA) * standard_deviation / n.sqrt();
+        Some(Self { trials, mean, standard_deviation, half_width })
     }
+}
+
+/// The quantile of Student's t whose interval misses the mean of so many trials with a chance of `alpha`.
+pub(crate) fn student_quantile(trials: usize, alpha: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, trials as f64 - 1.0).map_or(f64::NAN, |law| law.inverse_cdf(1.0 - alpha / 2.0))
 }
 
 /// Slope of the least-squares line through the logarithms of these points `(x, y)`, all of them positive.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use veilgraph_runner::config::Config;
+use veilgraph_runner::config::{Config, ConfigError};
 use veilgraph_runner::engine::SideChoice;
 use veilgraph_runner::output;
-use veilgraph_store::Store;
+use veilgraph_store::{LEDGER, Part, Store};
 
 use crate::cli::{Cli, Command, without_unused_options};
 use crate::{
@@ -97,18 +97,38 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
             Some(store) => config.folder().join(store),
             None => given.unwrap_or(Path::new(DEFAULT_STORE)).to_owned(),
         };
+        if given.is_none() && config.privacy.store.is_none() {
+            refuse_new_ledger(&config, &store)?;
+        }
         if let Some(other) = named.as_deref().or(given).filter(|other| !is_same_folder(other, &store)) {
             let problem = format!(
-                "the store of this config is {}, and {} is asked for; a budget counts what one store knows, so remove \
-                 --store (VEILGRAPH_STORE), or name one of the configs at a time",
+                "the store of this config is {}, and {} is asked for; a budget counts what one store knows, so {}",
                 store.display(),
-                other.display()
+                other.display(),
+                if given.is_some() {
+                    "remove --store (VEILGRAPH_STORE), or let it name the store of the config"
+                } else {
+                    "name one of the configs at a time"
+                }
             );
             return Err(config.error("privacy.store", &problem).into());
         }
         named = Some(store);
     }
     Ok(named.or(given.map(Path::to_owned)).unwrap_or_else(|| PathBuf::from(DEFAULT_STORE)))
+}
+
+/// Refuses to begin the ledger of a deployment in the usual folder: called from another folder, the same config would find no
+/// ledger, and spend its budget again.
+fn refuse_new_ledger(config: &Config, store: &Path) -> Result<(), ConfigError> {
+    let has_ledger = [store.to_owned(), store.join(Part::Owner.name())].iter().any(|part| part.join(LEDGER).exists());
+    if !config.is_deployment() || has_ledger {
+        return Ok(());
+    }
+    let problem = "nothing names the store of this deployment, and none of its releases is known here. A budget counts what one \
+                   store knows, and another folder has another store: write `store = \"artifacts\"` below [privacy], from the \
+                   folder of the config, or name the store with --store (VEILGRAPH_STORE)";
+    Err(config.error("privacy.store", problem))
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {

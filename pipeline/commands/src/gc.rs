@@ -59,8 +59,9 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
         Err(_) if rule.dry_run => None,
         Err(error) => return Err(error.into()),
     };
+    let mut forgotten = BTreeSet::new();
     if let Some(name) = rule.forget {
-        forget(store, name, rule.dry_run)?;
+        forgotten = forget(store, name, rule.dry_run)?;
         if !rule.as_json {
             let verb = if rule.dry_run { "would forget" } else { "forgot" };
             output::line(&format!("{verb} the names, the scores and the history of `{name}`"));
@@ -81,7 +82,8 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
     let mut rows = Vec::new();
     for entry in unused {
-        if age(&entry) < least_age {
+        let is_forgotten = forgotten.contains(&(entry.manifest.recipe.stage.clone(), entry.manifest.key.clone()));
+        if age(&entry) < least_age && !is_forgotten {
             young.add(&entry);
             continue;
         }
@@ -145,16 +147,22 @@ fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, St
             continue;
         }
         // A run of a part of an experiment does not free what the whole of it used.
-        let last = runs::last_records(&place, rule.keep_last as usize).chain([RunRecord::read(&place)?]);
-        for record in last {
-            used.extend(record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())));
-        }
+        used.extend(used_by(&place, rule.keep_last as usize)?);
     }
     Ok(used)
 }
 
-/// Removes the names, the scores and the history of a config, whose entries are then as old as they are.
-fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
+/// Stage and key of the entries that the last runs of a config use.
+fn used_by(place: &Path, keep_last: usize) -> anyhow::Result<BTreeSet<(String, String)>> {
+    let last = runs::last_records(place, keep_last).chain([RunRecord::read(place)?]);
+    let keys = |record: RunRecord| -> Vec<(String, String)> {
+        record.all().map(|(stage, key)| (stage.to_owned(), key.to_owned())).collect()
+    };
+    Ok(last.flat_map(keys).collect())
+}
+
+/// Removes the names, the scores and the history of a config, and returns the entries that its runs used.
+fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<BTreeSet<(String, String)>> {
     ensure!(
         store.kind() == StoreKind::Whole,
         "{}: a server's store finds what was handed over to it by the name of its config, so nothing was removed",
@@ -169,12 +177,16 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<()> {
     if places.is_empty() {
         return Err(runs::unknown(store, name));
     }
+    let mut used = BTreeSet::new();
     for place in &places {
+        if !runs::is_half_written(place) {
+            used.extend(used_by(place, usize::MAX)?);
+        }
         if !is_dry {
             runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
         }
     }
-    Ok(())
+    Ok(used)
 }
 
 /// Removes drafts, checkpoints, orders and names that killed runs left. All but names stay as long as entries do.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use veilgraph_contract::{Progress, RawFile, Stage, StageRng};
-use veilgraph_graph::Split;
-use veilgraph_ingest::{Ingest, Params};
+use veilgraph_graph::{Features, Split};
+use veilgraph_ingest::{Ingest, Normalize, Params};
 use veilgraph_runner::config::{ConfigError, NAME_RULE, is_name, read_value};
 use veilgraph_runner::output;
 
@@ -23,6 +23,8 @@ use crate::new_files::write_new;
 struct Found {
     n_nodes: usize,
     n_features: Option<usize>,
+    /// Whether all features are 0 or 1.
+    has_bits: bool,
     /// What the classes are called.
     classes: Vec<String>,
     /// Numbers of nodes that train, validate and test.
@@ -77,6 +79,8 @@ fn look(ingest: &toml::Table, folder: &Path) -> anyhow::Result<Found> {
         let bytes = fs::read(&path).with_context(|| format!("{}: cannot read the file", path.display()))?;
         raw.push(RawFile { name, bytes });
     }
+    // As they stand in the file.
+    let params = Params { normalize: Normalize::None, ..params };
     let rng = StageRng::new(0, Ingest::STAGE, 0);
     let made = Ingest::run((raw,), &params, &rng, &Progress::none()).context(
         "no graph can be made of these files; correct them, or say what each of them is (`veilgraph init --help`)",
@@ -90,7 +94,10 @@ fn look(ingest: &toml::Table, folder: &Path) -> anyhow::Result<Found> {
     };
     Ok(Found {
         n_nodes: nodes.splits.len(),
-        n_features: features.map(|features| features.0.n_columns()),
+        n_features: features.as_ref().map(|features| features.0.n_columns()),
+        has_bits: features.is_none_or(|Features(matrix)| {
+            (0..matrix.n_rows()).all(|row| matrix.row(row).1.iter().all(|&value| value == 1.0))
+        }),
         classes,
         splits: [count(Split::Train), count(Split::Validation), count(Split::Test)],
         nodes_from_links: nodes.nodes_from_links,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::{Artifact, Slot, Stage};
+use veilgraph_contract::{Artifact, Slot};
 use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
 use veilgraph_ingest::Ingest;
 use veilgraph_runner::progress::Display;

@@ -101,6 +101,11 @@ pub trait Watcher: Sync {
         false
     }
 
+    /// Whether the task has taken so long that what is finished in it is worth a checkpoint, however short that took.
+    fn keeps_finished(&self) -> bool {
+        false
+    }
+
     /// Keeps `state` until the task is done.
     fn save_checkpoint(&self, _name: &str, _state: &[u8]) {}
 
@@ -160,6 +165,12 @@ impl<'a> Progress<'a> {
     #[must_use]
     pub fn checkpoint_is_due(&self, name: &str) -> bool {
         self.watcher.is_some_and(|watcher| watcher.checkpoint_is_due(name))
+    }
+
+    /// See [`Watcher::keeps_finished`].
+    #[must_use]
+    pub fn keeps_finished(&self) -> bool {
+        self.watcher.is_some_and(Watcher::keeps_finished)
     }
 
     /// See [`Watcher::memory`].

@@ -24,8 +24,8 @@ pub(crate) use knowledge::StatedKnowledge;
 pub use knowledge::{Given, Knowledge, SeenBefore, USUAL_SPREAD};
 pub use range::Range;
 pub use words::{
-    between, between_at_most, bounded, in_nats, nats, percent, percent_at_most, percents, percents_at_most, sentence,
-    verdict,
+    between, between_at_most, bounded, in_nats, nats, odds_at_most, percent, percent_at_most, percents,
+    percents_at_most, sentence, verdict,
 };
 
 /// One sentence for every release about links.
@@ -96,8 +96,7 @@ fn odds<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Option<String> {
             "All reports of this config together can multiply the odds that a link is there by up to {} (e to the power of {}), \
              and whatever was released before about the same nodes multiplies them further. State [privacy] public_knowledge = \
              {{ nodes = …, mean_degree = … }} to see what the server can come to believe.",
-            // A few digits of a small factor, a power of ten of a large one.
-            if nats < 12.0 { format!("{:.0}", nats.exp()) } else { format!("{:.3e}", nats.exp()) },
+            words::odds_at_most(nats),
             words::nats(nats)
         )
     })

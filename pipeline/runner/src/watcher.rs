@@ -61,6 +61,10 @@ impl Watcher for TaskWatcher<'_> {
         self.checkpoints.is_some() && saved.get(name).unwrap_or(&self.start).elapsed() >= self.interval
     }
 
+    fn keeps_finished(&self) -> bool {
+        self.checkpoints.is_some() && self.start.elapsed() >= self.interval
+    }
+
     fn save_checkpoint(&self, name: &str, state: &[u8]) {
         let Some(checkpoints) = &self.checkpoints else { return };
         // A checkpoint that cannot be written (a full disk, say) costs time later and nothing now.

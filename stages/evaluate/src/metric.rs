@@ -197,7 +197,7 @@ metrics! {
     LINK_PREDICTION_AVERAGE_PRECISION = "link_prediction_average_precision", "average precision", LinkPrediction, One, Fixed(4), Higher, true;
     /// Area under the ROC curve of an attack.
     ATTACK_AUC = "attack_auc", "ROC AUC", Attacks, One, Fixed(4), Lower, true;
-    /// The largest such area that the cost of a fact allows an attacker who knows nothing else about it.
+    /// The largest such area that reports about a fact itself allow; features, and reports about other facts, can add to it.
     ATTACK_AUC_CAP = "attack_auc_cap", "AUC cap", Attacks, One, Fixed(4), Neither, true;
     /// Average precision of an attack.
     ATTACK_AVERAGE_PRECISION = "attack_average_precision", "average precision", Attacks, One, Fixed(4), Lower, true;
@@ -211,7 +211,7 @@ metrics! {
     ATTACK_TPR_AT_1E_3_LOW = "attack_tpr_at_fpr_0.001_low", "low", Attacks, One, Fixed(4), Neither, false;
     /// Upper end of its interval.
     ATTACK_TPR_AT_1E_3_HIGH = "attack_tpr_at_fpr_0.001_high", "high", Attacks, One, Fixed(4), Neither, false;
-    /// The largest such share that the cost of a fact allows an attacker who knows nothing else about it.
+    /// The largest such share that reports about a fact itself allow; features, and reports about other facts, can add to it.
     ATTACK_TPR_AT_1E_3_CAP = "attack_tpr_at_fpr_0.001_cap", "TPR cap", Attacks, One, Fixed(4), Neither, true;
     /// Share of true facts that an attack finds while it takes 3 in 1,000 others for true.
     ATTACK_TPR_AT_3E_3 = "attack_tpr_at_fpr_0.003", "TPR at FPR 0.3 %", Attacks, One, Fixed(4), Lower, false;

@@ -244,7 +244,9 @@ fn collect(
                     curves.dropped.push(model);
                 } else {
                     predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
-                    let loss = trained.curve[trained.best_epoch].validation_loss;
+                    // Scores choose a model by the lowest loss of its curve, which under noisy labels may be that of another epoch
+                    // than the kept one.
+                    let loss = trained.curve.iter().map(|epoch| epoch.validation_loss).fold(f64::INFINITY, f64::min);
                     weights.description.models.push((model, settings[model as usize], loss));
                     weights.models.push((model, trained.parameters));
                 }

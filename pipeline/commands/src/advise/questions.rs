@@ -88,7 +88,7 @@ fn releases(
         ("degree_spread", ends(knowledge.degree_spread.range)),
     ]);
     // What a report costs depends on no link, so that few nodes need not be too few for the usual ones.
-    let synthetic = table(vec![("nodes", nodes), ("mean_degree", 0.1.into())]);
+    let synthetic = table(vec![("nodes", nodes), ("classes", 2.into()), ("mean_degree", 0.1.into())]);
     let config = table(vec![
         ("privacy", table(vec![("public_knowledge", public_knowledge)])),
         ("ingest", table(vec![("dataset", "synthetic".into()), ("synthetic", synthetic)])),

@@ -24,6 +24,12 @@ fn recommendation(series: &str, answers: &[Answer], worths: &[Worth]) -> String 
     if mine.iter().all(|(_, answer)| !answer.question.is_trained()) {
         return format!("With {series}, links are given away.");
     }
+    let is_sound = |answer: &Answer| answer.question.seen.as_ref().is_none_or(|seen| seen.is_sound);
+    if !mine.iter().all(|(_, answer)| is_sound(answer)) {
+        return format!(
+            "Not recommended: the cost of {series} does not hold as executed, so nothing is known of what it protects."
+        );
+    }
     // A larger budget never protects better, so the protecting ones are the first ones.
     let most = mine.iter().take_while(|(_, answer)| answer.verdict.protects()).last().map(|(_, answer)| *answer);
     let protects = match most {

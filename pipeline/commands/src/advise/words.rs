@@ -100,6 +100,9 @@ pub(super) fn consent(answer: &Answer, base: Range) -> String {
     if seen.per_link.is_infinite() {
         return "Your list of contacts is given away as it is.".to_owned();
     }
+    if !seen.is_sound {
+        return "No promise can be made: the cost of these reports does not hold as executed.".to_owned();
+    }
     let sender = if seen.per_list_bit.is_some() {
         "Your device sends a randomized version of your list of contacts, and the list itself stays with you."
     } else {

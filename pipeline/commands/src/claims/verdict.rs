@@ -7,7 +7,7 @@ use veilgraph_statistics::{ALPHA, Difference, Summary};
 
 use super::claim::{Asks, Claim};
 use super::file::Mode;
-use crate::comparison::{are_about_the_same_data, best};
+use crate::comparison::{Rival, are_about_the_same_data, best};
 use crate::pooled::pooled;
 use crate::protected::{protects_links_alone, state_the_same};
 use crate::summary::{Row, in_trials, with_interval};
@@ -95,7 +95,7 @@ fn of_rows(claim: &Claim, rows: &[Row], mode: Mode) -> Finding {
         }
         Asks::NoBetterThan { others, by } => {
             let others = rows.iter().filter(is_scored).filter(|other| others.has(&other.cell) && is_beside(other, row));
-            no_better(row, best(others, metric), metric, *by)
+            no_better(row, Rival::best(others, metric), metric, *by)
         }
     };
     let severity = |finding: &Finding| match finding.verdict {
@@ -210,14 +210,17 @@ fn better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Finding {
     of_gain(&difference, verdict, format!("{text}; claimed at least {by}"))
 }
 
-fn no_better(row: &Row, other: Option<&Row>, metric: &Metric, by: f64) -> Finding {
-    let Some((difference, text)) = gain(row, other, metric) else {
+fn no_better(row: &Row, other: Option<Rival>, metric: &Metric, by: f64) -> Finding {
+    let best_of = other.as_ref().map_or(1, |rival| rival.best_of);
+    let Some((difference, text)) = gain(row, other.map(|rival| rival.row), metric) else {
         return Finding::failed("there is nothing to compare with, or no shared trial".to_owned());
     };
     let slack = slack(difference.trials, difference.half_width);
+    // The best of several rows was picked by the same trials, which make it look better than it is.
+    let slack_of_best = self::slack(difference.trials, difference.half_width_among(best_of));
     // A test that finds nothing proves nothing: the whole interval has to lie below what is allowed.
     let verdict = match () {
-        () if difference.mean + slack <= by => Verdict::Holds,
+        () if difference.mean + slack_of_best <= by => Verdict::Holds,
         () if difference.mean - slack > by => Verdict::Fails,
         () => Verdict::Undecided,
     };

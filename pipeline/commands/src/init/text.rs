@@ -24,6 +24,12 @@ pub(super) fn config(ingest: &Table, found: &Found) -> String {
     }
     lines.push("\n[ingest]".to_owned());
     lines.extend(ingest.iter().map(|(field, value)| format!("{field} = {}", inline(value))));
+    if !found.has_bits && ingest.contains_key("features") {
+        lines.push(
+            "normalize = \"min-max\"           # every feature from 0 to 1; the default divides a node's features by their sum, as for words"
+                .to_owned(),
+        );
+    }
     if has_classes && !ingest.contains_key("split") {
         lines.push("split = { train = 0.5, validation = 0.25, test = 0.25 }".to_owned());
     }

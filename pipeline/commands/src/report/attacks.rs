@@ -119,9 +119,9 @@ fn caps(part: &Part, rows: &[&Row], is_per_link: bool) -> Vec<Line> {
     let name = |row: &Row| {
         let ratio = row.cell.epsilon_edge / row.cell.epsilon;
         if is_per_link {
-            "the most that a cost allows".to_owned()
+            "the most that a link's own reports allow".to_owned()
         } else {
-            format!("the most where a link costs {ratio} ε")
+            format!("the most that a link's own reports allow at {ratio} ε")
         }
     };
     let x = |row: &Row| if is_per_link { row.cell.epsilon_edge } else { row.cell.epsilon };
@@ -191,7 +191,7 @@ fn roc_caps(part: &Part, rows: &[&Row]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for row in rows.iter().filter(|row| !is_level(row)) {
         let cost = row.cell.epsilon_edge;
-        let name = format!("the most that {cost} nats a link allow");
+        let name = format!("the most that a link's own reports allow at {cost} nats");
         let drawn = [Drawn { metric: &metric::ATTACK_TPR_AT_1E_3_CAP, suffix: "" }];
         let known = part.lines(&[*row], &drawn, &|_| 0.0, &|_| name.clone());
         let Some(point) = known.into_iter().flat_map(|line| line.points).next() else { continue };

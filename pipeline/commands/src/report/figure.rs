@@ -88,7 +88,7 @@ impl Line {
         }
     }
 
-    /// Whether it is what others are read beside: a floor, a ceiling, a level, or the most that a cost allows an attacker.
+    /// Whether it is what others are read beside: a floor, a ceiling, a level, or the most that reports about a fact itself allow.
     /// In every figure such lines are dashed and grey, and their names tell them apart.
     pub(crate) fn is_reference(&self) -> bool {
         let is_cap = |point: &Point| [metric::ATTACK_AUC_CAP, metric::ATTACK_TPR_AT_1E_3_CAP].contains(point.metric);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use veilgraph_contract::{Artifact, Stage};
+use veilgraph_contract::Artifact;
 use veilgraph_graph::AdjacencyList;
 use veilgraph_ingest::Ingest;
 use veilgraph_runner::build::{self, commit};

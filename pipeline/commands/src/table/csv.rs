@@ -92,7 +92,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
                     number(Some(cell.summary.half_width)),
                     low,
                     high,
-                    compared.and(table.against.clone()).unwrap_or_default(),
+                    compared.and(table.against.as_ref()).map_or_else(String::new, |name| name.replace('`', "")),
                     difference.map_or(String::new(), |difference| difference.trials.to_string()),
                     number(difference.map(|difference| difference.mean)),
                     number(difference.map(|difference| difference.half_width)),

@@ -95,10 +95,10 @@ impl Answer {
             found_of_leaves: over(|exposed| exposed.found_of_leaves),
             found_twice: Range::over(models.iter().map(|model| exposure(model, &twice).found)),
             bytes: question.seen.as_ref().and_then(|seen| bytes(seen, knowledge)),
-            // A bound on all links is none on those of hubs.
+            // Where only the cost is known, the server may care for hubs alone.
             verdict: Verdict::of(
                 found.high,
-                if is_bound { 0.0 } else { found_of_hubs.high },
+                if is_bound { over(|exposed| exposed.most_of_hubs).high } else { found_of_hubs.high },
                 hubs_after.high,
                 at_most_belief,
             ),

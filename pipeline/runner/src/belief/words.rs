@@ -85,11 +85,30 @@ pub fn in_nats(value: f64) -> String {
     if value == 1.0 { "1 nat".to_owned() } else { format!("{} nats", nats(value)) }
 }
 
+/// The factor on odds that these nats allow, never rounded down.
+#[must_use]
+pub fn odds_at_most(nats: f64) -> String {
+    let factor = nats.exp();
+    // Sums of decimals are off by some 1e-16.
+    let up = |value: f64, digits: f64| ((value * digits * (1.0 - 1e-12)).ceil() / digits).to_string();
+    if factor < 10.0 {
+        up(factor, 100.0)
+    } else if factor < 1e4 {
+        up(factor, 1.0)
+    } else {
+        let power = factor.log10().floor();
+        format!("{}e{power}", up(factor / 10.0_f64.powf(power), 1000.0))
+    }
+}
+
 /// The verdict; where only a bound is known, it is about the worst that can be.
 #[must_use]
 pub fn verdict(answer: &Answer) -> String {
     let words = answer.verdict.words();
-    if answer.is_bound() { format!("at worst: {words}") } else { words.to_owned() }
+    let is_sound = answer.question.seen.as_ref().is_none_or(|seen| seen.is_sound);
+    let if_held = if is_sound { "" } else { "if its cost held: " };
+    let at_worst = if answer.is_bound() { "at worst: " } else { "" };
+    format!("{if_held}{at_worst}{words}")
 }
 
 /// The largest share, as a bound.
@@ -159,5 +178,11 @@ mod tests {
         assert_eq!(bounds, ["0 %", "1.2 %", "10 %", "98 %", "99.0 %", "99.09 %", "99.984 %", "100 %"]);
         assert_eq!(percents(Range { low: 0.1, high: 0.2 }), "10 to 20 %");
         assert_eq!(percents(Range { low: 0.2, high: 0.2 }), "20 %");
+    }
+
+    #[test]
+    fn factors_are_never_rounded_down() {
+        assert_eq!([0.0, 0.3, 1.44, 8.0, 12.0].map(odds_at_most), ["1", "1.35", "4.23", "2981", "1.628e5"]);
+        assert_eq!(odds_at_most(9.4), "1.209e4");
     }
 }

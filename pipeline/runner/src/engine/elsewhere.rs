@@ -9,6 +9,18 @@ use super::{Engine, SideChoice};
 use crate::ledger::statement;
 use crate::task::{Done, Status, Task};
 
+/// A statement with its numbers as a person writes them.
+fn in_plain_numbers(statement: &str) -> String {
+    let plain = |word: &str| {
+        let number = word.strip_suffix(';').unwrap_or(word);
+        match number.parse::<f64>() {
+            Ok(value) => format!("{value}{}", &word[number.len()..]),
+            Err(_) => word.to_owned(),
+        }
+    };
+    statement.split(' ').map(plain).collect::<Vec<_>>().join(" ")
+}
+
 impl Engine<'_> {
     /// What the last run left of a task of another side.
     pub(super) fn recorded(&self, task: &Task) -> anyhow::Result<Done> {
@@ -36,14 +48,24 @@ impl Engine<'_> {
     /// Refuses what the owner made under another config, or what the server must not have.
     fn check_handed_over(&self, task: &Task, entry: &Entry) -> anyhow::Result<()> {
         let recipe = &entry.manifest.recipe;
-        let (made, asked_for) = match &entry.manifest.release {
-            Some(release) => (release.statement.clone(), statement(task.function, &task.releases)),
-            None => (recipe.params.to_string(), task.canonical.to_string()),
-        };
-        anyhow::ensure!(
-            recipe.task.is_none() || made == asked_for,
-            "the owner ran this stage with {made} and this config asks for {asked_for}; run it again where the data are"
-        );
+        if let Some(release) = &entry.manifest.release {
+            let (made, asked_for) = (&release.statement, statement(task.function, &task.releases));
+            anyhow::ensure!(
+                recipe.task.is_none() || *made == asked_for,
+                "what was handed over is another release than the one this config asks for (mechanism, noise, and epsilon with \
+                 dp_delta under each relation: {}, and here {}); set [privatize] to what the owner's config says, because another \
+                 release costs budget again",
+                in_plain_numbers(made),
+                in_plain_numbers(&asked_for)
+            );
+        } else {
+            let (made, asked_for) = (&recipe.params, &task.canonical);
+            anyhow::ensure!(
+                recipe.task.is_none() || made == asked_for,
+                "the owner ran this stage with {made} and this config asks for {asked_for}; set its fields to what the owner's \
+                 config says, or run it again where the data are"
+            );
+        }
         for output in entry.manifest.outputs.values().filter(|_| !task.releases.is_empty() && !self.is_simulation) {
             entry.check(output)?;
             let path = entry.path(output);

@@ -10,6 +10,7 @@ use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
 
 use super::recipe::absent;
 use super::{Engine, recipe_of_release};
+use crate::config::ConfigError;
 use crate::host::host;
 use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
 use crate::peak_memory::PeakMemory;
@@ -70,6 +71,8 @@ impl Engine<'_> {
         // What cannot be released is refused while it still costs nothing.
         function.rehearse(&task.params, slots, self.memory, &self.store.root().join(task.stage))?;
         if !is_charged {
+            let names = names_of_nodes(slots, self.memory)?;
+            self.check_stated_nodes(names.as_deref())?;
             let releases = task.releases.iter().cloned().zip(wanted.private_data).collect();
             let charge = Charge {
                 experiment: &self.config.name,
@@ -81,7 +84,7 @@ impl Engine<'_> {
                 number,
                 randomness: self.config.privacy.randomness,
                 deployment: Some(Deployment {
-                    nodes: digest_of_names(slots, self.memory)?,
+                    nodes: names.as_deref().map(digest_of_names),
                     program: Program::of(task.stage, task.function)?,
                 }),
                 releases,
@@ -98,6 +101,20 @@ impl Engine<'_> {
         let (took, memory) = (start.elapsed(), memory.end());
         let status = Status::Ran { why: vec![why], took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) })
+    }
+
+    /// Refuses a statement about another number of nodes: every sentence about beliefs rests on it.
+    fn check_stated_nodes(&self, names: Option<&[String]>) -> Result<(), ConfigError> {
+        let (Some(stated), Some(names)) = (&self.config.privacy.public_knowledge, names) else { return Ok(()) };
+        if stated.nodes == names.len() as u64 {
+            return Ok(());
+        }
+        let problem = format!(
+            "it states {} nodes, and the data have {}; nothing was released. State what is known about this graph",
+            stated.nodes,
+            names.len()
+        );
+        Err(self.config.error("privacy.public_knowledge", &problem))
     }
 
     /// Looks the release up in the ledger.
@@ -184,18 +201,22 @@ impl Engine<'_> {
     }
 }
 
-/// Digest of the list of names of the nodes that a task reads about. Files may be written otherwise one day, so it is of the names.
-fn digest_of_names(slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<Option<String>> {
+/// The names of the nodes that a task reads about.
+fn names_of_nodes(slots: &[Vec<Handle>], memory: MemoryLimit) -> anyhow::Result<Option<Vec<String>>> {
     let entry = slots.iter().flatten().find_map(|handle| match handle {
         Handle::Artifact { entry, .. } => entry.manifest.outputs.contains_key(NodeMap::NAME).then_some(entry),
         Handle::Raw(_) => None,
     });
-    let Some(entry) = entry else { return Ok(None) };
+    Ok(entry.map(|entry| entry.read::<NodeMap>(NodeMap::NAME, memory)).transpose()?.map(|map| map.names))
+}
+
+/// Digest of a list of names. Files may be written otherwise one day, so it is of the names.
+fn digest_of_names(names: &[String]) -> String {
     let mut digest = blake3::Hasher::new();
-    for name in entry.read::<NodeMap>(NodeMap::NAME, memory)?.names {
+    for name in names {
         digest.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
     }
-    Ok(Some(digest.finalize().to_hex().to_string()))
+    digest.finalize().to_hex().to_string()
 }
 
 /// What tells an earlier release from the one that is asked for, although both say the same; none if it is that one.

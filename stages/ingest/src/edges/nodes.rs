@@ -10,7 +10,7 @@ use super::arrays;
 use super::columns;
 use super::links::NamedLinks;
 use super::names::{self, Names};
-use super::table::{Subject, Table, place};
+use super::table::{Subject, Table, is_text, place};
 use crate::error::Error;
 use crate::params::Params;
 use crate::raw::Files;
@@ -117,7 +117,10 @@ fn refuse_links_to_strangers(links: &NamedLinks, nodes: &BTreeSet<&str>, named: 
         format!(", or set `induced = true` to keep only the nodes of {}", features.file)
     });
     let ends: Vec<&str> = links.ends().into_iter().collect();
-    let remedy = names::hint(&ends, nodes).unwrap_or_else(|| format!("{remedy}, or remove the link{induced}"));
+    let is_first = links.rows.first().is_some_and(|(first, _)| *first == line) && is_text(&links.file);
+    let names_columns = if is_first { "; if this line names columns, set `header = true`" } else { "" };
+    let remedy =
+        names::hint(&ends, nodes).unwrap_or_else(|| format!("{remedy}, or remove the link{induced}{names_columns}"));
     let problem = format!("the link names the node `{stranger}`, which is {whereabouts}");
     Err(Error::new(&links.file, place(&links.file, line), problem, remedy))
 }

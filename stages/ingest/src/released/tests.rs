@@ -71,7 +71,12 @@ fn a_wrong_row_is_named() {
         (b"a,b,nan\n", "line 1: NaN is no weight"),
         (b"a,b,much\n", "line 1: `much` is no weight"),
         (b"a,b,0.5\na,b,0.25\n", "line 2: this link has the weight 0.25"),
-        (b"a b {'weight': 0.5}\n", "weights in braces are not read"),
+        (b"a b {'weight': 0.5}\n", "numbers in braces could be the weights"),
+        (b"a b {'color': 'red', 'p': 0.5}\n", "numbers in braces could be the weights"),
+        (b"source,target,w\na,b,0.5\nb,c,\n", "column `w` could hold the weights"),
+        (b"source,target,w\na,b,true\nb,c,false\n", "column `w` could hold the weights"),
+        (b"source,target,weight\na,b,0.5\nb,c,\n", "line 3: `` is no weight; write a number from 0 to 1"),
+        (b"source,target,weight,weight\na,b,0.5,1\n", "several columns are called `weight`"),
         (b"a\n", "a link has two ends"),
         (b"", "the file is empty"),
         (b"a,b\n\xff\n", "line 2: not UTF-8"),
@@ -102,8 +107,12 @@ fn columns_of_other_names_are_chosen() {
     assert_eq!(read(named), Ok(vec![(0, 1, 0.5), (1, 2, 1.0)]));
     let problem = read(ends.clone()).expect_err("weights would be lost");
     assert!(problem.contains("column `p` could hold the weights") && problem.contains("weight_column"), "{problem}");
-    let absent = read(ReleasedParams { weight_column: column("w"), ..ends }).expect_err("absent");
+    let absent = read(ReleasedParams { weight_column: column("w"), ..ends.clone() }).expect_err("absent");
     assert!(absent.contains("there is no column `w`"), "{absent}");
+    let one = read(ReleasedParams { target_column: column("ONE"), ..ends.clone() }).expect_err("one column");
+    assert!(one.contains("column `one` would hold both ends of a link"), "{one}");
+    let weights = read(ReleasedParams { weight_column: column("Two"), ..ends }).expect_err("nodes");
+    assert!(weights.contains("column `two` would hold nodes and weights"), "{weights}");
 }
 
 /// A file of links that is a matrix would be read as some links between its first numbers.
@@ -112,7 +121,8 @@ fn a_matrix_as_text_is_refused() {
     let bits = "0,1,1\n1,0,0\n1,0,0\n";
     let numbered = format!("0,1,2\n{bits}");
     let numbers = "0,2,0,1,0\n2,0,0,0,0\n0,0,0,0,7\n1,0,0,0,0\n0,0,7,0,0\n";
-    for text in [bits, &numbered, numbers] {
+    let framed = "node,p,q,r\np,0,1,1\nq,1,0,0\nr,1,0,0\n";
+    for text in [bits, &numbered, numbers, framed] {
         let problem = taken("mine.csv", text.as_bytes(), None).expect_err("refused");
         assert!(problem.contains("look like a matrix"), "{problem}");
     }
@@ -124,6 +134,10 @@ fn a_matrix_as_text_is_refused() {
     assert!(read.is_err_and(|error| error.to_string().contains("look like a matrix")));
     let three_links = "7,a,1\na,b,1\nb,7,0.5\n";
     assert_eq!(links(three_links).len(), 3);
+    // Five calls with four numbers each beside the people are none.
+    let calls = "person,friend,since,km,calls\n1,2,3,4,5\n2,3,4,5,6\n3,4,5,6,7\n4,5,6,7,8\n5,6,7,8,9\n";
+    let problem = taken("mine.csv", calls.as_bytes(), None).expect_err("columns of numbers");
+    assert!(problem.contains("column `since` could hold the weights"), "{problem}");
 }
 
 #[test]
@@ -150,4 +164,6 @@ fn a_weight_of_zero_contradicts_another_weight() {
     let problem = taken("mine.csv", b"a,b,0\na,b,0.5\n", None).expect_err("refused");
     assert!(problem.contains("line 2: this link has the weight 0.5, and in line 1 the weight 0"), "{problem}");
     assert_eq!(links("a,b,0\nb,c,0.5\n"), [(1, 2, 0.5)]);
+    // Links that are none do not decide whether a file names links in both directions.
+    assert_eq!(links("a,b,0\nb,a,-0\nb,c,0.5\n"), [(1, 2, 0.5)]);
 }

@@ -93,8 +93,7 @@ pub(crate) fn claimed(params: &Params, settings: &Settings, noise: Noise) -> Res
         return Ok(f64::INFINITY);
     }
     let dp_delta = params.budget()?.dp_delta / 2.0 / settings.subgraph;
-    let of_vectors =
-        claimed_for_vectors(claimed_for_one(settings, noise.vectors, dp_delta), settings.vectors, dp_delta);
+    let of_vectors = claimed_for_all(settings, noise.vectors, dp_delta);
     let of_gradients = sampled_gaussians(params.sampling_rate, noise.gradients, params.steps()).epsilon(dp_delta);
     Ok(stated(settings.subgraph * (of_vectors + of_gradients), params.budget()?))
 }
@@ -106,9 +105,7 @@ fn as_published(params: &Params, settings: &Settings) -> Result<Noise, Error> {
         Budget { epsilon: budget.epsilon / settings.subgraph, dp_delta: budget.dp_delta / 2.0 / settings.subgraph };
     let for_vectors = settings.vector_share * whole.epsilon;
     // The stated epsilon of one vector grows with the range, and falls with Gaussian noise.
-    let states = |noise: f64| {
-        claimed_for_vectors(claimed_for_one(settings, noise, whole.dp_delta), settings.vectors, whole.dp_delta)
-    };
+    let states = |noise: f64| claimed_for_all(settings, noise, whole.dp_delta);
     let (mut low, mut high) = (libm::log(1e-6), libm::log(1e6));
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -127,6 +124,13 @@ fn as_published(params: &Params, settings: &Settings) -> Result<Noise, Error> {
         vectors: if is_choice { vectors.min(Range::MOST) } else { vectors },
         gradients: least_noise(rest, curve)?,
     })
+}
+
+/// What the paper states for all vectors with this delta for all of them: each has its part, once for its own statement and once
+/// for their composition.
+fn claimed_for_all(settings: &Settings, noise: f64, dp_delta: f64) -> f64 {
+    let of_one = dp_delta / (2.0 * settings.vectors);
+    claimed_for_vectors(claimed_for_one(settings, noise, of_one), settings.vectors, of_one)
 }
 
 /// What the paper states for one vector: of `k` choices with range `e`,

@@ -2,10 +2,11 @@
 
 use veilgraph_contract::Relation;
 use veilgraph_evaluate::{RelationCost, metric};
+use veilgraph_runner::belief::odds_at_most;
 
 use super::method::AtBudget;
 use super::table::short;
-use super::words::{odds, percent, points};
+use super::words::{percent, points};
 use super::{Asked, Method};
 use crate::comparison::Verdict;
 use crate::protected::{LINKS, Protected};
@@ -30,21 +31,32 @@ impl Asked<'_> {
 
     /// What the budget costs one node or one link.
     fn price(&self, at: &AtBudget, unit: &str) -> String {
-        let of_links = |cost: &&RelationCost| LINKS.contains(&cost.relation);
-        let holds = at.row.cell.costs.iter().filter(of_links).all(|cost| cost.sound);
+        let is_about = |cost: &&RelationCost| match self.protected {
+            Protected::Links => LINKS.contains(&cost.relation),
+            _ => cost.relation.words() == unit,
+        };
+        let holds = at.row.cell.costs.iter().filter(is_about).all(|cost| cost.sound);
+        let (nats, unit) = match self.protected {
+            Protected::Links => (at.row.cell.epsilon_edge, Relation::Edge.words()),
+            _ => (at.budget, unit),
+        };
+        let (cost, by_it, can) = if holds {
+            ("this costs", "by which", "can")
+        } else {
+            ("the cost is said to be", "which does not hold as executed, or was never checked; if it held,", "could")
+        };
+        let price = format!("{cost} {} nats per {unit}", short(nats));
         match self.protected {
-            Protected::Links if !holds => format!(
-                "the cost is said to be {} nats per undirected link, which does not hold as executed, or was never checked; if it held, \
-                 the reports could multiply the odds of a link by up to {}",
-                short(at.row.cell.epsilon_edge),
-                odds(at.row.cell.epsilon_edge)
+            Protected::Links => {
+                format!(
+                    "{price}, {by_it} the reports {can} multiply the odds of a link by up to {}",
+                    odds_at_most(nats)
+                )
+            }
+            _ if holds => price,
+            _ => format!(
+                "{price}, which does not hold as executed, or was never checked; what follows is true only if it did"
             ),
-            Protected::Links => format!(
-                "this costs {} nats per undirected link, by which the reports can multiply the odds of a link by up to {}",
-                short(at.row.cell.epsilon_edge),
-                odds(at.row.cell.epsilon_edge)
-            ),
-            _ => format!("this costs {} nats per {unit}", short(at.budget)),
         }
     }
 
@@ -55,9 +67,16 @@ impl Asked<'_> {
             let cost = at.row.cell.costs.iter().find(|cost| under(cost.relation));
             let failure = cost.map(|cost| cost.dp_delta).filter(|delta| *delta > 0.0);
             let failure = failure.map_or(String::new(), |delta| format!(", but for a probability of {delta:e}"));
+            // Under these relations, versions of a node are compared with a blank, and two versions with each other cost twice.
+            let is_blanked = cost.is_some_and(|cost| matches!(cost.relation, Relation::Node | Relation::OwnData));
+            let versions = if is_blanked {
+                format!("between one {unit} and a blank in its place")
+            } else {
+                format!("between any two versions of one {unit}")
+            };
             return format!(
-                "an attacker's odds between any two versions of one {unit} can grow by a factor of up to {}{failure}",
-                odds(at.budget)
+                "an attacker's odds {versions} can grow by a factor of up to {}{failure}",
+                odds_at_most(at.budget)
             );
         }
         if let Some((_, share)) = self.strongest_attack(at.row) {
@@ -84,7 +103,9 @@ fn gain(at: &AtBudget, without: &str) -> String {
     let says = match compared.verdict {
         Verdict::Better => "which is a gain that the trials show",
         Verdict::Worse => "which is a loss that the trials show",
-        Verdict::NotSeparable => "which the trials do not tell from no difference",
+        Verdict::NotSeparable => {
+            "which the trials do not tell from no difference once all comparisons of the page are counted"
+        }
         Verdict::OneTrial => "which one trial does not prove",
     };
     format!("{} points beside the best that {without}, {says}", points(compared))

@@ -2,6 +2,7 @@
 
 use veilgraph_evaluate::metric::{self, Metric};
 use veilgraph_evaluate::{Cell, Choice};
+use veilgraph_runner::belief::odds_at_most;
 
 use super::lead::headline;
 use super::method::AtBudget;
@@ -156,7 +157,7 @@ impl Asked<'_> {
                  a node as a whole.{beside}",
                 ends(&|at| short(at.budget)),
                 ends(&|at| short(at.row.cell.epsilon_edge)),
-                odds(high.row.cell.epsilon_edge),
+                odds_at_most(high.row.cell.epsilon_edge),
             ));
         }
         let mut words: Vec<String> = Vec::new();
@@ -243,12 +244,4 @@ fn below_a_constant(method: &Method) -> String {
         return String::new();
     }
     format!(" At {} nats it is below a constant answer.", budgets.join(", "))
-}
-
-/// A factor on odds that can be read.
-pub(super) fn odds(nats: f64) -> String {
-    match nats.exp() {
-        factor if factor < 1e4 => format!("{factor:.0}"),
-        _ => format!("e^{nats:.0}"),
-    }
 }

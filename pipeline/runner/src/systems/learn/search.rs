@@ -14,9 +14,7 @@ pub(in crate::systems) fn search_trials(plan: &mut Plan, data: &Branch) -> Resul
     let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
     let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
     let tasks = plan.config.values(TABLE, "task");
-    let is_link_prediction = |task: &toml::Value| task.as_str() == Some("link-prediction");
     let classifies = tasks.is_empty() || tasks.iter().any(|task| task.as_str() == Some(CLASSIFY));
-    let classifies = classifies && !tasks.iter().any(is_link_prediction);
     let can_train = classifies && has_labels && features::are_at_hand(plan, data);
     let cells = plan.config.cells::<Params>(TABLE, &GRID, Ok, |_| Ok(()))?.0;
     let is_grid = cells.iter().any(|cell| cell.params.settings().len() > 1);

@@ -30,8 +30,9 @@ fn graphs(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
         data.degree_fraction = cell.params.degree_fraction.share(epsilon, data.n_nodes);
         if [0.0, 1.0].contains(&data.degree_fraction) {
             let problem = format!(
-                "at {} nats this is a share of {}, and lists are thinned by degrees, so that both have to be reported; choose a share \
-                 between 0 and 1",
+                "at {} nats this is a share of {}, and mechanism = \"dprr\" thins lists by reported degrees, so that it needs a part \
+                 of the budget for each; write a share between 0 and 1, such as 0.1. Where other mechanisms are to have another \
+                 rule, give \"dprr\" a [[compare]] table with its own",
                 epsilon.nats(),
                 data.degree_fraction
             );

@@ -226,8 +226,8 @@ fn check_widths(file: &str, rows: &[Row]) -> Result<(), Error> {
 
 /// Whether the first row holds column names.
 ///
-/// It does if its first column has no name, if it holds a usual name of a column, or if it is the only row that does
-/// not begin with a number. A word that comes again below, among the first two columns, is the name of a node.
+/// It does if its first column has no name, if it holds a usual name of a column, or if it is the only row that has no number
+/// where all others have one. A word that comes again below, among the first two columns, is the name of a node.
 fn looks_like_header(rows: &[Row]) -> bool {
     let (first, below) = (&rows[0].1, &rows[1..]);
     let comes_again =
@@ -241,10 +241,15 @@ fn looks_like_header(rows: &[Row]) -> bool {
         return !usual.into_iter().all(comes_again);
     }
     let is_number = |field: &String| field.parse::<f64>().is_ok();
-    let begins_with_number = |(_, row): &Row| row.first().is_some_and(is_number);
+    // A single row below may lack a name in one place.
+    let tells = |at: usize| {
+        (at == 0 || below.len() > 1)
+            && !is_number(&first[at])
+            && !first[at].is_empty()
+            && below.iter().all(|(_, row)| row.get(at).is_some_and(is_number))
+    };
     !below.is_empty()
-        && !begins_with_number(&rows[0])
-        && below.iter().all(begins_with_number)
+        && (0..first.len()).any(tells)
         && !first.iter().take(2).any(|field| !is_number(field) && comes_again(field))
 }
 
