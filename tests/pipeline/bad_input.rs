@@ -338,6 +338,22 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
             vec!["split", "more than 1"],
         ),
         (
+            "a share of another name",
+            synthetic("[ingest]\nsplit = { train = 0.5, validation = 0.25, tests = 0.25 }"),
+            vec![],
+            2,
+            vec!["c.toml:", "split", "unknown field `tests`"],
+        ),
+        (
+            "a budget one table too high",
+            "[privatize]\nepsilon = 1.0\n".into(),
+            vec![],
+            2,
+            vec![
+                "c.toml:2: privatize.epsilon: unknown field `epsilon`; what protects links stands in [privatize.links]",
+            ],
+        ),
+        (
             "a negative share",
             synthetic("[ingest]\nsplit = { train = -0.5, validation = 0.5, test = 0.5 }"),
             vec![],

@@ -125,7 +125,7 @@ pub(crate) enum Command {
         /// room beside those that --older-than spares.
         #[arg(long, value_name = "SIZE", conflicts_with = "all")]
         keep_size: Option<ByteSize>,
-        /// Forget an experiment: its names, scores and history go, and its entries are used no more.
+        /// Remove an experiment: its names, scores and history, and the entries that no other experiment uses.
         #[arg(long, value_name = "NAME", conflicts_with = "all")]
         forget: Option<String>,
         /// Print one JSON object (docs/schemas/gc.json).

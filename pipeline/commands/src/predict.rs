@@ -1,16 +1,17 @@
 //! `predict`: a trained model on the graphs of an experiment.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use veilgraph_contract::{Artifact, Slot};
+use veilgraph_contract::{Artifact, Slot, Stage};
 use veilgraph_graph::{Construction, Features, ModelPredictions, NodeMap, WeightedGraph};
 use veilgraph_ingest::Ingest;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_runner::{output, registry};
-use veilgraph_store::{Entry, MemoryLimit, Store};
+use veilgraph_store::{Entry, MemoryLimit, Store, is_key};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
@@ -52,8 +53,10 @@ pub(crate) fn predict(
     check_graphs(&config.name, &tasks)?;
     let ingests = ingests(&tasks);
     let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
+    let of_training = features_of_training(store, model)?;
     for (task, done) in ingests.iter().zip(&read) {
         check_features(&saved, done, memory).with_context(|| cannot_be_applied(task))?;
+        check_scale(of_training.as_ref(), done).with_context(|| cannot_be_applied(task))?;
     }
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
@@ -101,6 +104,36 @@ fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> a
     );
     let features: Features = entry.read(Features::NAME, memory)?;
     Ok(saved.check_features(features.0.n_columns())?)
+}
+
+/// The entry with the features that a model was trained on, where the store still has both.
+fn features_of_training(store: &Store, model: &Path) -> anyhow::Result<Option<Entry>> {
+    let place = model.canonicalize().unwrap_or_else(|_| model.to_owned());
+    let key = place.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
+    let Some(trained) = is_key(Path::new(key)).then(|| store.find("train", key)).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    let Some(read) = trained.manifest.recipe.inputs.get(Features::NAME) else { return Ok(None) };
+    let has_these = |entry: &Entry| {
+        let features = entry.manifest.outputs.get(Features::NAME);
+        features.is_some_and(|output| read.contains(&entry.manifest.digest_of(output)))
+    };
+    Ok(store.entries(&[Ingest::STAGE])?.into_iter().find(has_these))
+}
+
+/// Refuses features that are scaled in another way than those that the model was trained on: its answers would mean nothing.
+fn check_scale(of_training: Option<&Entry>, ingested: &Done) -> anyhow::Result<()> {
+    let (Some(theirs), Some(ours)) = (of_training, &ingested.entry) else { return Ok(()) };
+    for field in ["normalize", "binarize"] {
+        let value = |entry: &Entry| entry.manifest.recipe.params.get(field).cloned();
+        if let (Some(theirs), Some(ours)) = (value(theirs), value(ours)) {
+            ensure!(
+                theirs == ours,
+                "it was trained on features with {field} = {theirs} below [ingest], and here they have {ours}; write the same value"
+            );
+        }
+    }
+    Ok(())
 }
 
 fn cannot_be_applied(task: &Task) -> String {

@@ -176,6 +176,11 @@ impl Config {
                 return Err(source.at(key, &format!("`{key}` is a table; write [{key}]")));
             }
         }
+        let mut of_privatize = tables.get("privatize").and_then(Value::as_table).into_iter().flatten();
+        if let Some((field, _)) = of_privatize.find(|(_, value)| !value.is_table()) {
+            let problem = format!("unknown field `{field}`; what protects links stands in [privatize.links]");
+            return Err(source.at(&format!("privatize.{field}"), &problem));
+        }
         let outline: Outline = typed(head, "", &source)?;
         for (field, number, least) in [("trials", outline.trials, 1), ("search_trials", outline.search_trials, 0)] {
             if !(least..=MOST_TRIALS).contains(&number) {

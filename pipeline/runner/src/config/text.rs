@@ -14,9 +14,12 @@ pub(super) fn text_of(path: &Path) -> Result<String, ConfigError> {
     const MOST_BYTES: u64 = 1 << 24;
     let wrong = |what: String| ConfigError(format!("{}: {what}", path.display()));
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| wrong(format!("cannot read the config ({error}); check the path")))?;
+    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| {
+        let file = path.with_extension("toml");
+        let is_meant = path.extension().is_none() && file.is_file();
+        let remedy = if is_meant { format!("did you mean {}?", file.display()) } else { "check the path".to_owned() };
+        wrong(format!("cannot read the config ({error}); {remedy}"))
+    })?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(wrong(format!("more than {MOST_BYTES} bytes are no config; check the path")));
     }

@@ -103,9 +103,6 @@ fn unread(field: &str, all: &KnownFields) -> String {
     if ABOVE_TABLES.contains(&name) {
         return format!("`{name}` belongs above the first table; move its line there");
     }
-    if table == "privatize" {
-        return format!("unknown field `{name}`; what protects links stands in [privatize.links]");
-    }
     if let Some(inner) = table.strip_prefix("privatize.") {
         let axes = ["links", "features", "labels"];
         if !axes.contains(&inner.split('.').next().unwrap_or(inner)) {

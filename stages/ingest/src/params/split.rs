@@ -6,10 +6,7 @@ use crate::error::Error;
 
 /// How the uses of nodes are decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a split is a table of shares { train, validation, test }, of numbers { train_per_class, validation, test }, of { parts } or of a { scheme }, \"planetoid\", or a file"
-)]
+#[serde(untagged, try_from = "serde_json::Value")]
 pub enum SplitParams {
     /// Uses are drawn at random among the nodes with a label.
     Random(Ratios),
@@ -23,6 +20,33 @@ pub enum SplitParams {
     Scheme(Scheme),
     /// A file holds one letter (T, V, E, or N for none) or word for each node, or rows `node,split`.
     File(String),
+}
+
+impl TryFrom<serde_json::Value> for SplitParams {
+    type Error = String;
+
+    /// The form is known by a field that no other one has, so that an error is about the form that was meant.
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        let has = |field: &str| value.get(field).is_some();
+        let read = if has("train_per_class") {
+            serde_json::from_value(value).map(Self::PerClass)
+        } else if has("parts") {
+            serde_json::from_value(value).map(Self::OfParts)
+        } else if has("scheme") {
+            serde_json::from_value(value).map(Self::Scheme)
+        } else if ["train", "validation", "test"].into_iter().any(has) {
+            serde_json::from_value(value).map(Self::Random)
+        } else if value == "planetoid" {
+            Ok(Self::OfDataset(DatasetSplit::Planetoid))
+        } else if let serde_json::Value::String(file) = value {
+            Ok(Self::File(file))
+        } else {
+            return Err("a split is a table of shares { train, validation, test }, of numbers { train_per_class, validation, test }, \
+                        of { parts } or of a { scheme }, \"planetoid\", or a file"
+                .to_owned());
+        };
+        read.map_err(|error| error.to_string())
+    }
 }
 
 /// A split that a dataset comes with.
