@@ -330,14 +330,16 @@ fn the_ledger_of_a_deployment_does_not_begin_in_a_folder_that_nobody_names() {
             .env_remove("VEILGRAPH_STORE");
         Answer::of(&mut command)
     };
+    // The ledger of a simulation knows of no release of a deployment.
+    lab.write("simulated.toml", TINY);
+    assert_eq!(lab.call(&["run", "simulated.toml", "--until", "privatize"]).status, 0);
     let unnamed = run(".", "config.toml");
     assert!(
         unnamed.status == 2 && unnamed.err.contains("nothing names the store of this deployment"),
         "{}",
         unnamed.err
     );
-    assert!(!lab.path("artifacts").exists());
-    // A store that has a ledger is the one that is meant, and the lab names one.
+    // A store that has the ledger is the one that is meant, and the lab names one.
     assert_eq!(lab.call(&["run", "config.toml", "--until", "privatize"]).status, 0);
     let again = run(".", "config.toml");
     assert!(again.status == 0 && !again.err.contains("it was never released"), "{}", again.err);

@@ -477,7 +477,11 @@ fn a_model_is_applied_to_every_graph_that_networks_train_on() {
     assert_eq!(predicted("public", "privatize.links.mechanism=public").len(), 2);
     // Features of another scale would be answered as well, and wrongly.
     let scaled = lab.call(&["predict", model, "config.toml", "--to", "scaled", "--set", "ingest.normalize=min-max"]);
-    assert!(scaled.status == 1 && scaled.err.contains("with normalize = \"row\" below [ingest]"), "{}", scaled.err);
+    assert!(
+        scaled.status == 1 && scaled.err.contains("with normalize = \"row\" and binarize = false below [ingest]"),
+        "{}",
+        scaled.err
+    );
     // Behind its length and the header that says where tensors lie, a file of safetensors holds numbers alone.
     let mut bytes = fs::read(lab.path(model)).expect("a model");
     let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;

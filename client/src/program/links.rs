@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path, node: u32, nodes: &Nodes) -> anyhow::Result<(Vec
     let mut neighbours = Vec::new();
     for (line, at) in bytes.split(|&byte| byte == b'\n').zip(1..) {
         let line = line.trim_ascii();
-        if line.is_empty() || line.starts_with(b"#") {
+        if line.is_empty() || (line.starts_with(b"#") && !nodes.has_name(line)) {
             continue;
         }
         let number = neighbour(line, node, nodes).with_context(|| format!("{}, line {at}", path.display()))?;

@@ -3,11 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
+use serde::Deserialize;
 use veilgraph_client::PublicParameters;
 
 use crate::arguments::ReportArguments;
 use crate::files;
+
+/// A row of the list of numbers.
+#[derive(Deserialize)]
+struct Numbered {
+    node: u32,
+    name: String,
+}
 
 /// The nodes that may be named.
 pub(crate) struct Nodes {
@@ -28,10 +36,21 @@ impl Nodes {
         if !arguments.names {
             return Ok(Self { n_nodes, names: None });
         }
-        let numbers: Result<BTreeMap<String, u32>, csv::Error> =
-            csv::Reader::from_reader(bytes.as_slice()).into_deserialize().collect();
-        let numbers = numbers.with_context(|| format!("{} has no columns `name` and `number`", path.display()))?;
+        let list = path.display();
+        let mut numbers = BTreeMap::new();
+        for row in csv::Reader::from_reader(bytes.as_slice()).into_deserialize() {
+            let Numbered { node, name } = row.with_context(|| format!("{list} has no rows of `node` and `name`"))?;
+            ensure!(node < n_nodes, "{list} has the number {node}, and the parameters speak of {n_nodes} nodes");
+            let before = numbers.insert(name.clone(), node);
+            ensure!(before.is_none(), "{list} has the name `{name}` twice, so nobody can tell whom it means");
+        }
         Ok(Self { n_nodes, names: Some((path.clone(), numbers)) })
+    }
+
+    /// Whether a node is called so.
+    pub(crate) fn has_name(&self, written: &[u8]) -> bool {
+        let name = str::from_utf8(written).ok();
+        self.names.as_ref().zip(name).is_some_and(|((_, numbers), name)| numbers.contains_key(name))
     }
 
     /// The number of the node that is written so.

@@ -20,24 +20,29 @@ pub enum Tail {
 /// Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
 #[must_use]
 pub fn clopper_pearson(hits: u64, draws: u64, alpha: f64, tail: Tail) -> f64 {
+    /// The end lies between the share of hits and so many standard errors from it, for any alpha in use.
+    const ERRORS: f64 = 40.0;
     let (hits, misses) = (hits as f64, draws.saturating_sub(hits) as f64);
+    let (share, n) = (hits / (hits + misses), hits + misses);
+    let error = libm::sqrt(share * (1.0 - share) / n) + 1.0 / n;
+    let near = |direction: f64| (share + direction * ERRORS * error).clamp(0.0, 1.0);
     match tail {
         Tail::Lower if hits == 0.0 => 0.0,
         // All were hits, or none: `p^n = alpha`, or `(1 − p)^n = alpha`.
         Tail::Lower if misses == 0.0 => libm::exp(libm::log(alpha) / hits),
-        Tail::Lower => around_quantile(hits, misses + 1.0, alpha).0,
+        Tail::Lower => around_quantile(hits, misses + 1.0, alpha, (near(-1.0), share)).0,
         Tail::Upper if misses == 0.0 => 1.0,
         Tail::Upper if hits == 0.0 => -libm::expm1(libm::log(alpha) / misses),
-        Tail::Upper => around_quantile(hits + 1.0, misses, 1.0 - alpha).1,
+        Tail::Upper => around_quantile(hits + 1.0, misses, 1.0 - alpha, (share, near(1.0))).1,
     }
 }
 
-/// Two neighbouring numbers around a quantile of a beta law. Newton's method, which `statrs` uses, goes in circles for millions of
+/// Two neighbouring numbers around a quantile of a beta law, which lies between two `ends`. Newton's method, which `statrs` uses, goes in circles for millions of
 /// draws; halving an interval ends.
-fn around_quantile(a: f64, b: f64, at: f64) -> (f64, f64) {
+fn around_quantile(a: f64, b: f64, at: f64, ends: (f64, f64)) -> (f64, f64) {
     const HALVINGS: usize = 200;
     let law = Beta::new(a, b).unwrap_or_else(|error| unreachable!("both parameters are positive: {error}"));
-    let (mut low, mut high) = (0.0, 1.0);
+    let (mut low, mut high) = ends;
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
         if middle == low || middle == high {
@@ -135,6 +140,10 @@ mod tests {
             let all = (1.0 - clopper_pearson(draws, draws, 0.01, Tail::Lower)) * n;
             assert!((all - 4.605_17).abs() < 1e-4, "{all}");
         }
+        // Of many hits and misses it is the normal law.
+        let half = [Tail::Lower, Tail::Upper].map(|tail| clopper_pearson(5_000_000, 10_000_000, 0.01, tail));
+        let off = 2.326_348 * 0.5 / 1e7_f64.sqrt();
+        assert!((half[0] - (0.5 - off)).abs() < 1e-6 && (half[1] - (0.5 + off)).abs() < 1e-6, "{half:?}");
     }
 
     /// `m` right guesses bound epsilon by `ln(p / (1 − p))` with `p^m = alpha`: 5.8 for 1,000 and 10.4 for 100,000 at 5 %.

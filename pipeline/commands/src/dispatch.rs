@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use veilgraph_runner::config::{Config, ConfigError};
+use veilgraph_contract::Randomness;
+use veilgraph_runner::config::Config;
 use veilgraph_runner::engine::SideChoice;
+use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::output;
-use veilgraph_store::{LEDGER, Part, Store};
+use veilgraph_store::Store;
 
 use crate::cli::{Cli, Command, without_unused_options};
 use crate::{
@@ -120,15 +122,18 @@ fn place_of_store(cli: &Cli) -> anyhow::Result<PathBuf> {
 
 /// Refuses to begin the ledger of a deployment in the usual folder: called from another folder, the same config would find no
 /// ledger, and spend its budget again.
-fn refuse_new_ledger(config: &Config, store: &Path) -> Result<(), ConfigError> {
-    let has_ledger = [store.to_owned(), store.join(Part::Owner.name())].iter().any(|part| part.join(LEDGER).exists());
-    if !config.is_deployment() || has_ledger {
+fn refuse_new_ledger(config: &Config, store: &Path) -> anyhow::Result<()> {
+    if !config.is_deployment() {
+        return Ok(());
+    }
+    let ledger = Ledger::open(&Store::open(store.to_owned())?)?;
+    if !ledger.spent(config.population(None), &[], Randomness::Os)?.releases.is_empty() {
         return Ok(());
     }
     let problem = "nothing names the store of this deployment, and none of its releases is known here. A budget counts what one \
                    store knows, and another folder has another store: write `store = \"artifacts\"` below [privacy], from the \
                    folder of the config, or name the store with --store (VEILGRAPH_STORE)";
-    Err(config.error("privacy.store", problem))
+    Err(config.error("privacy.store", problem).into())
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {

@@ -62,6 +62,12 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     let mut forgotten = BTreeSet::new();
     if let Some(name) = rule.forget {
         forgotten = forget(store, name, rule.dry_run)?;
+        for place in runs::folders(store) {
+            if runs::name_of(&place) != name && !runs::is_half_written(&place) {
+                let of_others = used_by(&place, usize::MAX)?;
+                forgotten.retain(|entry| !of_others.contains(entry));
+            }
+        }
         if !rule.as_json {
             let verb = if rule.dry_run { "would forget" } else { "forgot" };
             output::line(&format!("{verb} the names, the scores and the history of `{name}`"));

@@ -53,10 +53,10 @@ pub(crate) fn predict(
     check_graphs(&config.name, &tasks)?;
     let ingests = ingests(&tasks);
     let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
-    let of_training = features_of_training(store, model)?;
+    let read_in_training = features_of_training(store, model)?;
     for (task, done) in ingests.iter().zip(&read) {
         check_features(&saved, done, memory).with_context(|| cannot_be_applied(task))?;
-        check_scale(of_training.as_ref(), done).with_context(|| cannot_be_applied(task))?;
+        check_scale(&read_in_training, done).with_context(|| cannot_be_applied(task))?;
     }
     let display = Display::new(&tasks, 1, quiet);
     let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
@@ -106,34 +106,40 @@ fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> a
     Ok(saved.check_features(features.0.n_columns())?)
 }
 
-/// The entry with the features that a model was trained on, where the store still has both.
-fn features_of_training(store: &Store, model: &Path) -> anyhow::Result<Option<Entry>> {
+/// The entries with the features that a model was trained on, where the store still has both. Features of 0 and 1 may be the same
+/// bytes on several scales.
+fn features_of_training(store: &Store, model: &Path) -> anyhow::Result<Vec<Entry>> {
     let place = model.canonicalize().unwrap_or_else(|_| model.to_owned());
     let key = place.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
     let Some(trained) = is_key(Path::new(key)).then(|| store.find("train", key)).transpose()?.flatten() else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let Some(read) = trained.manifest.recipe.inputs.get(Features::NAME) else { return Ok(None) };
+    let Some(read) = trained.manifest.recipe.inputs.get(Features::NAME) else { return Ok(Vec::new()) };
     let has_these = |entry: &Entry| {
         let features = entry.manifest.outputs.get(Features::NAME);
         features.is_some_and(|output| read.contains(&entry.manifest.digest_of(output)))
     };
-    Ok(store.entries(&[Ingest::STAGE])?.into_iter().find(has_these))
+    Ok(store.entries(&[Ingest::STAGE])?.into_iter().filter(has_these).collect())
 }
 
 /// Refuses features that are scaled in another way than those that the model was trained on: its answers would mean nothing.
-fn check_scale(of_training: Option<&Entry>, ingested: &Done) -> anyhow::Result<()> {
-    let (Some(theirs), Some(ours)) = (of_training, &ingested.entry) else { return Ok(()) };
-    for field in ["normalize", "binarize"] {
-        let value = |entry: &Entry| entry.manifest.recipe.params.get(field).cloned();
-        if let (Some(theirs), Some(ours)) = (value(theirs), value(ours)) {
-            ensure!(
-                theirs == ours,
-                "it was trained on features with {field} = {theirs} below [ingest], and here they have {ours}; write the same value"
-            );
-        }
+fn check_scale(read_in_training: &[Entry], ingested: &Done) -> anyhow::Result<()> {
+    let Some(ours) = &ingested.entry else { return Ok(()) };
+    let scale = |entry: &Entry| {
+        let value = |field: &str| entry.manifest.recipe.params.get(field).map_or("?".to_owned(), ToString::to_string);
+        format!("normalize = {} and binarize = {}", value("normalize"), value("binarize"))
+    };
+    let features =
+        |entry: &Entry| entry.manifest.outputs.get(Features::NAME).map(|output| entry.manifest.digest_of(output));
+    let is_alike = |theirs: &Entry| scale(theirs) == scale(ours) || features(theirs) == features(ours);
+    match read_in_training.first() {
+        Some(theirs) if !read_in_training.iter().any(is_alike) => anyhow::bail!(
+            "it was trained on features with {} below [ingest], and here they have {}; write the same values",
+            scale(theirs),
+            scale(ours)
+        ),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn cannot_be_applied(task: &Task) -> String {

@@ -25,6 +25,7 @@ use toml::{Table, Value};
 use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
+use crate::plan::ABOVE_TABLES;
 use crate::task::STAGES;
 pub use checks::{Asks, Bound, Check, Rule, score_named};
 use extends::resolved;
@@ -178,7 +179,11 @@ impl Config {
         }
         let mut of_privatize = tables.get("privatize").and_then(Value::as_table).into_iter().flatten();
         if let Some((field, _)) = of_privatize.find(|(_, value)| !value.is_table()) {
-            let problem = format!("unknown field `{field}`; what protects links stands in [privatize.links]");
+            let problem = if ABOVE_TABLES.contains(&field.as_str()) {
+                format!("`{field}` belongs above the first table; move its line there")
+            } else {
+                format!("unknown field `{field}`; what protects links stands in [privatize.links]")
+            };
             return Err(source.at(&format!("privatize.{field}"), &problem));
         }
         let outline: Outline = typed(head, "", &source)?;

@@ -28,7 +28,7 @@ pub use branch::rounded;
 pub(crate) use branch::{Absence, Branch};
 use call::{Call, Signature};
 use fields::FieldsOfPlan;
-pub(crate) use fields::KnownFields;
+pub(crate) use fields::{ABOVE_TABLES, KnownFields};
 use until::up_to;
 
 /// What to run and with what.

@@ -225,7 +225,13 @@ fn scaled((width, rows): FeatureRows, params: &Params) -> Result<Features, Error
 
 /// Warns where one column makes up most of the sum that each row is divided by, as ages beside shares do.
 fn warn_of_large_column(matrix: &SparseMatrix, origin: &str) {
-    const MOST: f64 = 0.5;
+    const MOST: f64 = 0.9;
+    let mut values = (0..matrix.n_rows()).flat_map(|row| matrix.row(row).1);
+    let first = values.next();
+    if values.all(|value| Some(value) == first) {
+        // Words that occur or do not are divided by their number, which is what the division is for.
+        return;
+    }
     let mut sums = vec![0.0; matrix.n_columns()];
     for row in 0..matrix.n_rows() {
         let (columns, values) = matrix.row(row);

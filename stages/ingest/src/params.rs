@@ -195,7 +195,7 @@ impl Params {
     /// Whether a file lists all nodes, so that features and labels add none.
     #[must_use]
     pub fn lists_nodes(&self) -> bool {
-        self.format() != Format::Edges || self.file_of_nodes().is_some()
+        self.format() != Format::Edges || (self.file_of_nodes().is_some() && !self.induced)
     }
 
     /// The file that lists all nodes: `nodes`, or a file of links that names the nodes without links as well.

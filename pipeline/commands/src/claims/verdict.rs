@@ -224,5 +224,6 @@ fn no_better(row: &Row, other: Option<Rival>, metric: &Metric, by: f64) -> Findi
         () if difference.mean - slack > by => Verdict::Fails,
         () => Verdict::Undecided,
     };
-    of_gain(&difference, verdict, format!("{text}; claimed no more than {by}"))
+    let among = if best_of > 1 { format!(" (± {slack_of_best:.3} for the best of {best_of})") } else { String::new() };
+    of_gain(&difference, verdict, format!("{text}{among}; claimed no more than {by}"))
 }

@@ -88,16 +88,20 @@ pub fn in_nats(value: f64) -> String {
 /// The factor on odds that these nats allow, never rounded down.
 #[must_use]
 pub fn odds_at_most(nats: f64) -> String {
-    let factor = nats.exp();
     // Sums of decimals are off by some 1e-16.
-    let up = |value: f64, digits: f64| ((value * digits * (1.0 - 1e-12)).ceil() / digits).to_string();
-    if factor < 10.0 {
-        up(factor, 100.0)
-    } else if factor < 1e4 {
-        up(factor, 1.0)
-    } else {
-        let power = factor.log10().floor();
-        format!("{}e{power}", up(factor / 10.0_f64.powf(power), 1000.0))
+    let up = |value: f64, digits: f64| (value * digits * (1.0 - 1e-12)).ceil() / digits;
+    match nats.exp() {
+        factor if factor < 10.0 => up(factor, 100.0).to_string(),
+        factor if factor < 1e4 => up(factor, 1.0).to_string(),
+        _ if nats.is_infinite() => "any number".to_owned(),
+        factor if factor.is_infinite() => format!("e^{}", up(nats, 1.0)),
+        factor => {
+            let power = factor.log10().floor();
+            match up(factor / 10.0_f64.powf(power), 1000.0) {
+                mantissa if mantissa < 10.0 => format!("{mantissa}e{power}"),
+                _ => format!("1e{}", power + 1.0),
+            }
+        }
     }
 }
 
@@ -183,6 +187,7 @@ mod tests {
     #[test]
     fn factors_are_never_rounded_down() {
         assert_eq!([0.0, 0.3, 1.44, 8.0, 12.0].map(odds_at_most), ["1", "1.35", "4.23", "2981", "1.628e5"]);
-        assert_eq!(odds_at_most(9.4), "1.209e4");
+        assert_eq!([9.4, 99_999_f64.ln(), 2071.3].map(odds_at_most), ["1.209e4", "1e5", "e^2072"]);
+        assert_eq!(odds_at_most(f64::INFINITY), "any number");
     }
 }

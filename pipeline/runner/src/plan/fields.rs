@@ -30,7 +30,8 @@ pub(crate) struct KnownFields {
 }
 
 /// Fields that stand above the first table of a config.
-const ABOVE_TABLES: [&str; 7] = ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
+pub(crate) const ABOVE_TABLES: [&str; 7] =
+    ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
 
 impl FieldsOfPlan {
     /// An alternative begins. A reference reads whatever a config says, so what a floor has read that nobody asked for is

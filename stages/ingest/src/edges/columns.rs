@@ -1,6 +1,7 @@
 //! Which columns of a table are read: those a parameter names, else those with a usual name, else those in the usual
 //! place.
 
+use super::labels::MISSING;
 use super::matrix;
 use super::table::Table;
 use crate::error::Error;
@@ -88,13 +89,14 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
 }
 
 /// Whether a field says that there is no value.
-fn is_absent(field: &str) -> bool {
-    ["", "na", "nan", "null", "none"].contains(&field.to_lowercase().as_str())
+pub(super) fn is_absent(field: &str) -> bool {
+    field.is_empty() || MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
 /// Whether a column holds numbers, perhaps not in every row.
 fn holds_numbers(table: &Table, at: usize) -> bool {
-    let is_number = |field: &str| field.parse::<f64>().is_ok() || ["true", "false"].contains(&field);
+    let is_truth = |field: &str| ["true", "false"].iter().any(|word| field.eq_ignore_ascii_case(word));
+    let is_number = |field: &str| field.parse::<f64>().is_ok() || is_truth(field);
     let mut fields = table.rows.iter().map(|(_, row)| row[at].as_str()).filter(|field| !is_absent(field)).peekable();
     fields.peek().is_some() && fields.all(is_number)
 }

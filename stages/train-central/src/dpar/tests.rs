@@ -96,6 +96,17 @@ fn what_is_claimed_is_far_below_what_it_costs() {
     }
 }
 
+/// The theorem gives all vectors twice as many parts of delta as there are vectors: by hand, for Gaussian noise at 8 stated nats.
+#[test]
+fn vectors_share_their_delta() {
+    let text = "epsilon = 8\ndp_delta = 2e-3\nallow_weak_delta = true\naccounting = \"paper\"\nrelease = \"gaussian\"";
+    let params = params(text);
+    let settings = Settings::new(&params).expect("settings");
+    assert_eq!((settings.vectors, settings.subgraph), (70.0, 0.09));
+    let vectors = noise(&params, &settings).expect("a noise").vectors;
+    assert!((vectors - 4.767).abs() < 1e-3, "{vectors}");
+}
+
 #[test]
 fn the_sound_noise_keeps_the_budget() {
     for (epsilon, release) in [(1.0, "choice"), (8.0, "noisy-choice"), (4.0, "gaussian")] {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::super::arrays::ends_in;
-use super::super::columns::{is_unnamed, is_usual_name};
+use super::super::columns::{is_absent, is_unnamed, is_usual_name};
 use super::{Row, Table};
 use crate::error::Error;
 use crate::raw::Files;
@@ -241,11 +241,11 @@ fn looks_like_header(rows: &[Row]) -> bool {
         return !usual.into_iter().all(comes_again);
     }
     let is_number = |field: &String| field.parse::<f64>().is_ok();
-    // A single row below may lack a name in one place.
+    // Names of columns are all there, and none is a number. A single row below may lack a name in one place.
+    let may_be_names = below.len() > 1 && !first.iter().any(|field| is_number(field) || is_absent(field));
     let tells = |at: usize| {
-        (at == 0 || below.len() > 1)
+        (at == 0 || may_be_names)
             && !is_number(&first[at])
-            && !first[at].is_empty()
             && below.iter().all(|(_, row)| row.get(at).is_some_and(is_number))
     };
     !below.is_empty()
