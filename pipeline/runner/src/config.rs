@@ -25,7 +25,6 @@ use toml::{Table, Value};
 use veilgraph_contract::Randomness;
 
 use crate::nearest::nearest;
-use crate::plan::ABOVE_TABLES;
 use crate::task::STAGES;
 pub use checks::{Asks, Bound, Check, Rule, score_named};
 use extends::resolved;
@@ -177,15 +176,7 @@ impl Config {
                 return Err(source.at(key, &format!("`{key}` is a table; write [{key}]")));
             }
         }
-        let mut of_privatize = tables.get("privatize").and_then(Value::as_table).into_iter().flatten();
-        if let Some((field, _)) = of_privatize.find(|(_, value)| !value.is_table()) {
-            let problem = if ABOVE_TABLES.contains(&field.as_str()) {
-                format!("`{field}` belongs above the first table; move its line there")
-            } else {
-                format!("unknown field `{field}`; what protects links stands in [privatize.links]")
-            };
-            return Err(source.at(&format!("privatize.{field}"), &problem));
-        }
+        fields::refuse_values_in_privatize(&tables, &source)?;
         let outline: Outline = typed(head, "", &source)?;
         for (field, number, least) in [("trials", outline.trials, 1), ("search_trials", outline.search_trials, 0)] {
             if !(least..=MOST_TRIALS).contains(&number) {

@@ -2,7 +2,9 @@
 
 use toml::{Table, Value};
 
-use super::Config;
+use super::source::Source;
+use super::{Config, ConfigError};
+use crate::plan::ABOVE_TABLES;
 
 impl Config {
     /// The same config without one field of a table.
@@ -86,4 +88,19 @@ pub(super) fn plain(value: &Value) -> String {
         text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' }).collect();
     // Different values must not look alike.
     if plain == text { plain } else { format!("{plain}-{}", &blake3::hash(text.as_bytes()).to_hex()[..4]) }
+}
+
+/// Refuses a value in `[privatize]`, which holds tables alone.
+///
+/// # Errors
+/// When there is one; the error says where it belongs.
+pub(super) fn refuse_values_in_privatize(tables: &Table, source: &Source) -> Result<(), ConfigError> {
+    let mut fields = tables.get("privatize").and_then(Value::as_table).into_iter().flatten();
+    let Some((field, _)) = fields.find(|(_, value)| !value.is_table()) else { return Ok(()) };
+    let problem = if ABOVE_TABLES.contains(&field.as_str()) {
+        format!("`{field}` belongs above the first table; move its line there")
+    } else {
+        format!("unknown field `{field}`; what protects links stands in [privatize.links]")
+    };
+    Err(source.at(&format!("privatize.{field}"), &problem))
 }
