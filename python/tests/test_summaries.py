@@ -42,6 +42,22 @@ def test_a_table_compares_experiments_and_marks_what_is_missing(config: dict[str
     assert missing.select("column", "trials", "mean", "sound").rows() == [(column, 0, None, None) for column in "067"]
 
 
+def test_swept_fields_have_columns_of_their_own(config: dict[str, object], tmp_path: Path) -> None:
+    # Both fields are called `mechanism`, and `epsilon` is what all tables have.
+    features = {"mechanism": ["one-bit", "multi-bit"], "epsilon": 2.0, "range": [0.0, 1.0]}
+    labels = {"mechanism": "randomized-response", "epsilon": [1.0, 2.0]}
+    links = {"mechanism": ["rr", "symrr"], "epsilon": 6.0}
+    swept = {key: value for key, value in config.items() if key != "estimate"} | {
+        "name": "swept",
+        "privatize": {"links": links, "features": features, "labels": labels},
+    }
+    veilgraph.run(swept, store=tmp_path / "store", quiet=True)
+    table = veilgraph.table(swept, store=tmp_path / "store", columns="privatize.links.mechanism")
+    assert {"privatize.features.mechanism", "privatize.labels.epsilon", "epsilon"} <= set(table.columns)
+    assert len(table) == 8
+    assert table.select("privatize.features.mechanism", "privatize.labels.epsilon", "column").is_unique().all()
+
+
 def test_a_score_that_is_not_there_is_named(config: dict[str, object], small: veilgraph.Run) -> None:
     with pytest.raises(veilgraph.VeilgraphError, match="accurracy"):
         veilgraph.table(config, store=small.store, score="accurracy")

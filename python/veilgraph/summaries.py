@@ -61,16 +61,17 @@ def table(
         set: As for `run`.
 
     Returns:
-        One row for each method, dataset and column of the table. The first columns name the method: `mechanism`,
-        `model` and what else tells methods apart. Behind them stand
+        One row for each method, dataset and column of the table. The first columns tell methods apart: those of
+        `alternative`, `mechanism`, `graph` (the variant), `model` and the swept fields in which rows differ, or one of
+        them where none do. Behind them stand
 
         - `experiment`, `dataset`, `score`, `column` (a budget, or a value of `columns`; null where one column has all),
           `epsilon` and `epsilon_edge` (nats),
         - `trials`, `mean`, `standard_deviation`, `half_width` (of the 95 % interval of the mean), `bootstrap_low` and
           `bootstrap_high`,
         - `against`, `shared_trials`, `difference` with its half width and bootstrap interval, `p_value`,
-          `p_value_holm`, and `verdict` (`better`, `worse` or `not separable`; `missing` or `failed` where a cell has
-          no scores),
+          `p_value_holm`, and `verdict` (`better`, `worse` or `not separable`; `one trial` where there is no interval;
+          `missing` or `failed` where a cell has no scores),
         - `cost.edge`, `dp_delta.edge` and `claimed.edge` and the like for each relation (nats), and `sound`.
 
         What does not apply is null.
@@ -111,7 +112,7 @@ def report(
 
     Args:
         config: An experiment that has run, or several, as for `run`.
-        name: Name of the page; by default that of the experiment.
+        name: Name of the page; by default that of the first experiment.
         partial: Show what has run; without it, everything has to have run.
         store: As for `run`.
         data_dir: As for `run`.

@@ -358,6 +358,13 @@ fn what_only_a_forgotten_experiment_used_goes_with_it() {
     let stages: Vec<&str> = rows(&document["removed_entries"]).filter_map(|row| row["stage"].as_str()).collect();
     assert!(stages.contains(&"train") && !stages.contains(&"privatize"), "{stages:?}");
     assert!(lab.ran(&[]).is_empty(), "the first run is still whole");
+    // What an earlier run of another experiment used is not only the forgotten one's.
+    let three = ["--set", "privatize.links.epsilon=3"];
+    lab.json(&three);
+    lab.json(&[]);
+    lab.json(&[&three[..], &["--set", "name=other"]].concat());
+    assert_eq!(lab.call(&["gc", "--forget", "other"]).status, 0);
+    assert!(!lab.ran(&three).contains(&"privatize".to_owned()), "the earlier run is whole too");
 }
 
 /// Ages beside shares: divided by their sum, hardly anything of the shares is left.

@@ -227,3 +227,30 @@ fn no_better(row: &Row, other: Option<Rival>, metric: &Metric, by: f64) -> Findi
     let among = if best_of > 1 { format!(" (± {slack_of_best:.3} for the best of {best_of})") } else { String::new() };
     of_gain(&difference, verdict, format!("{text}{among}; claimed no more than {by}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use veilgraph_evaluate::Cell;
+    use veilgraph_evaluate::metric::ACCURACY;
+
+    use super::*;
+
+    fn row(scores: [f64; 5]) -> Row {
+        let scores = BTreeMap::from([(ACCURACY.name.to_owned(), (0..).zip(scores).collect())]);
+        Row { cell: Cell::default(), setting: String::new(), scores, missing: BTreeMap::new() }
+    }
+
+    /// The best of several was picked by the same trials, so that an interval for one alone is too narrow.
+    #[test]
+    fn no_gain_over_the_best_of_several_needs_a_wider_interval() {
+        let (ours, theirs) = (row([0.52, 0.5, 0.53, 0.51, 0.49]), row([0.5, 0.5, 0.5, 0.5, 0.5]));
+        let difference = ours.difference(&theirs, &ACCURACY).expect("shared trials");
+        let by = 100.0 * (difference.mean + 1.2 * difference.half_width);
+        let judged = |best_of: usize| no_better(&ours, Some(Rival { row: &theirs, best_of }), &ACCURACY, by);
+        assert_eq!(judged(1).verdict, Verdict::Holds);
+        assert_eq!(judged(6).verdict, Verdict::Undecided);
+        assert!(judged(6).found.contains("for the best of 6"), "{}", judged(6).found);
+    }
+}

@@ -15,7 +15,7 @@ const TRIALS: usize = 6;
 pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
     let mut writer = ::csv::WriterBuilder::new().flexible(false).from_writer(Vec::new());
     let mut headings: Vec<&String> = Vec::new();
-    for heading in tables.iter().flat_map(|table| &table.method_headings) {
+    for heading in tables.iter().flat_map(|table| &table.method_columns) {
         if !headings.contains(&heading) {
             headings.push(heading);
         }
@@ -58,7 +58,7 @@ pub(super) fn written(tables: &[PivotTable]) -> anyhow::Result<String> {
             for (at, (column, cell)) in table.columns.iter().zip(&line.cells).enumerate() {
                 let column = if table.axis.is_empty() { String::new() } else { column.replace('∞', "inf") };
                 let method = headings.iter().map(|heading| {
-                    let place = table.method_headings.iter().position(|own| own == *heading);
+                    let place = table.method_columns.iter().position(|own| own == *heading);
                     place.map_or(String::new(), |place| line.method[place].clone())
                 });
                 let Some(cell) = cell else {

@@ -28,6 +28,14 @@ enum HeadingKind {
 }
 
 impl MethodHeading {
+    /// What programs call it: a swept field in full, so that no other column is called so.
+    pub(super) fn column(&self) -> String {
+        match &self.of {
+            HeadingKind::Choice(field) => field.clone(),
+            _ => self.name.clone(),
+        }
+    }
+
     pub(super) fn value(&self, cell: &Cell) -> String {
         let cost = |relation: Relation| {
             let cost = cell.costs.iter().find(|cost| cost.relation == relation);
@@ -77,7 +85,13 @@ pub(super) fn method_headings(rows: &[&Row], axis: &ColumnAxis) -> Vec<MethodHea
     if sweeps_fraction(rows) {
         all.push(heading("fraction", HeadingKind::Fraction));
     }
-    all.extend(fields.into_iter().map(|(field, name)| MethodHeading { name, of: HeadingKind::Choice(field) }));
+    // Where a short name would stand twice, it is the field in full.
+    let is_taken = |name: &str| ["alternative", "mechanism", "graph", "model"].contains(&name);
+    let names: Vec<String> = fields.iter().map(|(_, name)| name.clone()).collect();
+    all.extend(fields.into_iter().map(|(field, name)| {
+        let is_alone = !is_taken(&name) && names.iter().filter(|other| **other == name).count() == 1;
+        MethodHeading { name: if is_alone { name } else { field.clone() }, of: HeadingKind::Choice(field) }
+    }));
     let columns = [("graph", HeadingKind::Variant, "construct.variant"), ("model", HeadingKind::Model, "train.model")];
     all.extend(columns.into_iter().filter(|(.., field)| !axis.is(field)).map(|(name, of, _)| heading(name, of)));
     let differs = |heading: &MethodHeading| {

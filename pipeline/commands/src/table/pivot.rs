@@ -10,7 +10,7 @@ use veilgraph_statistics::Summary;
 
 use super::axis::ColumnAxis;
 use super::beside::Beside;
-use super::method::method_headings;
+use super::method::{MethodHeading, method_headings};
 use crate::comparison::{Compared, Rival, Verdict, compare, reference};
 use crate::partial::Lack;
 use crate::protected::{Protected, Standing};
@@ -36,6 +36,8 @@ pub(crate) struct PivotTable {
     pub budget: Option<String>,
     /// Headings of what tells methods apart.
     pub method_headings: Vec<String>,
+    /// What programs call them.
+    pub method_columns: Vec<String>,
     /// Headings of the budgets; the score where there is one column for all.
     pub columns: Vec<String>,
     pub lines: Vec<PivotLine>,
@@ -187,6 +189,7 @@ fn pivot(
         axis: axis.words(),
         budget: common_budget(protected, rows, axis),
         method_headings: headings.iter().map(|heading| heading.name.clone()).collect(),
+        method_columns: headings.iter().map(MethodHeading::column).collect(),
         columns: axis.headings(columns, metric),
         lines,
         against: is_compared.then_some(against),

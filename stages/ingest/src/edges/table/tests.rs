@@ -18,6 +18,23 @@ fn read(file: &str, bytes: &[u8], subject: Subject) -> Result<Table, String> {
     Table::read(&Files(&raw), file, None, subject).map_err(|error| error.to_string())
 }
 
+#[test]
+fn names_above_numbers_are_those_of_columns() {
+    for (first, below, is_header) in [
+        ("person,age", "bob,33\ncy,2\n", true),
+        ("caller,callee,minutes", "bob,cy,33\ncy,al,2\n", true),
+        // A field that is no name, a single row below, and a name of a node that comes again.
+        ("al,NA", "bob,33\ncy,2\n", false),
+        ("al,?,3", "bob,33,4\ncy,2,5\n", false),
+        ("1,root", "2,1\n3,1\n", false),
+        ("al,unknown", "bob,33\n", false),
+        ("al,bob,x", "bob,cy,33\ncy,al,2\n", false),
+    ] {
+        let table = read("t.csv", format!("{first}\n{below}").as_bytes(), Subject::Nodes).expect(first);
+        assert_eq!(table.header.is_some(), is_header, "{first}");
+    }
+}
+
 /// Three links with a weight, and one column that pandas would call a category.
 fn batch() -> RecordBatch {
     let category: DictionaryArray<types::Int8Type> = [Some("x"), None, Some("y")].into_iter().collect();
