@@ -223,7 +223,8 @@ fn comparisons_stay_on_one_graph_and_one_method() {
     assert_eq!(private.len(), 4, "two budgets on two graphs: {}", answer.out);
     for line in private {
         let is_floor = |other: &&csv::StringRecord| {
-            &other[at("alternative")] == "no-links" && other[at("nodes")] == line[at("nodes")]
+            &other[at("alternative")] == "no-links"
+                && other[at("ingest.synthetic.nodes")] == line[at("ingest.synthetic.nodes")]
         };
         let floor = lines.iter().find(is_floor).expect("a floor on the same graph");
         let difference = line[at("difference")].parse::<f64>().expect("a number");
