@@ -31,31 +31,30 @@ impl Asked<'_> {
 
     /// What the budget costs one node or one link.
     fn price(&self, at: &AtBudget, unit: &str) -> String {
+        const DOUBT: &str = ", which does not hold as executed, or was never checked";
         let is_about = |cost: &&RelationCost| match self.protected {
             Protected::Links => LINKS.contains(&cost.relation),
             _ => cost.relation.words() == unit,
         };
         let holds = at.row.cell.costs.iter().filter(is_about).all(|cost| cost.sound);
-        let (nats, unit) = match self.protected {
-            Protected::Links => (at.row.cell.epsilon_edge, Relation::Edge.words()),
-            _ => (at.budget, unit),
-        };
-        let (cost, by_it, can) = if holds {
-            ("this costs", "by which", "can")
-        } else {
-            ("the cost is said to be", "which does not hold as executed, or was never checked; if it held,", "could")
-        };
-        let price = format!("{cost} {} nats per {unit}", short(nats));
-        match self.protected {
-            Protected::Links => {
-                format!(
-                    "{price}, {by_it} the reports {can} multiply the odds of a link by up to {}",
-                    odds_at_most(nats)
-                )
-            }
-            _ if holds => price,
-            _ => format!(
-                "{price}, which does not hold as executed, or was never checked; what follows is true only if it did"
+        let nats = if self.protected == Protected::Links { at.row.cell.epsilon_edge } else { at.budget };
+        let of_links = Relation::Edge.words();
+        match (self.protected, holds) {
+            (Protected::Links, true) => format!(
+                "this costs {} nats per {of_links}, by which the reports can multiply the odds of a link by up to {}",
+                short(nats),
+                odds_at_most(nats)
+            ),
+            (Protected::Links, false) => format!(
+                "the cost is said to be {} nats per {of_links}{DOUBT}; if it held, the reports could multiply the odds of a link by up \
+                 to {}",
+                short(nats),
+                odds_at_most(nats)
+            ),
+            (_, true) => format!("this costs {} nats per {unit}", short(nats)),
+            (_, false) => format!(
+                "the cost is said to be {} nats per {unit}{DOUBT}; what follows is true only if it held",
+                short(nats)
             ),
         }
     }
