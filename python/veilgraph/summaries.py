@@ -62,8 +62,9 @@ def table(
 
     Returns:
         One row for each method, dataset and column of the table. The first columns tell methods apart: those of
-        `alternative`, `mechanism`, `graph` (the variant), `model` and the swept fields in which rows differ, or one of
-        them where none do. Behind them stand
+        `alternative`, `mechanism`, `features` and `label` (their budgets), `epsilon_of_links`, `degree_fraction`,
+        `variant`, `model` and the swept fields in which the rows of an experiment differ, or one of them where none do.
+        Behind them stand
 
         - `experiment`, `dataset`, `score`, `column` (a budget, or a value of `columns`; null where one column has all),
           `epsilon` and `epsilon_edge` (nats),

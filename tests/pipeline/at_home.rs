@@ -96,6 +96,23 @@ fn init_refuses_what_it_cannot_tell_and_leaves_nothing_behind() {
     assert!(again.status == 1 && again.err.contains("graph.toml: exists already"), "{}", again.err);
 }
 
+/// No rule tells unusual names above words from the names of two nodes.
+#[test]
+fn init_is_told_that_files_begin_with_names_of_columns() {
+    let lab = Lab::new();
+    let links: String = (0..40).map(|at| format!("anna{at},berta{}\n", (at * 7) % 40)).collect();
+    lab.write("edges.csv", format!("employee,colleague\n{links}"));
+    let found = |arguments: &[&str]| {
+        let answer = lab.call(&[&["init", "edges.csv"], arguments].concat());
+        assert_eq!(answer.status, 0, "{}", answer.err);
+        answer.out
+    };
+    assert!(found(&[]).contains("found: 82 nodes"), "the first row is read as a link");
+    let told = found(&["--header", "true", "--to", "named.toml"]);
+    assert!(told.contains("found: 80 nodes"), "{told}");
+    assert!(fs::read_to_string(lab.path("named.toml")).expect("a config").contains("header = true"));
+}
+
 /// A config of `init` says `edge_multiple` for its hybrid graph, which no hard graph reads.
 #[test]
 fn another_choice_on_the_command_line_may_leave_a_field_of_the_file_unread() {

@@ -350,8 +350,16 @@ fn synthetic_cases<'a>() -> Vec<Case<'a>> {
             vec![],
             2,
             vec![
-                "c.toml:2: privatize.epsilon: unknown field `epsilon`; what protects links stands in [privatize.links]",
+                "c.toml:2: privatize.epsilon: unknown field `epsilon`, because [privatize] has tables alone; it is a field of \
+                 [privatize.links], [privatize.features], [privatize.labels]",
             ],
+        ),
+        (
+            "fields of a table that is none",
+            "[privatize]\nlinks = \"blink\"\n".into(),
+            vec![],
+            2,
+            vec!["c.toml:2: privatize.links: `links` is a table; write its fields below [privatize.links]"],
         ),
         (
             "a negative share",

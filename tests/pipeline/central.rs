@@ -239,6 +239,10 @@ fn the_report_draws_accuracy_by_what_a_node_costs_and_by_what_is_stated() {
     lab.json(&[]);
     let answer = lab.call(&["report", "config.toml"]);
     assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = std::fs::read_to_string(lab.path(answer.out.trim())).expect("the page");
+    let (_, costs) = page.split_once("What it costs: ").expect("a sentence about costs");
+    let (costs, _) = costs.split_once('<').expect("its end");
+    assert!(costs.contains("own data, which does not hold as executed, or was never checked"), "{costs}");
     let mut found: Vec<String> = Vec::new();
     let mut open = vec![lab.path("artifacts")];
     while let Some(folder) = open.pop() {

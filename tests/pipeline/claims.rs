@@ -44,7 +44,7 @@ fn a_table_comes_in_four_formats_and_says_what_it_compares() {
         assert!(markdown.contains(words), "{words}: {markdown}");
     }
     let latex = table(&["--format", "latex"]);
-    for words in ["\\toprule", "\\caption{", "accuracy \\%", "$\\infty$", "$\\pm$"] {
+    for words in ["\\toprule", "\\caption{", "\\label{tab:tiny-", "-accuracy}", "accuracy \\%", "$\\infty$", "$\\pm$"] {
         assert!(latex.contains(words), "{words}: {latex}");
     }
     assert_eq!(latex.matches('{').count(), latex.matches('}').count(), "{latex}");

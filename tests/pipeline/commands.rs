@@ -102,12 +102,21 @@ fn every_run_of_a_config_has_its_place_in_a_history() {
     }
     let listed = lab.call(&["ls", "--runs", "tiny"]).out;
     assert!(listed.contains("tiny@1") && listed.contains("tiny@2") && !listed.contains("tiny@3"), "{listed}");
+    assert!(listed.contains("train.hidden changed absent -> 8"), "{listed}");
     let runs = lab.call(&["ls", "--runs", "--json"]).out;
     let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
     assert!(runs[0]["config"].as_str().is_some_and(|config| config.contains("hidden = 8")), "{runs}");
     assert!(runs[1]["config"].as_str().is_some_and(|config| !config.contains("hidden")), "{runs}");
     let changed = lab.call(&["diff", "tiny@2", "tiny"]).out;
     assert!(changed.contains("hidden changed 16 -> 8") && changed.contains("tiny − tiny@2"), "{changed}");
+    let names = lab.call(&["show", "tiny@2"]).out;
+    let name = names.lines().find(|name| name.ends_with("/predictions")).expect("a model of the first run");
+    let rows = |name: &str| lab.call(&["show", name, "--format", "csv"]).out;
+    let (first, last) = (rows(name), rows(&name.replacen("tiny@2", "tiny", 1)));
+    assert!(first.starts_with("model,") && first != last, "{name}: the network has other answers");
+    assert_eq!(rows(&name.replacen("tiny@2", "tiny@1", 1)), last, "{name}");
+    let far = lab.call(&["show", &name.replacen("tiny@2", "tiny@3", 1)]);
+    assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
     let far = lab.call(&["diff", "tiny@3", "tiny@1"]);
     assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
     assert_eq!(lab.call(&["ls", "--runs", "nothing"]).status, 1);
@@ -476,12 +485,16 @@ fn a_model_is_applied_to_every_graph_that_networks_train_on() {
     assert_eq!(predicted("blocks", "privatize.links.row_blocks=3"), whole);
     assert_eq!(predicted("public", "privatize.links.mechanism=public").len(), 2);
     // Features of another scale would be answered as well, and wrongly.
-    let scaled = lab.call(&["predict", model, "config.toml", "--to", "scaled", "--set", "ingest.normalize=min-max"]);
-    assert!(
-        scaled.status == 1 && scaled.err.contains("with normalize = \"row\" and binarize = false below [ingest]"),
-        "{}",
-        scaled.err
-    );
+    fs::copy(lab.path(model), lab.path("copy.safetensors")).expect("a copy");
+    for model in [model, "copy.safetensors"] {
+        let scaled =
+            lab.call(&["predict", model, "config.toml", "--to", "scaled", "--set", "ingest.normalize=min-max"]);
+        assert!(
+            scaled.status == 1 && scaled.err.contains("with normalize = \"row\" and binarize = false below [ingest]"),
+            "{model}: {}",
+            scaled.err
+        );
+    }
     // Behind its length and the header that says where tensors lie, a file of safetensors holds numbers alone.
     let mut bytes = fs::read(lab.path(model)).expect("a model");
     let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;

@@ -305,6 +305,67 @@ fn a_refusal_costs_nothing() {
     }
 }
 
+/// What is paid for a part of a config is lost where the rest of it cannot be had.
+#[test]
+fn nothing_is_charged_before_every_release_was_looked_at() {
+    let lab = ring();
+    assert_eq!(release(&lab, &[]).status, 0);
+    let charged = ledger(&lab);
+    let with_features = |more: &[&str]| {
+        let features = [
+            "--set",
+            "privatize.features={mechanism=\"one-bit\",epsilon=1,clip=true,dimension=2}",
+            "--set",
+            "privacy.budget={list-bit=10,node-features=10}",
+        ];
+        release(&lab, &[&features[..], more].concat())
+    };
+    let refused = |answer: &Answer, words: &str| {
+        assert!(answer.status == 1 && answer.err.contains(words), "{words}: {}", answer.err);
+        assert_eq!(ledger(&lab), charged, "{words}");
+    };
+    refused(&with_features(&["--set", "privacy.population=others"]), "`members` was asked for the same before");
+    lab.write("e.csv", links(&[(0, 7)]));
+    refused(&with_features(&[]), "the private data have changed since");
+    lab.write("e.csv", links(&[]));
+    lab.write("other.csv", links(&[(0, 7)]));
+    let both = ["--set", "ingest.edges=[\"e.csv\", \"other.csv\"]", "--set", "privatize.links.epsilon=1"];
+    refused(&with_features(&both), "says the same about other data");
+    assert_eq!(with_features(&[]).status, 0);
+    assert!(ledger(&lab).len() > charged.len(), "the features were released");
+}
+
+/// What the server can compute without a release is computed first, and scores that nothing makes are no reason to pay.
+#[test]
+fn nothing_is_charged_before_what_needs_no_release() {
+    for (from, to, words) in [
+        (
+            "[estimate]\nmethod = \"published\"\nridge = 0.5\n",
+            "[similarity]\nmost_pairs = 5\n",
+            "let 5 pairs be listed",
+        ),
+        (
+            "[train]",
+            "[evaluate]\nmetrics = [\"feature-error\"]\n[train]",
+            "nothing in this config makes the scores `feature-error`",
+        ),
+        (
+            "[train]",
+            "[privatize.features]\nmechanism = \"one-bit\"\nepsilon = 1\nclip = true\ndimension = 2\nrange = [0, 3e38]\n[train]",
+            "too much for numbers of 32 bits",
+        ),
+    ] {
+        let lab = ring();
+        lab.write(
+            "config.toml",
+            RING.replace(from, to).replace("budget = 10.0", "budget = { list-bit = 10, node-features = 10 }"),
+        );
+        let answer = lab.call(&["run", "config.toml"]);
+        assert!(answer.status != 0 && answer.err.contains(words), "{words}: {}", answer.err);
+        assert!(ledger(&lab).is_empty(), "{words}");
+    }
+}
+
 /// The total of a plan is said before anything is drawn, budget or not.
 #[test]
 fn a_plan_says_what_all_its_releases_cost() {

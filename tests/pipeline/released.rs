@@ -68,6 +68,24 @@ fn a_graph_of_another_program_is_scored_like_one_that_is_drawn_here() {
     assert!(table.out.contains("nobody has checked it, for released."), "{} {}", table.out, table.err);
 }
 
+/// Whoever reads no table reads of no cost as if it held.
+#[test]
+fn a_page_doubts_a_cost_that_nobody_has_checked() {
+    let lab = lab();
+    let sets = [&RELEASED[2..], &["--set", "privatize.links.mechanism=released", "--set", "references=[\"no-links\"]"]];
+    lab.json(&sets.concat());
+    let answer = lab.call(&[&["report", "config.toml"], &sets.concat()[..]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.err);
+    let page = fs::read_to_string(lab.path(answer.out.trim())).expect("the page");
+    for words in [
+        "nats per undirected link, which does not hold as executed, or was never checked; if it held, the reports could multiply",
+        "nats per link, which does not hold as executed, or was never checked. At the largest budget, the reports could multiply, \
+         if this cost held, the odds of a link by up to 404.",
+    ] {
+        assert!(page.contains(words), "`{words}` is not on the page");
+    }
+}
+
 #[test]
 fn mistakes_about_graphs_of_another_program_are_named() {
     let lab = lab();

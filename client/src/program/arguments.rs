@@ -28,8 +28,8 @@ pub(crate) struct ReportArguments {
     /// Number of this node, from 0 on, or its name with --names
     #[arg(long, value_name = "NODE")]
     pub(crate) node: String,
-    /// Numbers of the neighbours, or their names with --names, one a line; lines that begin with # are comments, unless a
-    /// node is called so with --names
+    /// Numbers of the neighbours, or their names with --names, one a line; lines that begin with # are remarks, unless
+    /// the name of a node begins so
     #[arg(long, value_name = "FILE")]
     pub(crate) links: PathBuf,
     /// The list of names and numbers that the server gave to this node, which has to be the one of the parameters

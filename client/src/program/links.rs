@@ -16,10 +16,10 @@ pub(crate) fn read(path: &Path, node: u32, nodes: &Nodes) -> anyhow::Result<(Vec
         warn(&format!("warning: other users of this device may read {}; close it with `chmod 600`", path.display()));
     }
     let bytes = fs::read(path).with_context(wrong)?;
-    let mut neighbours = Vec::new();
+    let (mut neighbours, allow_remarks) = (Vec::new(), nodes.allow_remarks());
     for (line, at) in bytes.split(|&byte| byte == b'\n').zip(1..) {
         let line = line.trim_ascii();
-        if line.is_empty() || (line.starts_with(b"#") && !nodes.has_name(line)) {
+        if line.is_empty() || (allow_remarks && line.starts_with(b"#")) {
             continue;
         }
         let number = neighbour(line, node, nodes).with_context(|| format!("{}, line {at}", path.display()))?;

@@ -1,7 +1,7 @@
 //! Which number a node has that a person or another program writes: the number itself, or a name of the list of numbers.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use serde::Deserialize;
@@ -31,26 +31,16 @@ impl Nodes {
     /// When the list of numbers is not the one of the parameters.
     pub(crate) fn of(arguments: &ReportArguments, parameters: &PublicParameters) -> anyhow::Result<Self> {
         let n_nodes = parameters.n_nodes();
-        let Some(path) = &arguments.numbers else { return Ok(Self { n_nodes, names: None }) };
-        let bytes = files::read_numbers(path, parameters)?;
-        if !arguments.names {
-            return Ok(Self { n_nodes, names: None });
-        }
-        let list = path.display();
-        let mut numbers = BTreeMap::new();
-        for row in csv::Reader::from_reader(bytes.as_slice()).into_deserialize() {
-            let Numbered { node, name } = row.with_context(|| format!("{list} has no rows of `node` and `name`"))?;
-            ensure!(node < n_nodes, "{list} has the number {node}, and the parameters speak of {n_nodes} nodes");
-            let before = numbers.insert(name.clone(), node);
-            ensure!(before.is_none(), "{list} has the name `{name}` twice, so nobody can tell whom it means");
-        }
-        Ok(Self { n_nodes, names: Some((path.clone(), numbers)) })
+        // A list that is not the one of the parameters is refused also where nodes are written by their numbers.
+        let Some(list) = &arguments.numbers else { return Ok(Self { n_nodes, names: None }) };
+        let bytes = files::read_numbers(list, parameters)?;
+        let by_name = |list: &PathBuf| anyhow::Ok((list.clone(), numbers_by_name(list, &bytes, n_nodes)?));
+        Ok(Self { n_nodes, names: arguments.names.then(|| by_name(list)).transpose()? })
     }
 
-    /// Whether a node is called so.
-    pub(crate) fn has_name(&self, written: &[u8]) -> bool {
-        let name = str::from_utf8(written).ok();
-        self.names.as_ref().zip(name).is_some_and(|((_, numbers), name)| numbers.contains_key(name))
+    /// Whether a line that begins with `#` is a remark, because no node is called so.
+    pub(crate) fn allow_remarks(&self) -> bool {
+        self.names.as_ref().is_none_or(|(_, numbers)| !numbers.keys().any(|name| name.starts_with('#')))
     }
 
     /// The number of the node that is written so.
@@ -75,4 +65,17 @@ impl Nodes {
             anyhow!("there is no node {shown}: the numbers of {} nodes begin with 0; {remedy}", self.n_nodes)
         })
     }
+}
+
+/// The number of each name of a list of numbers.
+fn numbers_by_name(list: &Path, bytes: &[u8], n_nodes: u32) -> anyhow::Result<BTreeMap<String, u32>> {
+    let list = list.display();
+    let mut numbers = BTreeMap::new();
+    for row in csv::Reader::from_reader(bytes).into_deserialize() {
+        let Numbered { node, name } = row.with_context(|| format!("{list} has no rows of `node` and `name`"))?;
+        ensure!(node < n_nodes, "{list} has the number {node}, and the parameters speak of {n_nodes} nodes");
+        let before = numbers.insert(name.clone(), node);
+        ensure!(before.is_none(), "{list} has the name `{name}` twice, so nobody can tell whom it means");
+    }
+    Ok(numbers)
 }

@@ -131,8 +131,11 @@ fn nodes_may_be_written_by_their_names() {
     home.write("links", "n3\n");
     let refused = home.report("out.vgr", &["--budget", "1"]).fails();
     assert!(refused.contains("line 1: `n3` is no number of a node") && refused.contains("add --names"), "{refused}");
-    home.write("links", "4\n#3\n# a comment\n");
     let by_name = ["--simulate-seed", "1", "--numbers", "numbers.csv", "--names"];
+    home.write("links", "4\n#33\n");
+    let refused = home.report_of(6, "by-name.vgr", &by_name).fails();
+    assert!(refused.contains("line 2: no node is called `#33`"), "a misspelt name is no remark: {refused}");
+    home.write("links", "4\n#3\n");
     home.report_of(6, "by-name.vgr", &by_name).succeeds();
     assert_eq!(home.bytes("by-number.vgr"), home.bytes("by-name.vgr"));
     let refused = home.report_of("eve", "out.vgr", &by_name).fails();

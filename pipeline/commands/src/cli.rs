@@ -91,7 +91,7 @@ pub(crate) enum Command {
         /// Only an experiment, e.g. `demo`, or entries whose name begins so, e.g. `demo/train`.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// List the runs so far instead: `demo@1` is the last one of the demo, and `diff` takes these names.
+        /// List the runs so far instead: `demo@1` is the last one of the demo, and `diff` and `show` take these names.
         #[arg(long)]
         runs: bool,
         /// Print JSON.

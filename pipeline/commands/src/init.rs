@@ -44,7 +44,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "{}: there is no such folder; make it first", folder.display());
     let source = guess::source(arguments)?;
-    let ingest = source.table(folder, arguments.label_column.as_deref());
+    let ingest = source.table(folder, arguments)?;
     let found = look(&ingest, folder)?;
     say(&found, ingest.contains_key("split"));
     let config = text::config(&ingest, &found);

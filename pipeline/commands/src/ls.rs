@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use comfy_table::{Table, presets};
-use serde_json::json;
+use serde_json::{Value, json};
 use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
+use veilgraph_runner::why::changed_settings;
 use veilgraph_store::Store;
 
 use super::gc::{age, size};
@@ -72,12 +73,17 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
 /// Prints the runs so far of the experiments `wanted`, or of all.
 pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_header(["run", "age", "stage runs", "failed", "peak memory"]);
+    let headings = ["run", "age", "stage runs", "failed", "peak memory", "settings that the run before did not have"];
+    table.load_preset(presets::ASCII_MARKDOWN).set_header(headings);
     let mut rows = Vec::new();
     let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
     let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
     for name in names.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
-        for (at, run) in runs::runs_of(store, name).into_iter().enumerate() {
+        let all = runs::runs_of(store, name);
+        let settings: Vec<Value> = all.iter().map(|run| toml::from_str(&run.config).unwrap_or_default()).collect();
+        for (at, run) in all.iter().enumerate() {
+            let before = settings.get(at + 1);
+            let changed = before.map_or_else(Vec::new, |before| changed_settings(before, &settings[at]));
             let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
             let age = runs::now().saturating_sub(Duration::from_millis(run.time));
             let memory = run.peak_memory.map_or("-".to_owned(), |bytes| ByteSize(bytes).to_string());
@@ -87,11 +93,12 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
                 stage_runs.to_string(),
                 run.failed.len().to_string(),
                 memory,
+                if before.is_none() { "-".to_owned() } else { first_of(&changed) },
             ]);
             let seconds = run.time / 1000;
             rows.push(json!({
                 "run": called, "time": seconds, "stage_runs": stage_runs, "config": run.config, "failed": run.failed,
-                "peak_memory": run.peak_memory,
+                "peak_memory": run.peak_memory, "changed_settings": changed,
             }));
         }
     }
@@ -106,6 +113,17 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
         output::line(&table.to_string());
     }
     Ok(())
+}
+
+/// The first of the settings that changed, and how many others did.
+fn first_of(changed: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = changed.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match changed.len() {
+        0 => "none; data, code or results changed".to_owned(),
+        count if count > MOST => format!("{shown} and {} more", count - MOST),
+        _ => shown,
+    }
 }
 
 /// The names of every entry, as `show` takes them, by stage and key.

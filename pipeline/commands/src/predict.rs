@@ -1,6 +1,6 @@
 //! `predict`: a trained model on the graphs of an experiment.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use veilgraph_ingest::Ingest;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_runner::{output, registry};
-use veilgraph_store::{Entry, MemoryLimit, Store, is_key};
+use veilgraph_store::{Entry, MemoryLimit, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
@@ -27,7 +27,7 @@ pub(crate) fn predict(
     mut arguments: RunArguments,
     quiet: bool,
 ) -> anyhow::Result<()> {
-    let model = &show::place(store, model, "model.safetensors").unwrap_or_else(|| model.to_owned());
+    let model = &show::place(store, model, "model.safetensors")?.unwrap_or_else(|| model.to_owned());
     let bytes = fs::read(model).with_context(|| {
         format!(
             "{}: cannot read the model; name a run of the stage train that trained a network for the server (`veilgraph ls`), or \
@@ -53,7 +53,7 @@ pub(crate) fn predict(
     check_graphs(&config.name, &tasks)?;
     let ingests = ingests(&tasks);
     let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
-    let read_in_training = features_of_training(store, model)?;
+    let read_in_training = features_of_training(store, &bytes)?;
     for (task, done) in ingests.iter().zip(&read) {
         check_features(&saved, done, memory).with_context(|| cannot_be_applied(task))?;
         check_scale(&read_in_training, done).with_context(|| cannot_be_applied(task))?;
@@ -106,15 +106,18 @@ fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> a
     Ok(saved.check_features(features.0.n_columns())?)
 }
 
-/// The entries with the features that a model was trained on, where the store still has both. Features of 0 and 1 may be the same
-/// bytes on several scales.
-fn features_of_training(store: &Store, model: &Path) -> anyhow::Result<Vec<Entry>> {
-    let place = model.canonicalize().unwrap_or_else(|_| model.to_owned());
-    let key = place.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
-    let Some(trained) = is_key(Path::new(key)).then(|| store.find("train", key)).transpose()?.flatten() else {
-        return Ok(Vec::new());
-    };
-    let Some(read) = trained.manifest.recipe.inputs.get(Features::NAME) else { return Ok(Vec::new()) };
+/// The entries with the features that a model was trained on, where the store still has them and the training. Features of 0 and 1
+/// may be the same bytes on several scales.
+fn features_of_training(store: &Store, model: &[u8]) -> anyhow::Result<Vec<Entry>> {
+    let digest = blake3::hash(model).to_hex();
+    let holds_it = |entry: &&Entry| entry.manifest.outputs.values().any(|output| output.digest == digest.as_str());
+    let trainings = store.entries(&["train"])?;
+    let read: BTreeSet<&String> = trainings
+        .iter()
+        .filter(holds_it)
+        .filter_map(|entry| entry.manifest.recipe.inputs.get(Features::NAME))
+        .flatten()
+        .collect();
     let has_these = |entry: &Entry| {
         let features = entry.manifest.outputs.get(Features::NAME);
         features.is_some_and(|output| read.contains(&entry.manifest.digest_of(output)))

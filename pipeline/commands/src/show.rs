@@ -1,6 +1,7 @@
 //! `show`: an artifact through Polars, and its lineage.
 
 mod lineage;
+mod past;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
         let entry = lineage::entry_of(&find(store, &arguments.artifact)?)?;
         return lineage::print(store, &entry, arguments.format);
     }
-    if let Some(names) = below(store, &arguments.artifact) {
+    if let Some(names) = below(store, &arguments.artifact)? {
         names.iter().for_each(|name| output::line(name));
         return Ok(());
     }
@@ -86,48 +87,61 @@ pub(super) fn answer(frame: LazyFrame, query: &str, head: Option<u32>) -> anyhow
     answer.and_then(LazyFrame::collect).with_context(|| format!("`{query}` failed; the table is called `artifact`"))
 }
 
-/// A path, or a name below the `runs/` of any part: a file, a file without its ending, or the `file` of a run.
-pub(super) fn place(store: &Store, wanted: &Path, file: &str) -> Option<PathBuf> {
-    let named = Part::ALL.iter().map(|part| store.part(*part).join("runs").join(wanted));
-    let places = named
-        .flat_map(|named| [named.clone(), PathBuf::from(format!("{}.parquet", named.display())), named.join(file)]);
-    std::iter::once(wanted.to_owned()).chain(places).find(|path| path.is_file())
+/// A path, or a name below the `runs/` of any part or of a run of the history: a file, a file without its ending, or the `file` of
+/// a run of a stage.
+pub(super) fn place(store: &Store, wanted: &Path, file: &str) -> anyhow::Result<Option<PathBuf>> {
+    if wanted.is_file() {
+        return Ok(Some(wanted.to_owned()));
+    }
+    let spelled =
+        |name: &Path| [name.to_owned(), PathBuf::from(format!("{}.parquet", name.display())), name.join(file)];
+    let mut of_last = Part::ALL.iter().flat_map(|part| spelled(&store.part(*part).join("runs").join(wanted)));
+    if let Some(file) = of_last.find(|path| path.is_file()) {
+        return Ok(Some(file));
+    }
+    let mut past = past::files(store, wanted)?;
+    Ok(spelled(wanted).iter().find_map(|name| past.remove(name)))
 }
 
 /// The file of an artifact.
 pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
-    let found = place(store, wanted, "");
-    found.with_context(|| {
-        let names = names(store);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let hint = did_you_mean(&wanted.to_string_lossy(), &names);
-        let wanted = wanted.display();
-        format!("{wanted}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)")
-    })
+    if let Some(found) = place(store, wanted, "")? {
+        return Ok(found);
+    }
+    let names = names(store, wanted)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let hint = did_you_mean(&wanted.to_string_lossy(), &names);
+    bail!(
+        "{}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)",
+        wanted.display()
+    )
 }
 
 /// The names of all artifacts below a name that is no artifact; none where nothing lies below it.
-fn below(store: &Store, wanted: &Path) -> Option<Vec<String>> {
+fn below(store: &Store, wanted: &Path) -> anyhow::Result<Option<Vec<String>>> {
     let prefix = format!("{}/", wanted.to_string_lossy().trim_end_matches('/'));
-    let names: Vec<String> = names(store).into_iter().filter(|name| name.starts_with(&prefix)).collect();
-    (!names.is_empty()).then_some(names)
+    let names: Vec<String> = names(store, wanted)?.into_iter().filter(|name| name.starts_with(&prefix)).collect();
+    Ok((!names.is_empty()).then_some(names))
 }
 
-/// The readable names of all artifacts.
-fn names(store: &Store) -> BTreeSet<String> {
+/// The readable names of all artifacts, with those of the run of the history with whose name `wanted` begins.
+fn names(store: &Store, wanted: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let is_artifact = |file: &PathBuf| file.extension().is_some_and(|end| end == "parquet");
+    let name = |file: &Path| file.with_extension("").display().to_string();
+    let past = past::files(store, wanted)?.into_keys().filter(is_artifact);
+    let mut names: BTreeSet<String> = past.map(|file| name(&file)).collect();
     let items = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path()).collect()
     };
-    let mut names = BTreeSet::new();
     for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
         let Some(runs) = place.parent() else { continue };
         let files =
             items(place).iter().flat_map(|stage| items(stage)).flat_map(|label| items(&label)).collect::<Vec<_>>();
-        for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "parquet")) {
-            if let Ok(inside) = file.with_extension("").strip_prefix(runs) {
-                names.insert(inside.display().to_string());
+        for file in files.iter().filter(|file| is_artifact(file)) {
+            if let Ok(inside) = file.strip_prefix(runs) {
+                names.insert(name(inside));
             }
         }
     }
-    names
+    Ok(names)
 }

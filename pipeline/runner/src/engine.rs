@@ -84,7 +84,7 @@ impl Engine<'_> {
     /// # Errors
     /// When a task fails, a refused charge included, and the run does not keep going.
     pub fn run(&self) -> anyhow::Result<Vec<Done>> {
-        let schedule = Schedule::of(self.tasks);
+        let schedule = Schedule::of(self.tasks, self.config.is_deployment());
         let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });
         let ends: Vec<OnceLock<Done>> = self.tasks.iter().map(|_| OnceLock::new()).collect();
         let going = Going { shared: &shared, changed: &Condvar::new(), ends: &ends };
@@ -150,7 +150,7 @@ impl Engine<'_> {
             return Ok(Done { status, entry: None }.into());
         };
         if self.is_deployed(task) {
-            return self.bring_release(task, &slots).map(Brought::Done);
+            return self.bring_release(task, &slots, ends).map(Brought::Done);
         }
         let recipe = self.recipe(task, &slots)?;
         let found = self.store.sound(task.stage, &recipe.key())?;

@@ -19,11 +19,14 @@ mod labels;
 mod learn;
 pub mod links;
 
-use veilgraph_contract::Artifact;
+use veilgraph_contract::{Artifact, Stage};
+use veilgraph_evaluate::{
+    EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks, EvaluateReleasedModel,
+};
 use veilgraph_graph::{Features, Labels};
 
 use crate::config::sweep::fields_of;
-use crate::config::{Check, Config, ConfigError, HeldData};
+use crate::config::{Check, Config, ConfigError, HeldData, MetricGroup};
 use crate::function::Function;
 use crate::plan::{Branch, KnownFields, Options, Plan};
 use crate::task::{Task, position};
@@ -72,7 +75,51 @@ pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError
             audit::audit(&mut plan, &graphs, &networks)?;
         }
     }
+    check_named_scores(&mut plan, config, options)?;
     plan.finish(config, &known_fields())
+}
+
+/// Tells of scores that the config names and that nothing in it makes. A deployment is refused, which would be told when it has paid.
+fn check_named_scores(plan: &mut Plan, config: &Config, options: &Options) -> Result<(), ConfigError> {
+    if !matches!(options.until, None | Some("evaluate")) {
+        return Ok(());
+    }
+    for group in config.named_metrics() {
+        let (is_made, name, needed) = match group {
+            MetricGroup::Accuracy => (
+                makes::<EvaluateClasses>(plan)
+                    || makes::<EvaluateLinkPrediction>(plan)
+                    || makes::<EvaluateReleasedModel>(plan),
+                "accuracy",
+                "labels, and features for networks",
+            ),
+            MetricGroup::LinkError => {
+                (makes::<EvaluateLinks>(plan) || makes::<EvaluateGraph>(plan), "link-error", "links that are released")
+            }
+            MetricGroup::Density => {
+                (makes::<EvaluateGraph>(plan), "density", "a graph that lists links, which no soft one does")
+            }
+            MetricGroup::FeatureError => {
+                (makes::<EvaluateFeatures>(plan), "feature-error", "features that are reported")
+            }
+        };
+        if is_made {
+            continue;
+        }
+        let problem = format!(
+            "nothing in this config makes the scores `{name}`, which need {needed}; leave `{name}` out, or add these"
+        );
+        if config.is_deployment() {
+            return Err(config.error("evaluate.metrics", &problem));
+        }
+        plan.warn(format!("[evaluate] metrics: {problem}"));
+    }
+    Ok(())
+}
+
+/// Whether a run of the stage function `S` is planned.
+fn makes<S: Stage>(plan: &Plan) -> bool {
+    plan.tasks().iter().any(Task::is_of::<S>)
 }
 
 /// What the server holds, from which floors can be made; nothing where the plan ends before anything is trained.

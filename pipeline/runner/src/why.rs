@@ -36,6 +36,14 @@ pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
     reasons
 }
 
+/// Settings that differ between two configs, with both values.
+#[must_use]
+pub fn changed_settings(before: &Value, now: &Value) -> Vec<String> {
+    let mut changed = Vec::new();
+    differences("", before, now, &mut changed);
+    changed
+}
+
 fn number(value: Option<u64>) -> String {
     value.map_or("none".to_owned(), |value| value.to_string())
 }

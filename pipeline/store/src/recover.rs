@@ -32,8 +32,11 @@ impl Store {
         self.find(stage, key)
     }
 
-    /// Whether the owner's part of a draft has a sound manifest, and every file that it names.
-    fn is_whole_draft(&self, stage: &str, key: &str) -> Result<bool, StoreError> {
+    /// Whether a killed process left the owner's part of the entry `key` complete: a sound manifest, and every file that it names.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn is_whole_draft(&self, stage: &str, key: &str) -> Result<bool, StoreError> {
         let from = self.draft_folder(stage, key).join(Part::Owner.name());
         if !from.join(MANIFEST).is_file() {
             return Ok(false);

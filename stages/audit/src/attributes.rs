@@ -10,7 +10,7 @@ use veilgraph_privacy::{NoisyFeatures, NoisyLabels};
 
 use crate::Error;
 use crate::answers::Answers;
-use crate::targets::check_number;
+use crate::targets::{check_number, number_of};
 
 /// Scores the features of some nodes by their unbiased estimates: what the server itself believes.
 pub struct ReportedFeatures;
@@ -30,17 +30,12 @@ pub struct AnsweredLabels;
 pub struct AnsweredTestLabels;
 
 /// What [`ReportedFeatures`] reads of `[audit]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Of how many nodes.
-    pub targets: usize,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { targets: crate::Targets::default().targets }
-    }
+    /// Of how many nodes; as for [`crate::Targets`] where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
 }
 
 impl Stage for ReportedFeatures {
@@ -93,12 +88,13 @@ impl Stage for FrequentFeatures {
 /// The nodes whose features are guessed, in ascending order: the same for every guess of a trial.
 fn targets(reported: &NoisyFeatures, params: Params, rng: &StageRng) -> Result<Vec<u32>, Error> {
     let n_nodes = reported.reports.n_nodes();
-    if params.targets > n_nodes {
-        return Err(Error::Pool { pool: crate::Pool::All, wanted: params.targets, found: n_nodes });
+    let targets = number_of(params.targets, n_nodes);
+    if targets > n_nodes {
+        return Err(Error::Pool { pool: crate::Pool::All, wanted: targets, found: n_nodes });
     }
     let mut nodes: Vec<u32> = (0..n_nodes as u32).collect();
     nodes.shuffle(&mut rng.fast_stream("targets", 0));
-    nodes.truncate(params.targets);
+    nodes.truncate(targets);
     nodes.sort_unstable();
     Ok(nodes)
 }

@@ -28,7 +28,8 @@ pub struct LinkTeller;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// How many nodes are attacked.
-    pub targets: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
     /// Of which nodes.
     pub pool: crate::Pool,
     /// By which share the features of one node grow.

@@ -25,7 +25,8 @@ pub struct PosteriorSimilarity;
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// How many nodes are attacked.
-    pub targets: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
     /// Of which nodes.
     pub pool: Pool,
     /// Which distance of two answers.

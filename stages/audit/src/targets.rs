@@ -13,11 +13,12 @@ use crate::Error;
 /// Which nodes are attacked: an attack scores all pairs of them.
 ///
 /// They are drawn by the trial alone, so that attacks on several mechanisms and models are about the same pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Targets {
-    /// How many nodes.
-    pub targets: usize,
+    /// How many nodes; where absent, 500, or half of a smaller pool, because some attackers learn from the other nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
     /// Of which nodes.
     pub pool: Pool,
 }
@@ -37,16 +38,17 @@ pub enum Pool {
     Test,
 }
 
-impl Default for Targets {
-    /// 500 of all nodes (Wu, Long, Zhang, Li 2022, LinkTeller, section VII).
-    fn default() -> Self {
-        Self { targets: 500, pool: Pool::All }
-    }
+/// How many nodes are attacked where nobody says it (Wu, Long, Zhang, Li 2022, LinkTeller, section VII).
+const USUAL: usize = 500;
+
+/// How many nodes are attacked of a pool of so many.
+pub(crate) fn number_of(targets: Option<usize>, n_pool: usize) -> usize {
+    targets.unwrap_or(if n_pool < USUAL { (n_pool / 2).max(2) } else { USUAL })
 }
 
 /// Whether so many nodes may be attacked, which has to be known before anything is released.
-pub(crate) fn check_number(targets: usize) -> Result<(), Error> {
-    if targets < 2 { Err(Error::TooFew(targets)) } else { Ok(()) }
+pub(crate) fn check_number(targets: Option<usize>) -> Result<(), Error> {
+    targets.filter(|targets| *targets < 2).map_or(Ok(()), |targets| Err(Error::TooFew(targets)))
 }
 
 impl fmt::Display for Pool {
@@ -85,6 +87,7 @@ impl Targets {
         let Self { targets, pool } = self;
         check_number(targets)?;
         let mut nodes = pool.nodes(links, nodes);
+        let targets = number_of(targets, nodes.len());
         if targets > nodes.len() {
             return Err(Error::Pool { pool, wanted: targets, found: nodes.len() });
         }

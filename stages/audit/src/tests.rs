@@ -60,7 +60,7 @@ fn linkteller(params: &LinkTellerParams) -> Result<<LinkTeller as Stage>::Output
 }
 
 fn targets(targets: usize, pool: Pool) -> Targets {
-    Targets { targets, pool }
+    Targets { targets: Some(targets), pool }
 }
 
 #[test]
@@ -69,6 +69,11 @@ fn pools_are_of_nodes_by_their_links() {
     // The median node has two links: the inner ones of the path.
     assert_eq!(drawn(targets(39, Pool::Low)), (1..40).collect::<Vec<u32>>());
     assert_eq!(drawn(targets(10, Pool::Test)), (0..40).step_by(4).collect::<Vec<u32>>());
+    assert_eq!(
+        drawn(Targets::default()).len(),
+        20,
+        "half of a small pool, so that an attacker may learn from the rest"
+    );
     let few = drawn(targets(5, Pool::All));
     assert!(few.len() == 5 && few.is_sorted());
     assert_eq!(few, drawn(targets(5, Pool::All)), "drawn by the trial alone");
@@ -85,7 +90,7 @@ fn pools_are_of_nodes_by_their_links() {
 fn a_single_layer_gives_all_links_away() {
     for direction in [Direction::Both, Direction::OneWay] {
         for output in [linkteller::Seen::Logits, linkteller::Seen::Probabilities] {
-            let params = LinkTellerParams { targets: 40, direction, output, ..LinkTellerParams::default() };
+            let params = LinkTellerParams { targets: Some(40), direction, output, ..LinkTellerParams::default() };
             let (scores,) = linkteller(&params).expect("attacks");
             assert_eq!(scores.pairs.len(), 40 * 39 / 2);
             for &(i, j, score) in &scores.pairs {
@@ -97,12 +102,12 @@ fn a_single_layer_gives_all_links_away() {
 
 #[test]
 fn attacks_that_make_no_sense_are_refused() {
-    let default = LinkTellerParams { targets: 10, ..LinkTellerParams::default() };
+    let default = LinkTellerParams { targets: Some(10), ..LinkTellerParams::default() };
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = linkteller(&LinkTellerParams { probe_scale: scale, ..default.clone() }).expect_err("refused");
         assert!(error.to_string().contains("probe_scale"), "{error}");
     }
-    let error = linkteller(&LinkTellerParams { targets: 41, ..default.clone() }).expect_err("refused");
+    let error = linkteller(&LinkTellerParams { targets: Some(41), ..default.clone() }).expect_err("refused");
     assert!(error.to_string().contains("at most 40"), "{error}");
     let small = AdjacencyList::from_pairs(30, [(0, 1)]).expect("valid");
     let inputs = (nodes(), weights(), Some(features()), None, graph(), None, None, Private(small));
@@ -125,7 +130,7 @@ fn likeness_is_that_of_the_best_model() {
     let predictions = Predictions { n_classes: 2, settings: vec![String::new(); 2], models };
     for distance in [Distance::Euclidean, Distance::Manhattan] {
         let name: posterior_similarity::DistanceName = distance.name().to_owned().try_into().expect("a name");
-        let params = PosteriorSimilarityParams { targets: 40, pool: Pool::All, distance: name };
+        let params = PosteriorSimilarityParams { targets: Some(40), pool: Pool::All, distance: name };
         let inputs = (nodes(), predictions.clone(), weights(), Private(truth()));
         let (scores,) = PosteriorSimilarity::run(inputs, &params, &rng(0), &Progress::none()).expect("attacks");
         let alike = |&(i, j, score): &(u32, u32, f64)| (score == 0.0) == (i % 2 == j % 2);
@@ -182,7 +187,7 @@ fn the_frequency_of_a_feature_tells_nothing_of_one_node() {
         randomness: Randomness::Seeded,
     };
     let reported = || (NoisyFeatures { facts: facts.clone(), reports: reports.clone() },);
-    let params = AttributesParams { targets: 5 };
+    let params = AttributesParams { targets: Some(5) };
     let (own,) = ReportedFeatures::run(reported(), &params, &rng(0), &Progress::none()).expect("attacks");
     let (floor,) = FrequentFeatures::run(reported(), &params, &rng(0), &Progress::none()).expect("attacks");
     let facts_of = |scores: &PairScores| scores.pairs.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>();

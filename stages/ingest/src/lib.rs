@@ -218,35 +218,9 @@ fn scaled((width, rows): FeatureRows, params: &Params) -> Result<Features, Error
         return Err(Error::new("[ingest] normalize", "", problem, remedy));
     }
     if params.normalize == Normalize::Row && params.format() == Format::Edges && !params.withhold_features {
-        warn_of_large_column(&matrix, &origin);
+        normalize::warn_of_large_column(&matrix, &origin);
     }
     normalize::normalized(matrix, params.normalize).map(Features).map_err(wrong)
-}
-
-/// Warns where one column makes up most of the sum that each row is divided by, as ages beside shares do.
-fn warn_of_large_column(matrix: &SparseMatrix, origin: &str) {
-    const MOST: f64 = 0.9;
-    let mut values = (0..matrix.n_rows()).flat_map(|row| matrix.row(row).1);
-    let first = values.next();
-    if values.all(|value| Some(value) == first) {
-        // Words that occur or do not are divided by their number, which is what the division is for.
-        return;
-    }
-    let mut sums = vec![0.0; matrix.n_columns()];
-    for row in 0..matrix.n_rows() {
-        let (columns, values) = matrix.row(row);
-        columns.iter().zip(values).for_each(|(&column, &value)| sums[column as usize] += f64::from(value.abs()));
-    }
-    let (all, largest) = (sums.iter().sum::<f64>(), sums.iter().copied().fold(0.0, f64::max));
-    if sums.len() > 1 && largest > MOST * all {
-        tracing::warn!(
-            "{origin}: one of {} columns holds {:.0} % of the sum of all features, and normalize = \"row\" divides the features of a \
-             node by their sum, so that hardly anything of the others is left; write normalize = \"min-max\" below [ingest] to scale \
-             each column by itself",
-            sums.len(),
-            100.0 * largest / all
-        );
-    }
 }
 
 /// The simple graph of raw links.

@@ -60,6 +60,37 @@ pub(crate) fn normalized(features: SparseMatrix, how: Normalize) -> Result<Spars
     }
 }
 
+/// Warns where [`Normalize::Row`] leaves hardly anything of all columns but one, as of shares beside ages.
+pub(crate) fn warn_of_large_column(features: &SparseMatrix, origin: &str) {
+    if let Some(share) = share_of_large_column(features) {
+        tracing::warn!(
+            "{origin}: one of {} columns holds {:.0} % of the sum of all features, and normalize = \"row\" divides the features of a \
+             node by their sum, so that hardly anything of the others is left; write normalize = \"min-max\" below [ingest] to scale \
+             each column by itself",
+            features.n_columns(),
+            100.0 * share
+        );
+    }
+}
+
+/// Which share of the sum of all features one column holds, where it is nearly all. Words that occur or do not are divided by
+/// their number on purpose, so that nothing is said of features that all are one number.
+fn share_of_large_column(features: &SparseMatrix) -> Option<f64> {
+    const MOST: f64 = 0.9;
+    let entries = || {
+        (0..features.n_rows()).flat_map(move |row| {
+            let (columns, values) = features.row(row);
+            columns.iter().zip(values)
+        })
+    };
+    let mut sums = vec![0.0; features.n_columns()];
+    entries().for_each(|(&column, &value)| sums[column as usize] += f64::from(value.abs()));
+    let (all, largest) = (sums.iter().sum::<f64>(), sums.iter().copied().fold(0.0, f64::max));
+    let first = entries().next()?.1;
+    let is_large = sums.len() > 1 && largest > MOST * all;
+    (is_large && entries().any(|(_, value)| value != first)).then(|| largest / all)
+}
+
 /// Sets every non-zero feature to 1.
 pub(crate) fn binarized(features: &SparseMatrix) -> SparseMatrix {
     let rows = (0..features.n_rows()).map(|row| features.row(row).0.iter().map(|&column| (column, 1.0)).collect());
@@ -130,4 +161,22 @@ fn shifted_row(features: &SparseMatrix, row: usize, least: f32) -> Vec<(u32, f32
         dense[column as usize].1 += value;
     }
     dense
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_leaves_nothing_of_the_others_is_told() {
+        let share = |rows: [[f32; 2]; 3]| {
+            let rows = rows.map(|[first, second]| vec![(0, first), (1, second)]);
+            share_of_large_column(&SparseMatrix::from_rows(2, rows).expect("a matrix"))
+        };
+        let ages_beside_shares = share([[40.0, 0.5], [30.0, 0.2], [29.0, 0.3]]).expect("ages");
+        assert!((ages_beside_shares - 0.99).abs() < 1e-6, "{ages_beside_shares}");
+        assert_eq!(share([[4.0, 5.0], [3.0, 2.0], [2.0, 3.0]]), None, "columns of one size");
+        assert_eq!(share([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), None, "words");
+        assert_eq!(share([[0.0; 2]; 3]), None, "nothing");
+    }
 }

@@ -68,6 +68,12 @@ pub enum Error {
         "a feature lies outside the declared range = [{0}, {1}]; declare the range that features have, or write clip = true to move such values to its nearer end"
     )]
     OutOfRange(f64, f64),
+    /// The server could compute nothing from the reports.
+    #[error(
+        "[privatize.features] estimates come to {0:e} with this range and budget, too much for numbers of 32 bits; scale the features, and \
+         declare the range that they have then"
+    )]
+    LargeEstimates(f64),
     /// The data give no range.
     #[error("range = \"data\", and all features have the same value; declare a range such as [0, 1]")]
     OneValue,

@@ -224,7 +224,12 @@ fn no_better(row: &Row, other: Option<Rival>, metric: &Metric, by: f64) -> Findi
         () if difference.mean - slack > by => Verdict::Fails,
         () => Verdict::Undecided,
     };
-    let among = if best_of > 1 { format!(" (± {slack_of_best:.3} for the best of {best_of})") } else { String::new() };
+    let has_interval = difference.trials > 1;
+    let among = if best_of > 1 && has_interval {
+        format!(" (± {slack_of_best:.3} for the best of {best_of})")
+    } else {
+        String::new()
+    };
     of_gain(&difference, verdict, format!("{text}{among}; claimed no more than {by}"))
 }
 

@@ -25,6 +25,9 @@ pub(crate) struct InitArguments {
     /// The column of the classes (default: by its name, else the last one).
     #[arg(long, value_name = "NAME")]
     pub label_column: Option<String>,
+    /// Whether texts begin with a row of column names (default: each file tells for itself).
+    #[arg(long, value_name = "BOOL")]
+    pub header: Option<bool>,
     /// The config to write, which must not exist yet.
     #[arg(long, value_name = "FILE", default_value = "graph.toml")]
     pub to: PathBuf,

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 /// An artifact, and what is asked about it.
 #[derive(Args)]
 pub(crate) struct ShowArguments {
-    /// A Parquet file, a name below `runs/` such as `cora/privatize/trial-0/noisy_links`, or the key of an entry (`ls`), of
-    /// which the lineage is shown.
+    /// A Parquet file, a name such as `cora/privatize/trial-0/noisy_links` (`cora@2/…` for the last run but one), or the key of an
+    /// entry (`ls`), of which the lineage is shown.
     pub artifact: PathBuf,
     /// Show the lineage: what it was made from, when and where, which runs and entries use it, and how to make it again.
     #[arg(long, conflicts_with_all = ["sql", "head"])]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use toml::Table;
 use veilgraph_ingest::decompressed_name;
 
@@ -149,7 +149,15 @@ fn role(file: &Path, arguments: &InitArguments) -> anyhow::Result<&'static str> 
 
 impl Source {
     /// The table `[ingest]` of a config in `folder`.
-    pub(super) fn table(&self, folder: &Path, label_column: Option<&str>) -> Table {
+    ///
+    /// # Errors
+    /// When an argument is about tables, and the source has none.
+    pub(super) fn table(&self, folder: &Path, arguments: &InitArguments) -> anyhow::Result<Table> {
+        let names_columns = arguments.header.is_some() || arguments.label_column.is_some();
+        ensure!(
+            !names_columns || matches!(self, Self::Files(_)),
+            "--header and --label-column are about tables, and a whole dataset has none; remove them"
+        );
         let mut table = Table::new();
         let mut set = |field: &str, value: &str| table.insert(field.to_owned(), value.into());
         match self {
@@ -165,8 +173,11 @@ impl Source {
                         set(field, &named_from(folder, file));
                     }
                 }
-                if let Some(column) = label_column {
+                if let Some(column) = &arguments.label_column {
                     set("label_column", column);
+                }
+                if let Some(header) = arguments.header {
+                    table.insert("header".to_owned(), header.into());
                 }
             }
             Self::Archive(archive) => {
@@ -186,6 +197,6 @@ impl Source {
                 }
             }
         }
-        table
+        Ok(table)
     }
 }

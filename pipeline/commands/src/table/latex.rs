@@ -15,6 +15,7 @@ fn one(table: &PivotTable) -> String {
         "\\begin{table}".to_owned(),
         "\\centering".to_owned(),
         format!("\\caption{{{}. {}}}", escaped(&table.caption()), escaped(&table.notes().join(" "))),
+        format!("\\label{{{}}}", label(table)),
         format!("\\begin{{tabular}}{{{columns}}}"),
         "\\toprule".to_owned(),
         row(&head),
@@ -48,6 +49,13 @@ fn of_cell(table: &PivotTable, cell: &PivotCell) -> String {
         "" => text,
         mark => format!("{text}\\textsuperscript{{{mark}}}"),
     }
+}
+
+/// What a paper refers to a table by; TeX takes most signs in a dataset's name for commands.
+fn label(table: &PivotTable) -> String {
+    let name = format!("{}-{}-{}", table.experiment, table.dataset, table.metric.name);
+    let plain = name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    format!("tab:{}", plain.collect::<String>())
 }
 
 /// Text in which no character has a meaning of its own.

@@ -28,10 +28,13 @@ enum HeadingKind {
 }
 
 impl MethodHeading {
-    /// What programs call it: a swept field in full, so that no other column is called so.
+    /// What programs call it: as `scores.csv` does, and so that no other column of the table is called so.
     pub(super) fn column(&self) -> String {
         match &self.of {
             HeadingKind::Choice(field) => field.clone(),
+            HeadingKind::Fraction => "degree_fraction".to_owned(),
+            HeadingKind::Variant => "variant".to_owned(),
+            HeadingKind::Epsilon => "epsilon_of_links".to_owned(),
             _ => self.name.clone(),
         }
     }
@@ -85,13 +88,7 @@ pub(super) fn method_headings(rows: &[&Row], axis: &ColumnAxis) -> Vec<MethodHea
     if sweeps_fraction(rows) {
         all.push(heading("fraction", HeadingKind::Fraction));
     }
-    // Where a short name would stand twice, it is the field in full.
-    let is_taken = |name: &str| ["alternative", "mechanism", "graph", "model"].contains(&name);
-    let names: Vec<String> = fields.iter().map(|(_, name)| name.clone()).collect();
-    all.extend(fields.into_iter().map(|(field, name)| {
-        let is_alone = !is_taken(&name) && names.iter().filter(|other| **other == name).count() == 1;
-        MethodHeading { name: if is_alone { name } else { field.clone() }, of: HeadingKind::Choice(field) }
-    }));
+    all.extend(fields.into_iter().map(|(field, name)| MethodHeading { name, of: HeadingKind::Choice(field) }));
     let columns = [("graph", HeadingKind::Variant, "construct.variant"), ("model", HeadingKind::Model, "train.model")];
     all.extend(columns.into_iter().filter(|(.., field)| !axis.is(field)).map(|(name, of, _)| heading(name, of)));
     let differs = |heading: &MethodHeading| {
@@ -102,8 +99,19 @@ pub(super) fn method_headings(rows: &[&Row], axis: &ColumnAxis) -> Vec<MethodHea
     if telling.is_empty() {
         same.into_iter().filter(|heading| !heading.value(&rows[0].cell).is_empty()).take(1).collect()
     } else {
-        telling
+        without_equal_names(telling)
     }
+}
+
+/// The same headings, where a swept field stands in full if its short name is that of another one.
+fn without_equal_names(headings: Vec<MethodHeading>) -> Vec<MethodHeading> {
+    let names: Vec<String> = headings.iter().map(|heading| heading.name.clone()).collect();
+    let is_alone = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let told_apart = |heading: MethodHeading| match &heading.of {
+        HeadingKind::Choice(field) if !is_alone(&heading.name) => MethodHeading { name: field.clone(), of: heading.of },
+        _ => heading,
+    };
+    headings.into_iter().map(told_apart).collect()
 }
 
 /// Whether the share of degrees tells rows apart that nothing else does.

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::source::Source;
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, docs};
 use crate::plan::ABOVE_TABLES;
 
 impl Config {
@@ -99,8 +99,12 @@ pub(super) fn refuse_values_in_privatize(tables: &Table, source: &Source) -> Res
     let Some((field, _)) = fields.find(|(_, value)| !value.is_table()) else { return Ok(()) };
     let problem = if ABOVE_TABLES.contains(&field.as_str()) {
         format!("`{field}` belongs above the first table; move its line there")
+    } else if ["links", "features", "labels"].contains(&field.as_str()) {
+        format!("`{field}` is a table; write its fields below [privatize.{field}]")
     } else {
-        format!("unknown field `{field}`; what protects links stands in [privatize.links]")
+        let tables = docs::tables_with(field);
+        let hint = if tables.is_empty() { String::new() } else { format!("; it is a field of {}", tables.join(", ")) };
+        format!("unknown field `{field}`, because [privatize] has tables alone{hint}")
     };
     Err(source.at(&format!("privatize.{field}"), &problem))
 }

@@ -1,5 +1,6 @@
 //! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -11,7 +12,8 @@ use super::recipe::handles;
 use super::{Ends, Engine};
 use crate::belief::{check_belief, sentences};
 use crate::costs::in_words;
-use crate::ledger::{Charge, Ledger};
+use crate::ledger::{Charge, Ledger, statement};
+use crate::output::causes;
 use crate::task::{Done, Status, Task};
 
 /// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
@@ -50,6 +52,7 @@ impl Engine<'_> {
 
     fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
         if self.config.is_deployment() {
+            self.check_releases(charge, ends)?;
             let outstanding = self.outstanding_of_deployment(charge)?;
             self.display.say(&format!(
                 "privatize  about to release what costs each node of `{}` {}",
@@ -73,6 +76,29 @@ impl Engine<'_> {
         let outstanding = self.outstanding(charge.population, ends)?;
         let what = "all releases of this plan together cost";
         self.allowance.budgets.check(what, &outstanding, &spent)
+    }
+
+    /// Refuses the first charge about a population where another release of the plan about it would be refused: what is paid for a part
+    /// of a plan is lost where the rest cannot be had.
+    fn check_releases(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+        let mut data_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for task in self.tasks.iter().filter(|task| task.population == charge.population && !task.releases.is_empty()) {
+            // What reads from a release is looked at when that is there.
+            let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else { continue };
+            let would_fail = |error: anyhow::Error| anyhow!("{}: {}", task.called(), causes(&error).join(": "));
+            let data = self.check_release(task, &slots).map_err(would_fail)?;
+            let statement = statement(task.function, &task.releases);
+            let others = data_of.entry(statement).or_insert_with(|| data.clone());
+            if *others != data && !self.allowance.spend {
+                return Err(anyhow!(
+                    "{}: another release of this config says the same about other data, so that one of the two would be a second \
+                     release about `{}`; ask for one of them, or accept both with --spend",
+                    task.called(),
+                    charge.population
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// What a deployment is about to release. Where the release that is charged was made before, the user accepts second

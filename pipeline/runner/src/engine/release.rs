@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use veilgraph_contract::{Artifact, Release, StageRng, Zone};
 use veilgraph_graph::NodeMap;
 use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
 
 use super::recipe::absent;
-use super::{Engine, recipe_of_release};
+use super::{Ends, Engine, recipe_of_release};
 use crate::config::ConfigError;
 use crate::host::host;
 use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
@@ -40,7 +40,7 @@ enum Fate {
 impl Engine<'_> {
     /// Brings a release of a deployment to its end: an earlier one with this statement is used again, and a second one
     /// is drawn only where that was accepted.
-    pub(super) fn bring_release(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Done> {
+    pub(super) fn bring_release(&self, task: &Task, slots: &[Vec<Handle>], ends: &Ends) -> anyhow::Result<Done> {
         let wanted = self.wanted(task, slots)?;
         match self.judge(task, &wanted)? {
             Fate::Made(done) => return Ok(done),
@@ -60,16 +60,14 @@ impl Engine<'_> {
             }
             Fate::New => (1, false, "it was never released".to_owned()),
             Fate::Second { number, why } => {
-                ensure!(self.allowance.spend, "{why}. Nothing was released; accept a second release with --spend");
+                ensure!(self.allowance.spend, refusal(&why));
                 (number, false, format!("a second release was accepted: {why}"))
             }
         };
         let (start, memory) = (Instant::now(), PeakMemory::watch());
         let recipe = recipe_of_release(task, number);
         let key = recipe.key();
-        let function = registry::find(task.stage, task.function)?;
-        // What cannot be released is refused while it still costs nothing.
-        function.rehearse(&task.params, slots, self.memory, &self.store.root().join(task.stage))?;
+        self.rehearse(task, slots)?;
         if !is_charged {
             let names = names_of_nodes(slots, self.memory)?;
             self.check_stated_nodes(names.as_deref())?;
@@ -90,7 +88,7 @@ impl Engine<'_> {
                 releases,
             };
             // A part of a plan must not be spent when the whole of it cannot be.
-            self.check_whole_plan(&charge, &[])?;
+            self.check_whole_plan(&charge, ends)?;
             self.ledger.charge(&charge, &self.allowance)?;
         }
         let mut entropy = [0; 32];
@@ -101,6 +99,31 @@ impl Engine<'_> {
         let (took, memory) = (start.elapsed(), memory.end());
         let status = Status::Ran { why: vec![why], took, host: host().to_owned(), memory };
         Ok(Done { status, entry: Some(Arc::new(entry)) })
+    }
+
+    /// Refuses what [`Self::bring_release`] would refuse when the turn of the release comes; keyed digests of the private data that it
+    /// is about.
+    pub(super) fn check_release(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Vec<String>> {
+        let wanted = self.wanted(task, slots)?;
+        match self.judge(task, &wanted)? {
+            Fate::Made(_) => {}
+            Fate::Second { why, .. } if !self.allowance.spend => {
+                // Its turn publishes what a killed process has left complete.
+                let mut is_left = false;
+                for release in self.drawn_and_absent(task, &wanted)? {
+                    is_left |= self.store.is_whole_draft(task.stage, &release.entry)?;
+                }
+                ensure!(is_left, refusal(&why));
+            }
+            Fate::ToBeDrawn(_) | Fate::New | Fate::Second { .. } => self.rehearse(task, slots)?,
+        }
+        Ok(wanted.private_data)
+    }
+
+    /// Refuses what cannot be released, while it still costs nothing.
+    fn rehearse(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
+        let function = registry::find(task.stage, task.function)?;
+        function.rehearse(&task.params, slots, self.memory, &self.store.root().join(task.stage))
     }
 
     /// Refuses a statement about another number of nodes: every sentence about beliefs rests on it.
@@ -162,13 +185,23 @@ impl Engine<'_> {
 
     /// Publishes a release that was drawn, and whose process was killed before it could.
     fn recover(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<()> {
-        let earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
-        for release in earlier.iter().filter(|release| difference(release, task, wanted).is_none()) {
-            if was_drawn(self.store, &release.entry)? && self.store.find(task.stage, &release.entry)?.is_none() {
-                self.store.recover(task.stage, &release.entry)?;
-            }
+        for release in self.drawn_and_absent(task, wanted)? {
+            self.store.recover(task.stage, &release.entry)?;
         }
         Ok(())
+    }
+
+    /// Releases that were drawn for the same, and that the store does not have.
+    fn drawn_and_absent(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Vec<EarlierRelease>> {
+        let mut earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
+        earlier.retain(|release| difference(release, task, wanted).is_none());
+        let mut absent = Vec::new();
+        for release in earlier {
+            if was_drawn(self.store, &release.entry)? && self.store.find(task.stage, &release.entry)?.is_none() {
+                absent.push(release);
+            }
+        }
+        Ok(absent)
     }
 
     /// Digests of what a task would release, and of what the server asked for.
@@ -235,6 +268,11 @@ fn difference(earlier: &EarlierRelease, task: &Task, wanted: &Wanted) -> Option<
         );
     }
     None
+}
+
+/// That a second release was not accepted.
+fn refusal(why: &str) -> anyhow::Error {
+    anyhow!("{why}. It was not released; accept a second release with --spend")
 }
 
 /// What a plan says about a release that is not there.

@@ -35,7 +35,8 @@ pub struct Inductive;
 #[serde(deny_unknown_fields, default)]
 pub struct InductiveParams {
     /// How many nodes are attacked.
-    pub targets: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
     /// Of which nodes.
     pub pool: Pool,
     /// What describes a pair.

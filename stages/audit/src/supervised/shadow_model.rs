@@ -33,7 +33,8 @@ pub struct ShadowModel;
 #[serde(deny_unknown_fields, default)]
 pub struct ShadowParams {
     /// How many nodes are attacked.
-    pub targets: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<usize>,
     /// Of which nodes.
     pub pool: Pool,
     /// What describes a pair.

@@ -90,7 +90,8 @@ pub(super) fn of_links(table: &Table, params: &Params) -> Result<[usize; 2], Err
 
 /// Whether a field says that there is no value.
 pub(super) fn is_absent(field: &str) -> bool {
-    field.is_empty() || MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
+    // As a class, `-` stands beside `+`.
+    field.is_empty() || field == "-" || MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
 /// Whether a column holds numbers, perhaps not in every row.

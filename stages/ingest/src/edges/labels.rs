@@ -81,7 +81,7 @@ pub(super) struct Classes {
 pub(crate) const MOST_CLASSES: usize = 65_535;
 
 /// What other programs write where a value is missing. A class may have such a name nevertheless.
-pub(super) const MISSING: [&str; 10] = ["nan", "na", "n/a", "<na>", "null", "none", "nil", r"\n", "?", "-"];
+pub(super) const MISSING: [&str; 9] = ["nan", "na", "n/a", "<na>", "null", "none", "nil", r"\n", "?"];
 
 /// Gives each node of `names` the number of its class. Classes are numbered as they are declared, or else by ascending label (as
 /// numbers, if all labels are numbers).

@@ -86,7 +86,7 @@ impl<M: FeatureMechanism> Stage for LocalFeatures<M> {
         if let (Some(dimension @ 1..), Range::Declared(range)) = (declared.dimension, declared.range)
             && !declared.hides_nothing()
         {
-            M::encoder(params, dimension, range)?;
+            encoder::<M>(params, dimension, range)?;
         }
         Ok(())
     }
@@ -132,13 +132,27 @@ impl<M: FeatureMechanism> Stage for LocalFeatures<M> {
         if declared.message == Message::Features && !(0..features.n_rows()).into_par_iter().all(is_valid) {
             return Err(Error::OutOfRange(range[0], range[1]));
         }
-        let encoder = M::encoder(params, n_features, range)?;
+        let encoder = encoder::<M>(params, n_features, range)?;
         let purpose =
             format!("features {} {} of {n_features} in {range:?}, {:?}", M::NAME, encoder.purpose(), declared.message);
         let reports =
             encoded(&encoder, [features.n_rows(), n_features], view, |node| rng.stream(&purpose, node as u64))?;
         Ok((NoisyFeatures { facts: facts(encoder.rectification()), reports },))
     }
+}
+
+/// How nodes encode features, where the server can compute with what it makes of them.
+///
+/// # Errors
+/// As for [`FeatureMechanism::encoder`], and when squares of estimates exceed the numbers in which networks are trained.
+fn encoder<M: FeatureMechanism>(params: &M::Params, n_features: usize, range: [f64; 2]) -> Result<M::Encoder, Error> {
+    let encoder = M::encoder(params, n_features, range)?;
+    let [offset, scale] = encoder.rectification();
+    let largest = range[0].abs().max(range[1].abs()).max(offset.abs() + scale.abs());
+    if n_features as f64 * largest.powi(2) > f64::from(f32::MAX) {
+        return Err(Error::LargeEstimates(largest));
+    }
+    Ok(encoder)
 }
 
 /// What all nodes send: a dense matrix where each reports on every feature.

@@ -219,6 +219,22 @@ fn a_budget_by_node_is_shared_by_the_features_that_are_reported() {
 }
 
 /// No random word serves at two budgets: nearly equal ones have other noise in nearly every feature.
+/// A range is a part of what is released, so that a correction would be a second release.
+#[test]
+fn estimates_that_overflow_are_refused_before_anything_is_read() {
+    fn refused<M: FeatureMechanism>(range: [f64; 2], epsilon: f64) -> bool {
+        let params = params(json!({"epsilon": epsilon, "dimension": 2, "range": range}));
+        let checked = LocalFeatures::<M>::check_params(&params);
+        assert!(checked.as_ref().is_ok() || matches!(checked, Err(Error::LargeEstimates(_))), "{checked:?}");
+        checked.is_err()
+    }
+    for range in [[0.0, 3e38], [-1e300, 1.0]] {
+        assert!(refused::<OneBit>(range, 1.0) && refused::<Piecewise>(range, 1.0) && refused::<MultiBit>(range, 1.0));
+        assert!(refused::<Laplace>(range, 1.0));
+    }
+    assert!(refused::<OneBit>([0.0, 1e17], 0.001) && !refused::<OneBit>([0.0, 1e17], 1.0));
+}
+
 #[test]
 fn another_budget_draws_other_noise() {
     let nodes = features(500, vec![vec![]; 4]);

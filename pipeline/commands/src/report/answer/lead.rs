@@ -11,6 +11,9 @@ use super::{Asked, Method};
 use crate::comparison::Verdict;
 use crate::protected::{LINKS, Protected};
 
+/// What is said of a cost that is not known to hold.
+pub(super) const DOUBT: &str = ", which does not hold as executed, or was never checked";
+
 impl Asked<'_> {
     /// The sentence about the smallest budget from which on the method is better than every floor, or else about the largest.
     pub(super) fn lead(&self, method: &Method) -> Option<String> {
@@ -29,17 +32,20 @@ impl Asked<'_> {
         ))
     }
 
-    /// What the budget costs one node or one link.
-    fn price(&self, at: &AtBudget, unit: &str) -> String {
-        const DOUBT: &str = ", which does not hold as executed, or was never checked";
+    /// Whether what is protected costs what is said, as the program was executed.
+    pub(super) fn cost_holds(&self, at: &AtBudget, unit: &str) -> bool {
         let is_about = |cost: &&RelationCost| match self.protected {
             Protected::Links => LINKS.contains(&cost.relation),
             _ => cost.relation.words() == unit,
         };
-        let holds = at.row.cell.costs.iter().filter(is_about).all(|cost| cost.sound);
+        at.row.cell.costs.iter().filter(is_about).all(|cost| cost.sound)
+    }
+
+    /// What the budget costs one node or one link.
+    fn price(&self, at: &AtBudget, unit: &str) -> String {
         let nats = if self.protected == Protected::Links { at.row.cell.epsilon_edge } else { at.budget };
         let of_links = Relation::Edge.words();
-        match (self.protected, holds) {
+        match (self.protected, self.cost_holds(at, unit)) {
             (Protected::Links, true) => format!(
                 "this costs {} nats per {of_links}, by which the reports can multiply the odds of a link by up to {}",
                 short(nats),

@@ -1,10 +1,10 @@
 //! The answer in sentences.
 
 use veilgraph_evaluate::metric::{self, Metric};
-use veilgraph_evaluate::{Cell, Choice};
+use veilgraph_evaluate::{Cell, Choice, RelationCost};
 use veilgraph_runner::belief::odds_at_most;
 
-use super::lead::headline;
+use super::lead::{DOUBT, headline};
 use super::method::AtBudget;
 use super::table::short;
 use super::{Asked, Method};
@@ -144,19 +144,23 @@ impl Asked<'_> {
         };
         if self.protected == Protected::Links {
             let costs = high.row.cell.costs.iter().filter(|cost| !LINKS.contains(&cost.relation));
-            let others: Vec<String> =
-                costs.map(|cost| format!("{} nats per {}", short(cost.epsilon), cost.relation.words())).collect();
+            let others: Vec<String> = costs
+                .map(|cost| format!("{}{}", cost_in_words(&short(cost.epsilon), cost), doubt(cost.sound)))
+                .collect();
             let beside = if others.is_empty() {
                 String::new()
             } else {
-                format!(" Beside links it costs {}.", others.join(", "))
+                format!(" Beside links it costs {}.", others.join("; "))
             };
+            let holds = method.budgets.iter().all(|at| self.cost_holds(at, self.unit(method)));
             return Some(format!(
-                "What it costs: {} nats per list bit are {} nats per link. At the largest budget, the reports can multiply \
-                 the odds of a link by up to {}. A node with d links has d times that at stake, because no budget for links protects \
-                 a node as a whole.{beside}",
+                "What it costs: {} nats per list bit are {} nats per link{}. At the largest budget, the reports {} the odds of a link \
+                 by up to {}. A node with d links has d times that at stake, because no budget for links protects a node as a \
+                 whole.{beside}",
                 ends(&|at| short(at.budget)),
                 ends(&|at| short(at.row.cell.epsilon_edge)),
+                doubt(holds),
+                if holds { "can multiply" } else { "could multiply, if this cost held," },
                 odds_at_most(high.row.cell.epsilon_edge),
             ));
         }
@@ -166,9 +170,11 @@ impl Asked<'_> {
                 let own = at.row.cell.costs.iter().find(|own| own.relation == cost.relation);
                 own.map_or("nothing".to_owned(), |own| short(own.epsilon))
             };
-            words.push(format!("{} nats per {}", ends(&at), cost.relation.words()));
+            let of_all = method.budgets.iter().flat_map(|at| &at.row.cell.costs);
+            let holds = of_all.filter(|own| own.relation == cost.relation).all(|own| own.sound);
+            words.push(format!("{}{}", cost_in_words(&ends(&at), cost), doubt(holds)));
         }
-        Some(format!("What it costs: {}.", words.join(", ")))
+        Some(format!("What it costs: {}.", words.join("; ")))
     }
 
     /// What the server knows of the links, from the graph that it builds; and what the strongest attack found.
@@ -216,6 +222,16 @@ impl Asked<'_> {
         }
         strongest
     }
+}
+
+/// A cost in nats, and what it protects.
+fn cost_in_words(nats: &str, cost: &RelationCost) -> String {
+    format!("{nats} nats per {}", cost.relation.words())
+}
+
+/// What is to be said of a cost that is not known to hold.
+fn doubt(holds: bool) -> &'static str {
+    if holds { "" } else { DOUBT }
 }
 
 /// Whether what a score is about was made from the same reports, as far as it depends on them.
