@@ -275,6 +275,11 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
             1,
             vec!["comes without a split"],
         ),
+        train(
+            "steps without end",
+            "labels = \"drop\"\nlabel_hops = 4000000000",
+            vec!["label_hops must be at most 1000"],
+        ),
         train("Drop without a hop", "labels = \"drop\"\nlabel_hops = 0", vec!["label_hops must be at least 1"]),
         train("links to predict that the graph has", "task = \"link-prediction\"", vec!["hold_out_links"]),
         train("an unknown task", "task = \"links\"", vec!["classify, link-prediction"]),

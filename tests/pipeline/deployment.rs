@@ -330,9 +330,41 @@ fn nothing_is_charged_before_every_release_was_looked_at() {
     lab.write("e.csv", links(&[]));
     lab.write("other.csv", links(&[(0, 7)]));
     let both = ["--set", "ingest.edges=[\"e.csv\", \"other.csv\"]", "--set", "privatize.links.epsilon=1"];
-    refused(&with_features(&both), "says the same about other data");
-    assert_eq!(with_features(&[]).status, 0);
+    refused(&with_features(&both), "asks for the same release about two versions of the data");
+    // What was accepted and made stands in nobody's way.
+    let accepted = release(&lab, &[&both[..], &["--spend"]].concat());
+    assert_eq!(accepted.status, 0, "{}", accepted.err);
+    let charged = ledger(&lab);
+    let answer = with_features(&both);
+    assert_eq!(answer.status, 0, "{}", answer.err);
     assert!(ledger(&lab).len() > charged.len(), "the features were released");
+}
+
+/// Earlier releases of any of the data count, whichever release of the config is charged first.
+#[test]
+fn a_budget_counts_what_was_released_of_all_data_of_a_config() {
+    let lab = ring();
+    let plain = RING.replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n[construct]\nvariant = \"hard\"\n", "");
+    lab.write("config.toml", plain);
+    assert_eq!(release(&lab, &["--set", "privatize.links={mechanism=\"rr\",epsilon=8}"]).status, 0);
+    let charged = ledger(&lab);
+    let answer = release(
+        &lab,
+        &[
+            "--jobs",
+            "1",
+            "--set",
+            "privacy.population=others",
+            "--set",
+            "privatize.links.epsilon=4",
+            "--set",
+            "privatize.features={mechanism=\"one-bit\",epsilon=1,clip=true,dimension=2}",
+            "--set",
+            "privacy.budget={list-bit=10,node-features=10}",
+        ],
+    );
+    assert!(answer.status == 1 && answer.err.contains("8 of 10 nats are spent"), "{}", answer.err);
+    assert_eq!(ledger(&lab), charged, "the features were not charged either");
 }
 
 /// What the server can compute without a release is computed first, and scores that nothing makes are no reason to pay.
@@ -360,9 +392,11 @@ fn nothing_is_charged_before_what_needs_no_release() {
             "config.toml",
             RING.replace(from, to).replace("budget = 10.0", "budget = { list-bit = 10, node-features = 10 }"),
         );
-        let answer = lab.call(&["run", "config.toml"]);
-        assert!(answer.status != 0 && answer.err.contains(words), "{words}: {}", answer.err);
-        assert!(ledger(&lab).is_empty(), "{words}");
+        for more in [&["--jobs", "1"][..], &["--keep-going"]] {
+            let answer = lab.call(&[&["run", "config.toml"], more].concat());
+            assert!(answer.status != 0 && answer.err.contains(words), "{words}: {}", answer.err);
+            assert!(ledger(&lab).is_empty(), "{words}");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use comfy_table::{Table, presets};
-use serde_json::{Value, json};
+use serde_json::json;
 use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
@@ -73,17 +73,16 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
 /// Prints the runs so far of the experiments `wanted`, or of all.
 pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyhow::Result<()> {
     let mut table = Table::new();
-    let headings = ["run", "age", "stage runs", "failed", "peak memory", "settings that the run before did not have"];
+    let headings = ["run", "age", "stage runs", "failed", "peak memory", "changed settings"];
     table.load_preset(presets::ASCII_MARKDOWN).set_header(headings);
     let mut rows = Vec::new();
     let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
     let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
     for name in names.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
         let all = runs::runs_of(store, name);
-        let settings: Vec<Value> = all.iter().map(|run| toml::from_str(&run.config).unwrap_or_default()).collect();
         for (at, run) in all.iter().enumerate() {
-            let before = settings.get(at + 1);
-            let changed = before.map_or_else(Vec::new, |before| changed_settings(before, &settings[at]));
+            let before = all.get(at + 1);
+            let changed = before.map_or_else(Vec::new, |before| changed_settings(&before.config, &run.config));
             let (called, stage_runs) = (format!("{name}@{}", at + 1), run.record.all().count());
             let age = runs::now().saturating_sub(Duration::from_millis(run.time));
             let memory = run.peak_memory.map_or("-".to_owned(), |bytes| ByteSize(bytes).to_string());

@@ -111,7 +111,7 @@ fn check_features(saved: &SavedModel, ingested: &Done, memory: MemoryLimit) -> a
 fn features_of_training(store: &Store, model: &[u8]) -> anyhow::Result<Vec<Entry>> {
     let digest = blake3::hash(model).to_hex();
     let holds_it = |entry: &&Entry| entry.manifest.outputs.values().any(|output| output.digest == digest.as_str());
-    let trainings = store.entries(&["train"])?;
+    let trainings = readable(store, "train")?;
     let read: BTreeSet<&String> = trainings
         .iter()
         .filter(holds_it)
@@ -122,7 +122,13 @@ fn features_of_training(store: &Store, model: &[u8]) -> anyhow::Result<Vec<Entry
         let features = entry.manifest.outputs.get(Features::NAME);
         features.is_some_and(|output| read.contains(&entry.manifest.digest_of(output)))
     };
-    Ok(store.entries(&[Ingest::STAGE])?.into_iter().filter(has_these).collect())
+    Ok(readable(store, Ingest::STAGE)?.into_iter().filter(has_these).collect())
+}
+
+/// The entries of a stage but for damaged ones, which have nothing to do with this model perhaps; `verify` tells of them.
+fn readable(store: &Store, stage: &str) -> anyhow::Result<Vec<Entry>> {
+    let keys = store.keys(&[stage])?;
+    Ok(keys.iter().filter_map(|(stage, key)| store.find(stage, key).ok().flatten()).collect())
 }
 
 /// Refuses features that are scaled in another way than those that the model was trained on: its answers would mean nothing.

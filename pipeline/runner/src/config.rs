@@ -232,12 +232,6 @@ impl Config {
         })
     }
 
-    /// The groups of scores that the config names.
-    pub(crate) fn named_metrics(&self) -> &[MetricGroup] {
-        let named = self.source.resolved.get("evaluate").and_then(|evaluate| evaluate.get("metrics"));
-        if named.is_some() { &self.metrics } else { &[] }
-    }
-
     /// Whose data are released: named by the user, else the dataset, else the experiment with its own files.
     #[must_use]
     pub fn population<'a>(&'a self, dataset: Option<&'a str>) -> &'a str {

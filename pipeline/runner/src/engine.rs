@@ -4,6 +4,7 @@ mod budget;
 mod elsewhere;
 mod end;
 mod going;
+mod look_ahead;
 mod recipe;
 mod release;
 mod remote;
@@ -84,7 +85,11 @@ impl Engine<'_> {
     /// # Errors
     /// When a task fails, a refused charge included, and the run does not keep going.
     pub fn run(&self) -> anyhow::Result<Vec<Done>> {
-        let schedule = Schedule::of(self.tasks, self.config.is_deployment());
+        let releases_wait = self.config.is_deployment() && self.side == SideChoice::All;
+        if releases_wait && !self.is_plan {
+            self.check_budgets()?;
+        }
+        let schedule = Schedule::of(self.tasks, releases_wait);
         let shared = Mutex::new(Shared { schedule, sent: BTreeMap::new(), failed: None });
         let ends: Vec<OnceLock<Done>> = self.tasks.iter().map(|_| OnceLock::new()).collect();
         let going = Going { shared: &shared, changed: &Condvar::new(), ends: &ends };

@@ -81,7 +81,8 @@ pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError
 
 /// Tells of scores that the config names and that nothing in it makes. A deployment is refused, which would be told when it has paid.
 fn check_named_scores(plan: &mut Plan, config: &Config, options: &Options) -> Result<(), ConfigError> {
-    if !matches!(options.until, None | Some("evaluate")) {
+    // Whoever pays for a part of a deployment wants the whole of it later.
+    if !config.is_deployment() && !matches!(options.until, None | Some("evaluate")) {
         return Ok(());
     }
     for group in config.named_metrics() {

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use veilgraph_store::Recipe;
 
+use crate::config::sweep::canonical;
+
 /// What changed between the recipe of the last run and the one at hand.
 #[must_use]
 pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
@@ -36,11 +38,12 @@ pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
     reasons
 }
 
-/// Settings that differ between two configs, with both values.
+/// Settings that differ between the texts of two configs, with both values.
 #[must_use]
-pub fn changed_settings(before: &Value, now: &Value) -> Vec<String> {
+pub fn changed_settings(before: &str, now: &str) -> Vec<String> {
+    let read = |text: &str| text.parse().map(|table| canonical(&toml::Value::Table(table))).unwrap_or_default();
     let mut changed = Vec::new();
-    differences("", before, now, &mut changed);
+    differences("", &read(before), &read(now), &mut changed);
     changed
 }
 

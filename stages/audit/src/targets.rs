@@ -16,7 +16,7 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Targets {
-    /// How many nodes; where absent, 500, or half of a smaller pool, because some attackers learn from the other nodes.
+    /// How many nodes; where absent, 500, or half of a pool of fewer than 1000, because some attackers learn from the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub targets: Option<usize>,
     /// Of which nodes.
@@ -43,7 +43,7 @@ const USUAL: usize = 500;
 
 /// How many nodes are attacked of a pool of so many.
 pub(crate) fn number_of(targets: Option<usize>, n_pool: usize) -> usize {
-    targets.unwrap_or(if n_pool < USUAL { (n_pool / 2).max(2) } else { USUAL })
+    targets.unwrap_or_else(|| USUAL.min((n_pool / 2).max(2)))
 }
 
 /// Whether so many nodes may be attacked, which has to be known before anything is released.

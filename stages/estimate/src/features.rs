@@ -28,6 +28,9 @@ pub enum Error {
     /// A fact or a value makes no sense.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// More steps than anybody waits for.
+    #[error("hops = {0} is more than {MOST_HOPS}; after some hundreds, further steps change hardly anything")]
+    Hops(u32),
     /// Random features without a column, or with too many.
     #[error("dimension must lie between 1 and {MOST_COLUMNS}, not {0}")]
     Dimension(usize),
@@ -41,6 +44,13 @@ pub enum Error {
     SoftDegrees,
 }
 
+/// Most steps of a propagation.
+const MOST_HOPS: u32 = 1000;
+
+fn check_hops(hops: u32) -> Result<(), Error> {
+    if hops <= MOST_HOPS { Ok(()) } else { Err(Error::Hops(hops)) }
+}
+
 impl Stage for RectifyFeatures {
     const STAGE: &'static str = "estimate";
     const TASK: &'static str = "rectify-features";
@@ -51,6 +61,10 @@ impl Stage for RectifyFeatures {
     type Inputs = (NoisyFeatures,);
     type Outputs = (EstimatedFeatures,);
     type Error = Error;
+
+    fn check_params(propagation: &Propagation) -> Result<(), Error> {
+        check_hops(propagation.hops)
+    }
 
     fn run(
         (NoisyFeatures { facts, reports },): Self::Inputs,
@@ -77,6 +91,10 @@ impl Stage for PropagateFeatures {
     type Inputs = (Features,);
     type Outputs = (EstimatedFeatures,);
     type Error = Error;
+
+    fn check_params(propagation: &Propagation) -> Result<(), Error> {
+        check_hops(propagation.hops)
+    }
 
     fn run(
         (Features(entries),): Self::Inputs,

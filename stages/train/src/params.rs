@@ -10,6 +10,8 @@ use crate::checks::{check_patience, check_setting};
 
 /// No network of the field has more layers, and shapes are listed for each before memory is counted.
 const MOST_LAYERS: usize = 1000;
+/// Most steps in which labels are averaged.
+const MOST_HOPS: u32 = 1000;
 
 /// The `[train]` table. Lists of `learning_rate`, `weight_decay`, `dropout` and `initial_seed` span a grid.
 ///
@@ -268,6 +270,9 @@ impl Params {
             return Err(
                 "label_hops must be at least 1 where labels = \"drop\"; labels = \"forward\" averages no label".into(),
             );
+        }
+        if self.label_hops > MOST_HOPS {
+            return Err(format!("label_hops must be at most {MOST_HOPS}, not {}", self.label_hops));
         }
         if self.epochs == 0 || self.hidden == 0 || self.layers == 0 || self.heads == 0 || self.patience == Some(0) {
             return Err("epochs, hidden, layers, heads and patience must be at least 1".into());

@@ -18,14 +18,15 @@ struct Made {
 /// uses any more may have been removed (`gc`).
 ///
 /// # Errors
-/// When the history does not have the run, or an entry cannot be read.
+/// When the history does not have the run.
 pub(super) fn files(store: &Store, wanted: &Path) -> anyhow::Result<BTreeMap<PathBuf, PathBuf>> {
     let called = wanted.iter().next().and_then(OsStr::to_str).unwrap_or_default();
     let Some((name, number)) = runs::name_and_number(called) else { return Ok(BTreeMap::new()) };
     let run = runs::run_numbered(store, name, number).map_err(Error::msg)?;
     let mut all: BTreeMap<PathBuf, Made> = BTreeMap::new();
     for used in run.record.named() {
-        let Some(entry) = store.find(used.stage, used.key)? else { continue };
+        // A damaged entry hides no other one; `verify` tells of it.
+        let Ok(Some(entry)) = store.find(used.stage, used.key) else { continue };
         for output in entry.manifest.outputs.values() {
             let place = Path::new(called).join(used.stage).join(used.label).join(&output.file);
             // Two functions of a stage may write artifacts of one name; the one that was made from the other counts.

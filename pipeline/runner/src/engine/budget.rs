@@ -1,6 +1,6 @@
 //! The cost of a whole plan is compared with the budget before the first of its releases is drawn.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -12,8 +12,7 @@ use super::recipe::handles;
 use super::{Ends, Engine};
 use crate::belief::{check_belief, sentences};
 use crate::costs::in_words;
-use crate::ledger::{Charge, Ledger, statement};
-use crate::output::causes;
+use crate::ledger::{Charge, Ledger, Spent};
 use crate::task::{Done, Status, Task};
 
 /// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
@@ -31,6 +30,9 @@ pub(crate) fn outstanding_releases<'a>(
     }
     Ok(outstanding)
 }
+
+/// What the budget is compared with.
+const WHOLE_PLAN: &str = "all releases of this plan together cost";
 
 impl Engine<'_> {
     /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget.
@@ -50,9 +52,28 @@ impl Engine<'_> {
         verdict
     }
 
+    /// Refuses the first charge about a population, before anything is computed, if all releases that are still to be made exceed the
+    /// budget of its name.
+    pub(super) fn check_budgets(&self) -> anyhow::Result<()> {
+        let populations: BTreeSet<&str> = self.tasks.iter().map(|task| task.population.as_str()).collect();
+        for population in populations.into_iter().filter(|population| !population.is_empty()) {
+            let outstanding = self.outstanding_releases(population)?;
+            if !outstanding.is_empty() && !self.allowance.spend && !self.allowance.budgets.are_empty() {
+                let spent = self.ledger.spent(population, &[], self.config.privacy.randomness)?;
+                self.allowance.budgets.check(WHOLE_PLAN, &outstanding, &spent)?;
+            }
+        }
+        Ok(())
+    }
+
     fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+        let mut private_data: BTreeSet<String> = charge.private_inputs().into_iter().map(str::to_owned).collect();
         if self.config.is_deployment() {
-            self.check_releases(charge, ends)?;
+            private_data.extend(self.look_ahead(charge, ends)?);
+        }
+        let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
+        let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
+        if self.config.is_deployment() {
             let outstanding = self.outstanding_of_deployment(charge)?;
             self.display.say(&format!(
                 "privatize  about to release what costs each node of `{}` {}",
@@ -67,38 +88,13 @@ impl Engine<'_> {
                     others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
                 );
             }
-            self.check_beliefs(charge, &outstanding)?;
+            self.check_beliefs(charge, &outstanding, &spent)?;
         }
         if self.allowance.spend || self.allowance.budgets.are_empty() {
             return Ok(());
         }
-        let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
-        let what = "all releases of this plan together cost";
-        self.allowance.budgets.check(what, &outstanding, &spent)
-    }
-
-    /// Refuses the first charge about a population where another release of the plan about it would be refused: what is paid for a part
-    /// of a plan is lost where the rest cannot be had.
-    fn check_releases(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
-        let mut data_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for task in self.tasks.iter().filter(|task| task.population == charge.population && !task.releases.is_empty()) {
-            // What reads from a release is looked at when that is there.
-            let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else { continue };
-            let would_fail = |error: anyhow::Error| anyhow!("{}: {}", task.called(), causes(&error).join(": "));
-            let data = self.check_release(task, &slots).map_err(would_fail)?;
-            let statement = statement(task.function, &task.releases);
-            let others = data_of.entry(statement).or_insert_with(|| data.clone());
-            if *others != data && !self.allowance.spend {
-                return Err(anyhow!(
-                    "{}: another release of this config says the same about other data, so that one of the two would be a second \
-                     release about `{}`; ask for one of them, or accept both with --spend",
-                    task.called(),
-                    charge.population
-                ));
-            }
-        }
-        Ok(())
+        self.allowance.budgets.check(WHOLE_PLAN, &outstanding, &spent)
     }
 
     /// What a deployment is about to release. Where the release that is charged was made before, the user accepts second
@@ -114,11 +110,10 @@ impl Engine<'_> {
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was
     /// released about these people.
-    fn check_beliefs(&self, charge: &Charge, outstanding: &[&Release]) -> anyhow::Result<()> {
+    fn check_beliefs(&self, charge: &Charge, outstanding: &[&Release], spent: &Spent) -> anyhow::Result<()> {
         for sentence in sentences(self.config, self.tasks)? {
             self.display.say(&format!("privatize  {sentence}"));
         }
-        let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let all = spent.releases.iter().chain(outstanding.iter().copied());
         let nats_per_link = total_epsilon(all, Relation::Edge);
         check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)

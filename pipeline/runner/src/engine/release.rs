@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use veilgraph_contract::{Artifact, Release, StageRng, Zone};
 use veilgraph_graph::NodeMap;
 use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
@@ -18,15 +18,15 @@ use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
 
 /// What decides whether an earlier release is the one that is asked for.
-struct Wanted {
+pub(super) struct Wanted {
     /// Keyed digests of the private data, one for each release of the task.
-    private_data: Vec<String>,
+    pub private_data: Vec<String>,
     /// Digest of what the server asked; empty where it asked nothing.
     question: String,
 }
 
 /// What becomes of a release that is asked for.
-enum Fate {
+pub(super) enum Fate {
     /// It was made before.
     Made(Done),
     /// It was charged before, and its process was killed before it drew.
@@ -60,7 +60,7 @@ impl Engine<'_> {
             }
             Fate::New => (1, false, "it was never released".to_owned()),
             Fate::Second { number, why } => {
-                ensure!(self.allowance.spend, refusal(&why));
+                ensure!(self.allowance.spend, "{why}. It was not released; accept a second release with --spend");
                 (number, false, format!("a second release was accepted: {why}"))
             }
         };
@@ -101,27 +101,8 @@ impl Engine<'_> {
         Ok(Done { status, entry: Some(Arc::new(entry)) })
     }
 
-    /// Refuses what [`Self::bring_release`] would refuse when the turn of the release comes; keyed digests of the private data that it
-    /// is about.
-    pub(super) fn check_release(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Vec<String>> {
-        let wanted = self.wanted(task, slots)?;
-        match self.judge(task, &wanted)? {
-            Fate::Made(_) => {}
-            Fate::Second { why, .. } if !self.allowance.spend => {
-                // Its turn publishes what a killed process has left complete.
-                let mut is_left = false;
-                for release in self.drawn_and_absent(task, &wanted)? {
-                    is_left |= self.store.is_whole_draft(task.stage, &release.entry)?;
-                }
-                ensure!(is_left, refusal(&why));
-            }
-            Fate::ToBeDrawn(_) | Fate::New | Fate::Second { .. } => self.rehearse(task, slots)?,
-        }
-        Ok(wanted.private_data)
-    }
-
     /// Refuses what cannot be released, while it still costs nothing.
-    fn rehearse(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
+    pub(super) fn rehearse(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
         let function = registry::find(task.stage, task.function)?;
         function.rehearse(&task.params, slots, self.memory, &self.store.root().join(task.stage))
     }
@@ -141,7 +122,7 @@ impl Engine<'_> {
     }
 
     /// Looks the release up in the ledger.
-    fn judge(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Fate> {
+    pub(super) fn judge(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Fate> {
         let earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
         let mut lost = None;
         for release in &earlier {
@@ -192,7 +173,7 @@ impl Engine<'_> {
     }
 
     /// Releases that were drawn for the same, and that the store does not have.
-    fn drawn_and_absent(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Vec<EarlierRelease>> {
+    pub(super) fn drawn_and_absent(&self, task: &Task, wanted: &Wanted) -> anyhow::Result<Vec<EarlierRelease>> {
         let mut earlier = self.ledger.earlier(&task.population, &wanted.private_data, task.function, &task.releases)?;
         earlier.retain(|release| difference(release, task, wanted).is_none());
         let mut absent = Vec::new();
@@ -205,7 +186,7 @@ impl Engine<'_> {
     }
 
     /// Digests of what a task would release, and of what the server asked for.
-    fn wanted(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Wanted> {
+    pub(super) fn wanted(&self, task: &Task, slots: &[Vec<Handle>]) -> anyhow::Result<Wanted> {
         let bound = || task.slots.iter().zip(slots);
         let private_data = |release: &Release| -> anyhow::Result<String> {
             let mut found = bound().filter(|(slot, _)| release.subject.artifacts().contains(&slot.slot.artifact));
@@ -268,11 +249,6 @@ fn difference(earlier: &EarlierRelease, task: &Task, wanted: &Wanted) -> Option<
         );
     }
     None
-}
-
-/// That a second release was not accepted.
-fn refusal(why: &str) -> anyhow::Error {
-    anyhow!("{why}. It was not released; accept a second release with --spend")
 }
 
 /// What a plan says about a release that is not there.

@@ -17,11 +17,11 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a run. In a deployment a release waits for everything that the server and the owner can do without one: a mistake
-    /// that is found there has cost nothing.
-    pub(super) fn of(tasks: &[Task], is_deployment: bool) -> Self {
+    /// The schedule of a run. Where `releases_wait`, a release waits for everything that owner and server can do without one: a
+    /// mistake that is found there has cost nothing.
+    pub(super) fn of(tasks: &[Task], releases_wait: bool) -> Self {
         let mut sources: Vec<BTreeSet<usize>> = tasks.iter().map(|task| task.sources().collect()).collect();
-        if is_deployment {
+        if releases_wait {
             // What an auditor says about private data must not decide whether something is released.
             let is_free: Vec<bool> =
                 tasks.iter().map(|task| task.releases.is_empty() && task.side != "auditor").collect();

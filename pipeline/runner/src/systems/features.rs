@@ -2,7 +2,7 @@
 //! file.
 
 use toml::Value;
-use veilgraph_contract::{Artifact, Private};
+use veilgraph_contract::{Artifact, Private, Stage};
 use veilgraph_estimate::features::{
     DegreeFeatures, PropagateFeatures, RectifyFeatures, Substitute, SubstituteFeatures, SubstituteParams,
 };
@@ -128,7 +128,7 @@ fn propagations(plan: &mut Plan) -> Result<Vec<SweptCell<Propagation>>, ConfigEr
         if propagation.hops == 0 {
             propagation.aggregator = Aggregator::default();
         }
-        Ok(())
+        RectifyFeatures::check_params(propagation).map_err(|error| error.to_string())
     })
 }
 

@@ -11,7 +11,7 @@ use veilgraph_graph::{
     WeightedGraph,
 };
 
-use super::Error;
+use super::{Error, check_hops};
 
 /// Puts something in the place of features that says nothing about any node.
 ///
@@ -103,6 +103,7 @@ impl Stage for SubstituteFeatures {
     type Error = Error;
 
     fn check_params(params: &SubstituteParams) -> Result<(), Error> {
+        check_hops(params.hops)?;
         match params.dimension {
             Some(dimension @ 0) => Err(Error::Dimension(dimension)),
             Some(dimension) if dimension > MOST_COLUMNS => Err(Error::Dimension(dimension)),
@@ -145,6 +146,10 @@ impl Stage for DegreeFeatures {
     type Inputs = (WeightedGraph,);
     type Outputs = (EstimatedFeatures,);
     type Error = Error;
+
+    fn check_params(params: &SubstituteParams) -> Result<(), Error> {
+        check_hops(params.hops)
+    }
 
     fn run(
         (graph,): Self::Inputs,

@@ -218,7 +218,6 @@ fn a_budget_by_node_is_shared_by_the_features_that_are_reported() {
     costs_by_node::<Piecewise>(3.0);
 }
 
-/// No random word serves at two budgets: nearly equal ones have other noise in nearly every feature.
 /// A range is a part of what is released, so that a correction would be a second release.
 #[test]
 fn estimates_that_overflow_are_refused_before_anything_is_read() {
@@ -235,6 +234,7 @@ fn estimates_that_overflow_are_refused_before_anything_is_read() {
     assert!(refused::<OneBit>([0.0, 1e17], 0.001) && !refused::<OneBit>([0.0, 1e17], 1.0));
 }
 
+/// No random word serves at two budgets: nearly equal ones have other noise in nearly every feature.
 #[test]
 fn another_budget_draws_other_noise() {
     let nodes = features(500, vec![vec![]; 4]);
