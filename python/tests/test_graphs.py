@@ -167,6 +167,20 @@ def test_a_soft_graph_lists_no_links() -> None:
         veilgraph.graph(reports, settings={"construct.variant": "soft"})
 
 
+def test_what_an_earlier_run_made_has_its_name(config: dict[str, object], tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    for epsilon in (4.0, 6.0):
+        veilgraph.run(config, store=store, set={"privatize.links.epsilon": epsilon, "trials": 1}, until="construct")
+    last, earlier = (
+        veilgraph.Graph.read(f"small{run}/construct/trial-0/graph", store=store).edges for run in ("", "@2")
+    )
+    assert not last.equals(earlier)
+    assert earlier.equals(veilgraph.artifact("small@2/construct/trial-0/graph", store=store).collect())
+    for name, words in (("small@3/construct", "has 2 runs"), ("small@2/construct", "small@2/construct/trial-0/graph")):
+        with pytest.raises(FileNotFoundError, match=words):
+            veilgraph.artifact(name, store=store)
+
+
 def test_private_labels_are_those_that_nodes_reported(config: dict[str, object], tmp_path: Path) -> None:
     private = {"privatize.labels.mechanism": "randomized-response", "privatize.labels.epsilon": 1.0}
     more = {**private, "references": ["no-links"], "privatize.links.epsilon": [4.0, 6.0], "trials": 2}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from veilgraph.config import Config, config_file, resolve
+from veilgraph.errors import VeilgraphError
+from veilgraph.program import call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +46,8 @@ def find(name: PathLike, store: PathLike | None = None, suffix: str = ".parquet"
     if Path(name).is_file():
         return Path(name)
     root = store_path(store)
+    if is_of_earlier_run(name):
+        return _found_by_the_program(name, root)
     runs = [root / part / "runs" for part in PARTS]
     for folder in runs:
         for path in (folder / name, folder / f"{os.fspath(name)}{suffix}"):
@@ -58,14 +62,31 @@ def find(name: PathLike, store: PathLike | None = None, suffix: str = ".parquet"
     raise FileNotFoundError(f"{os.fspath(name)}: there is no such artifact; look below {there}")
 
 
+def is_of_earlier_run(name: PathLike) -> bool:
+    """Whether a name begins with a run of the history, such as `demo@2`."""
+    return "@" in os.fspath(name).partition("/")[0]
+
+
+def _found_by_the_program(name: PathLike, root: Path) -> Path:
+    """Return the file of an artifact of an earlier run; the program knows the history."""
+    try:
+        shown = call(["--store", str(root), "show", os.fspath(name), "--head", "0"])
+    except VeilgraphError as error:
+        raise FileNotFoundError(str(error)) from None
+    file = Path(shown.partition("\n")[0])
+    if not file.is_file():
+        raise FileNotFoundError(f"{os.fspath(name)}: this is no artifact, but has some; name one of them:\n{shown}")
+    return file
+
+
 def artifact(name: PathLike, *, store: PathLike | None = None) -> pl.LazyFrame:
     """Return an artifact as a lazy frame; nothing is read before it is collected.
 
     `.collect().to_arrow()` gives the same columns to PyArrow, DuckDB or pandas without a copy.
 
     Args:
-        name: A readable name `<config>/<stage>/<run>/<artifact>`, as `veilgraph show` takes it, or the path of a
-            Parquet file.
+        name: A readable name `<config>/<stage>/<run>/<artifact>`, as `veilgraph show` takes it (`<config>@2/…` for what
+            the last run but one made), or the path of a Parquet file.
         store: Folder of the store; by default the environment variable `VEILGRAPH_STORE`, else `artifacts`.
 
     Returns:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from veilgraph.artifacts import PathLike, find, name_and_store
+from veilgraph.artifacts import PathLike, find, is_of_earlier_run, name_and_store
 from veilgraph.config import Config, config_file
 from veilgraph.experiments import run_options
 from veilgraph.program import call
@@ -68,6 +68,9 @@ def predict(
 
 def _file_of(model: PathLike, store: PathLike | None) -> Path:
     """Return the file of a model that is named by its run, by itself, or by its path."""
+    # The program finds what an earlier run made.
+    if is_of_earlier_run(model):
+        return Path(model)
     try:
         return find(model, store, ".safetensors")
     except FileNotFoundError:
