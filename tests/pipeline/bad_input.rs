@@ -275,6 +275,12 @@ fn attribute_cases<'a>() -> Vec<Case<'a>> {
             1,
             vec!["comes without a split"],
         ),
+        of(
+            "as many steps of features",
+            averaged.replace("hops = 2", "hops = 1001") + rr,
+            2,
+            vec!["hops = 1001 is more than 1000"],
+        ),
         train(
             "steps without end",
             "labels = \"drop\"\nlabel_hops = 4000000000",

@@ -115,6 +115,17 @@ fn every_run_of_a_config_has_its_place_in_a_history() {
     let (first, last) = (rows(name), rows(&name.replacen("tiny@2", "tiny", 1)));
     assert!(first.starts_with("model,") && first != last, "{name}: the network has other answers");
     assert_eq!(rows(&name.replacen("tiny@2", "tiny@1", 1)), last, "{name}");
+    let manifest = |name: &str| {
+        let shown = lab.call(&["show", name]).out;
+        lab.path(shown.lines().next().expect("a path")).with_file_name("manifest.json")
+    };
+    let other = names.lines().find(|name| name.ends_with("/graph")).expect("a graph");
+    let damaged = manifest(other);
+    let sound = fs::read(&damaged).expect("a manifest");
+    fs::write(&damaged, "{").expect("written");
+    let answer = lab.call(&["show", name]);
+    assert!(answer.status == 0 && answer.err.contains("manifest"), "a damaged entry hides no other: {}", answer.err);
+    fs::write(&damaged, sound).expect("written");
     let far = lab.call(&["show", &name.replacen("tiny@2", "tiny@3", 1)]);
     assert!(far.status == 1 && far.err.contains("has 2 runs"), "{}", far.err);
     let far = lab.call(&["diff", "tiny@3", "tiny@1"]);

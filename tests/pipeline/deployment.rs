@@ -367,6 +367,29 @@ fn a_budget_counts_what_was_released_of_all_data_of_a_config() {
     assert_eq!(ledger(&lab), charged, "the features were not charged either");
 }
 
+/// A second release of links that was accepted counts for what a server may believe, although features are charged before it.
+#[test]
+fn a_belief_counts_every_release_that_is_about_to_be_drawn() {
+    const FEATURES: &str = "privatize.features={mechanism=\"one-bit\",epsilon=1,clip=true,dimension=2}";
+    let lab = ring();
+    let known = "public_knowledge = { nodes = 40, mean_degree = 2 }\nat_most_belief = 0.9\n";
+    let plain = RING
+        .replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n[construct]\nvariant = \"hard\"\n", "")
+        .replace("budget = 10.0\n", &format!("budget = {{ list-bit = 20, node-features = 10 }}\n{known}"))
+        .replace("epsilon = 2.0", "epsilon = 1.5");
+    lab.write("config.toml", plain);
+    let first = release(&lab, &[]);
+    assert_eq!(first.status, 0, "{}", first.err);
+    let charged = ledger(&lab);
+    lab.write("e.csv", links(&[(0, 7)]));
+    let second = release(&lab, &["--jobs", "1", "--spend", "--set", FEATURES]);
+    assert!(second.status == 1 && second.err.contains("at_most_belief is 90 %"), "{}", second.err);
+    assert_eq!(ledger(&lab), charged, "the features were not charged either");
+    lab.write("e.csv", links(&[]));
+    let features = release(&lab, &["--set", FEATURES, "--set", "privacy.at_most_belief=0.6"]);
+    assert_eq!(features.status, 0, "features say nothing of a link: {}", features.err);
+}
+
 /// What the server can compute without a release is computed first, and scores that nothing makes are no reason to pay.
 #[test]
 fn nothing_is_charged_before_what_needs_no_release() {

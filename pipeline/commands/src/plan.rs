@@ -3,7 +3,7 @@
 mod mermaid;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use veilgraph_contract::{Cost, Relation, Release};
@@ -11,7 +11,7 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_runner::belief::believed;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
-use veilgraph_runner::ledger::Ledger;
+use veilgraph_runner::ledger::{Ledger, statement};
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
@@ -99,13 +99,9 @@ fn tell_of_refusals(
         return Ok(());
     }
     let ledger = Ledger::open(store)?;
-    let mut outstanding: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
-    for (task, done) in tasks.iter().zip(done) {
-        if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) && !task.releases.is_empty() {
-            outstanding.entry(&task.population).or_default().extend(task.added_releases());
-        }
-    }
-    for (population, releases) in outstanding {
+    let would_run = |done: &Done| matches!(done.status, Status::WouldRun { .. } | Status::MayRun);
+    let outstanding = tasks.iter().zip(done).filter(|(_, done)| would_run(done)).map(|(task, _)| task);
+    for (population, releases) in by_population(config, outstanding) {
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let what = "all releases that would run together cost";
         if let Err(refusal) = config.privacy.budget.check(what, &releases, &spent) {
@@ -113,6 +109,21 @@ fn tell_of_refusals(
         }
     }
     Ok(())
+}
+
+/// What tasks release about each population. What a deployment says twice about one population is one release.
+fn by_population<'a>(
+    config: &Config,
+    tasks: impl IntoIterator<Item = &'a Task>,
+) -> BTreeMap<&'a str, Vec<&'a Release>> {
+    let (mut releases, mut said) = (BTreeMap::<&str, Vec<&Release>>::new(), BTreeSet::new());
+    for task in tasks.into_iter().filter(|task| !task.releases.is_empty()) {
+        let is_said = !said.insert((task.population.as_str(), statement(task.function, &task.releases)));
+        if !(is_said && config.is_deployment()) {
+            releases.entry(&task.population).or_default().extend(task.added_releases());
+        }
+    }
+    releases
 }
 
 /// What one run of the experiment costs a node, before any data is read.
@@ -145,11 +156,7 @@ pub(super) fn print_cost(config: &Config, tasks: &[Task]) {
 /// What all releases of the config cost together, and what is left of the budget, before any data is read.
 fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let ledger = Ledger::open(store)?;
-    let mut releases: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !task.releases.is_empty()) {
-        releases.entry(&task.population).or_default().extend(task.added_releases());
-    }
-    for (population, releases) in releases {
+    for (population, releases) in by_population(config, tasks) {
         let (open, protected): (Vec<&Release>, Vec<&Release>) =
             releases.into_iter().partition(|release| release.cost.epsilon().is_infinite());
         if protected.is_empty() {

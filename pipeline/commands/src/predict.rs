@@ -125,10 +125,16 @@ fn features_of_training(store: &Store, model: &[u8]) -> anyhow::Result<Vec<Entry
     Ok(readable(store, Ingest::STAGE)?.into_iter().filter(has_these).collect())
 }
 
-/// The entries of a stage but for damaged ones, which have nothing to do with this model perhaps; `verify` tells of them.
+/// The entries of a stage. One that is damaged, which perhaps has nothing to do with this model, is warned of.
 fn readable(store: &Store, stage: &str) -> anyhow::Result<Vec<Entry>> {
-    let keys = store.keys(&[stage])?;
-    Ok(keys.iter().filter_map(|(stage, key)| store.find(stage, key).ok().flatten()).collect())
+    let mut entries = Vec::new();
+    for (stage, key) in store.keys(&[stage])? {
+        match store.find(&stage, &key) {
+            Ok(entry) => entries.extend(entry),
+            Err(error) => tracing::warn!("whether features are scaled as in the training may not be known: {error}"),
+        }
+    }
+    Ok(entries)
 }
 
 /// Refuses features that are scaled in another way than those that the model was trained on: its answers would mean nothing.

@@ -73,7 +73,8 @@ pub fn believed(ledger: &Ledger, config: &Config, tasks: &[Task]) -> anyhow::Res
     let populations: BTreeSet<&str> = tasks.iter().map(|task| task.population.as_str()).collect();
     for population in populations.into_iter().filter(|population| !population.is_empty()) {
         let outstanding = outstanding_releases(ledger, tasks, population)?;
-        if outstanding.is_empty() {
+        // What says nothing of a link changes no belief in one.
+        if total_epsilon(outstanding.iter().copied(), Relation::Edge) <= 0.0 {
             continue;
         }
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;

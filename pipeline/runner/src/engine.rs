@@ -86,7 +86,8 @@ impl Engine<'_> {
     /// When a task fails, a refused charge included, and the run does not keep going.
     pub fn run(&self) -> anyhow::Result<Vec<Done>> {
         let releases_wait = self.config.is_deployment() && self.side == SideChoice::All;
-        if releases_wait && !self.is_plan {
+        // One that keeps going is told by the charge, which stops no other experiment.
+        if releases_wait && !self.is_plan && !self.keeps_going {
             self.check_budgets()?;
         }
         let schedule = Schedule::of(self.tasks, releases_wait);

@@ -66,6 +66,7 @@ fn differences(path: &str, before: &Value, now: &Value, reasons: &mut Vec<String
                 );
             }
         }
+        (Value::Number(before), Value::Number(now)) if before.as_f64() == now.as_f64() => {}
         _ if before != now => reasons.push(format!("{path} changed {} -> {}", plain(before), plain(now))),
         _ => {}
     }

@@ -83,7 +83,8 @@ impl RunArguments {
 /// What `run` does where something fails or has changed.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct RunRules {
-    /// Let a task that fails stop only those that read from it; what failed is listed at the end, and the exit status is 1.
+    /// Let a task that fails stop only those that read from it, and the charges of a deployment; what failed is listed at the end, and
+    /// the exit status is 1.
     #[arg(long)]
     pub keep_going: bool,
     /// Refuse to compute anew what the recorded run of the experiment has: code, data and settings must be as they were

@@ -25,8 +25,9 @@ pub(super) fn files(store: &Store, wanted: &Path) -> anyhow::Result<BTreeMap<Pat
     let run = runs::run_numbered(store, name, number).map_err(Error::msg)?;
     let mut all: BTreeMap<PathBuf, Made> = BTreeMap::new();
     for used in run.record.named() {
-        // A damaged entry hides no other one; `verify` tells of it.
-        let Ok(Some(entry)) = store.find(used.stage, used.key) else { continue };
+        // A damaged entry hides no other one.
+        let found = store.find(used.stage, used.key).inspect_err(|error| tracing::warn!("{error}"));
+        let Some(entry) = found.ok().flatten() else { continue };
         for output in entry.manifest.outputs.values() {
             let place = Path::new(called).join(used.stage).join(used.label).join(&output.file);
             // Two functions of a stage may write artifacts of one name; the one that was made from the other counts.

@@ -3,28 +3,30 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use veilgraph_contract::{Relation, Release};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
 
+use super::look_ahead::Ahead;
 use super::recipe::handles;
 use super::{Ends, Engine};
 use crate::belief::{check_belief, sentences};
 use crate::costs::in_words;
-use crate::ledger::{Charge, Ledger, Spent};
+use crate::ledger::{Charge, Ledger, Spent, statement};
 use crate::task::{Done, Status, Task};
 
 /// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
-/// an equal release is found again, or refused.
+/// an equal release is found again, or refused, and so is one that the plan asks for twice.
 pub(crate) fn outstanding_releases<'a>(
     ledger: &Ledger,
     tasks: &'a [Task],
     population: &str,
 ) -> anyhow::Result<Vec<&'a Release>> {
-    let mut outstanding = Vec::new();
+    let (mut outstanding, mut said) = (Vec::new(), BTreeSet::new());
     for task in tasks.iter().filter(|task| task.population == population) {
-        if ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
+        let is_known = !ledger.earlier(population, &[], task.function, &task.releases)?.is_empty();
+        if !is_known && said.insert(statement(task.function, &task.releases)) {
             outstanding.extend(&task.releases);
         }
     }
@@ -57,60 +59,61 @@ impl Engine<'_> {
     pub(super) fn check_budgets(&self) -> anyhow::Result<()> {
         let populations: BTreeSet<&str> = self.tasks.iter().map(|task| task.population.as_str()).collect();
         for population in populations.into_iter().filter(|population| !population.is_empty()) {
-            let outstanding = self.outstanding_releases(population)?;
+            let outstanding = outstanding_releases(self.ledger, self.tasks, population)?;
             if !outstanding.is_empty() && !self.allowance.spend && !self.allowance.budgets.are_empty() {
                 let spent = self.ledger.spent(population, &[], self.config.privacy.randomness)?;
-                self.allowance.budgets.check(WHOLE_PLAN, &outstanding, &spent)?;
+                self.allowance
+                    .budgets
+                    .check(WHOLE_PLAN, &outstanding, &spent)
+                    .with_context(|| self.config.name.clone())?;
             }
         }
         Ok(())
     }
 
     fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
-        let mut private_data: BTreeSet<String> = charge.private_inputs().into_iter().map(str::to_owned).collect();
         if self.config.is_deployment() {
-            private_data.extend(self.look_ahead(charge, ends)?);
-        }
-        let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
-        let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
-        if self.config.is_deployment() {
-            let outstanding = self.outstanding_of_deployment(charge)?;
-            self.display.say(&format!(
-                "privatize  about to release what costs each node of `{}` {}",
-                charge.population,
-                in_words(&totals(outstanding.iter().copied()))
-            ));
-            let others = self.ledger.populations_of_the_same_nodes(charge);
-            if !others.is_empty() {
-                tracing::warn!(
-                    "the nodes have exactly the names of {}, about which the ledger has releases; if they are the same people, \
-                     their costs add up: write one `population` in [privacy] for all of them",
-                    others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
-                );
-            }
-            self.check_beliefs(charge, &outstanding, &spent)?;
+            return self.judge_deployment(charge, ends);
         }
         if self.allowance.spend || self.allowance.budgets.are_empty() {
             return Ok(());
         }
+        let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
         self.allowance.budgets.check(WHOLE_PLAN, &outstanding, &spent)
     }
 
-    /// What a deployment is about to release. Where the release that is charged was made before, the user accepts second
-    /// ones, and every release of the plan about these people may be one.
-    fn outstanding_of_deployment(&self, charge: &Charge) -> anyhow::Result<Vec<&Release>> {
-        let charged: Vec<Release> = charge.releases.iter().map(|(release, _)| release.clone()).collect();
-        if self.ledger.earlier(charge.population, &[], charge.function, &charged)?.is_empty() {
-            return self.outstanding_releases(charge.population);
+    fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+        let Ahead { private_data, to_be_drawn } = self.look_ahead(charge, ends)?;
+        let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
+        let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
+        self.display.say(&format!(
+            "privatize  about to release what costs each node of `{}` {}",
+            charge.population,
+            in_words(&totals(to_be_drawn.iter().copied()))
+        ));
+        let others = self.ledger.populations_of_the_same_nodes(charge);
+        if !others.is_empty() {
+            tracing::warn!(
+                "the nodes have exactly the names of {}, about which the ledger has releases; if they are the same people, \
+                 their costs add up: write one `population` in [privacy] for all of them",
+                others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
+            );
         }
-        let mine = self.tasks.iter().filter(|task| task.population == charge.population);
-        Ok(mine.flat_map(|task| &task.releases).collect())
+        self.check_beliefs(charge, &to_be_drawn, &spent)?;
+        if self.allowance.spend || self.allowance.budgets.are_empty() {
+            return Ok(());
+        }
+        self.allowance.budgets.check(WHOLE_PLAN, &to_be_drawn, &spent)
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was
     /// released about these people.
     fn check_beliefs(&self, charge: &Charge, outstanding: &[&Release], spent: &Spent) -> anyhow::Result<()> {
+        if total_epsilon(outstanding.iter().copied(), Relation::Edge) <= 0.0 {
+            // What says nothing of a link changes no belief in one.
+            return Ok(());
+        }
         for sentence in sentences(self.config, self.tasks)? {
             self.display.say(&format!("privatize  {sentence}"));
         }
@@ -119,11 +122,8 @@ impl Engine<'_> {
         check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)
     }
 
-    /// The releases about a population that this plan has not made yet.
+    /// The simulated releases about a population that this plan has not made yet.
     fn outstanding(&self, population: &str, ends: &Ends) -> anyhow::Result<Vec<&Release>> {
-        if self.config.is_deployment() {
-            return self.outstanding_releases(population);
-        }
         let mut known: Vec<Option<Done>> = ends.iter().map(|end| end.get().cloned()).collect();
         let mut outstanding = Vec::new();
         for (index, task) in self.tasks.iter().enumerate() {
@@ -135,11 +135,6 @@ impl Engine<'_> {
             }
         }
         Ok(outstanding)
-    }
-
-    /// The releases of this plan about a population that the ledger does not have.
-    pub(super) fn outstanding_releases(&self, population: &str) -> anyhow::Result<Vec<&Release>> {
-        outstanding_releases(self.ledger, self.tasks, population)
     }
 
     /// Whether the last run charged this release, although what stands before the release may be gone.

@@ -10,7 +10,6 @@ use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
 
 use super::recipe::absent;
 use super::{Ends, Engine, recipe_of_release};
-use crate::config::ConfigError;
 use crate::host::host;
 use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
 use crate::peak_memory::PeakMemory;
@@ -70,7 +69,7 @@ impl Engine<'_> {
         self.rehearse(task, slots)?;
         if !is_charged {
             let names = names_of_nodes(slots, self.memory)?;
-            self.check_stated_nodes(names.as_deref())?;
+            self.check_stated_nodes(slots)?;
             let releases = task.releases.iter().cloned().zip(wanted.private_data).collect();
             let charge = Charge {
                 experiment: &self.config.name,
@@ -108,8 +107,9 @@ impl Engine<'_> {
     }
 
     /// Refuses a statement about another number of nodes: every sentence about beliefs rests on it.
-    fn check_stated_nodes(&self, names: Option<&[String]>) -> Result<(), ConfigError> {
-        let (Some(stated), Some(names)) = (&self.config.privacy.public_knowledge, names) else { return Ok(()) };
+    pub(super) fn check_stated_nodes(&self, slots: &[Vec<Handle>]) -> anyhow::Result<()> {
+        let Some(stated) = &self.config.privacy.public_knowledge else { return Ok(()) };
+        let Some(names) = names_of_nodes(slots, self.memory)? else { return Ok(()) };
         if stated.nodes == names.len() as u64 {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Engine<'_> {
             stated.nodes,
             names.len()
         );
-        Err(self.config.error("privacy.public_knowledge", &problem))
+        Err(self.config.error("privacy.public_knowledge", &problem).into())
     }
 
     /// Looks the release up in the ledger.
