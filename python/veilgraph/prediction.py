@@ -48,7 +48,8 @@ def predict(
 
     Raises:
         FileNotFoundError: There is no such model.
-        VeilgraphError: The config is wrong, or the model does not fit its graphs.
+        VeilgraphError: The config is wrong, the model does not fit its graphs, or an earlier run (`demo@2/…`) has no
+            such model.
 
     Example:
         >>> answers = veilgraph.predict("demo/train/trial-0", "configs/demo.toml")

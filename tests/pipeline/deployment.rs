@@ -386,7 +386,7 @@ fn a_belief_counts_every_release_that_is_about_to_be_drawn() {
     assert!(second.status == 1 && second.err.contains("at_most_belief is 90 %"), "{}", second.err);
     assert_eq!(ledger(&lab), charged, "the features were not charged either");
     lab.write("e.csv", links(&[]));
-    let features = release(&lab, &["--set", FEATURES, "--set", "privacy.at_most_belief=0.6"]);
+    let features = release(&lab, &["--set", FEATURES, "--set", "privacy.at_most_belief=0.5"]);
     assert_eq!(features.status, 0, "features say nothing of a link: {}", features.err);
 }
 
@@ -421,6 +421,29 @@ fn nothing_is_charged_before_what_needs_no_release() {
             assert!(ledger(&lab).is_empty(), "{words}");
         }
     }
+}
+
+/// A budget that is too small by its name alone is told before anything is computed, but for a run that keeps going.
+#[test]
+fn a_budget_is_compared_before_data_are_read() {
+    for (more, is_read) in [(&[][..], false), (&["--keep-going"], true)] {
+        let lab = ring();
+        let answer = release(&lab, &[&["--set", "privatize.links.epsilon=11"], more].concat());
+        assert!(answer.status == 1 && answer.err.contains("exceed the budget"), "{}", answer.err);
+        assert_eq!(lab.path("artifacts/owner/ingest").exists(), is_read, "{more:?}");
+    }
+}
+
+/// What two readings of one graph release is one release, for plan and budget too.
+#[test]
+fn what_a_config_asks_for_twice_is_counted_once() {
+    let lab = ring();
+    let twice = ["--set", "privatize.links.epsilon=6", "--set", "ingest.normalize=[\"none\", \"min-max\"]"];
+    let plan = lab.call(&[&["plan", "config.toml"], &twice[..]].concat());
+    assert!(plan.out.contains("all releases of this config cost 6 nats per list bit"), "{}", plan.out);
+    assert!(!plan.out.contains("would refuse"), "{}", plan.out);
+    let run = release(&lab, &twice);
+    assert!(run.status == 0 && run.err.contains("costs each node of `members` 6 nats per list bit"), "{}", run.err);
 }
 
 /// The total of a plan is said before anything is drawn, budget or not.

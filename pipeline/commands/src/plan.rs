@@ -3,7 +3,7 @@
 mod mermaid;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::json;
 use veilgraph_contract::{Cost, Relation, Release};
@@ -11,7 +11,7 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_runner::belief::believed;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
-use veilgraph_runner::ledger::{Ledger, statement};
+use veilgraph_runner::ledger::Ledger;
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
@@ -51,7 +51,7 @@ pub(crate) fn plan(store: &Store, format: PlanFormat, arguments: &RunArguments) 
             tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
         }
         if arguments.json {
-            let would_spend = spent_json(&tasks, &done);
+            let would_spend = spent_json(&config, &tasks, &done);
             // A plan spends nothing; programs that read what a run spent find it under the same name.
             let document = json!({
                 "name": config.name, "store": store.root(), "stages": stages_json(&tasks, &done),
@@ -101,7 +101,7 @@ fn tell_of_refusals(
     let ledger = Ledger::open(store)?;
     let would_run = |done: &Done| matches!(done.status, Status::WouldRun { .. } | Status::MayRun);
     let outstanding = tasks.iter().zip(done).filter(|(_, done)| would_run(done)).map(|(task, _)| task);
-    for (population, releases) in by_population(config, outstanding) {
+    for (population, releases) in by_population(outstanding) {
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let what = "all releases that would run together cost";
         if let Err(refusal) = config.privacy.budget.check(what, &releases, &spent) {
@@ -111,17 +111,11 @@ fn tell_of_refusals(
     Ok(())
 }
 
-/// What tasks release about each population. What a deployment says twice about one population is one release.
-fn by_population<'a>(
-    config: &Config,
-    tasks: impl IntoIterator<Item = &'a Task>,
-) -> BTreeMap<&'a str, Vec<&'a Release>> {
-    let (mut releases, mut said) = (BTreeMap::<&str, Vec<&Release>>::new(), BTreeSet::new());
+/// What tasks release about each population.
+fn by_population<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> BTreeMap<&'a str, Vec<&'a Release>> {
+    let mut releases: BTreeMap<&str, Vec<&Release>> = BTreeMap::new();
     for task in tasks.into_iter().filter(|task| !task.releases.is_empty()) {
-        let is_said = !said.insert((task.population.as_str(), statement(task.function, &task.releases)));
-        if !(is_said && config.is_deployment()) {
-            releases.entry(&task.population).or_default().extend(task.added_releases());
-        }
+        releases.entry(&task.population).or_default().extend(task.added_releases());
     }
     releases
 }
@@ -156,7 +150,7 @@ pub(super) fn print_cost(config: &Config, tasks: &[Task]) {
 /// What all releases of the config cost together, and what is left of the budget, before any data is read.
 fn print_total(store: &Store, config: &Config, tasks: &[Task]) -> anyhow::Result<()> {
     let ledger = Ledger::open(store)?;
-    for (population, releases) in by_population(config, tasks) {
+    for (population, releases) in by_population(tasks) {
         let (open, protected): (Vec<&Release>, Vec<&Release>) =
             releases.into_iter().partition(|release| release.cost.epsilon().is_infinite());
         if protected.is_empty() {

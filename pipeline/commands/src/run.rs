@@ -82,7 +82,7 @@ pub(crate) fn run(
         let checked = if is_checked { checks::outcomes(&config.checks, &rows, tasks, &done) } else { Vec::new() };
         if arguments.json {
             let document = json!({
-                "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(tasks, &done),
+                "name": config.name, "store": store.root(), "stages": stages_json(tasks, &done), "metrics": summary::json(&rows), "spent": spent_json(config, tasks, &done),
                 "checks": checked, "program": {"version": env!("CARGO_PKG_VERSION"), "commit": build::commit()},
             });
             output::data(&serde_json::to_string_pretty(&document)?);

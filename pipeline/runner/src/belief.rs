@@ -36,7 +36,7 @@ pub fn sentences(config: &Config, tasks: &[Task]) -> Result<Vec<String>, ConfigE
     let is_about_links = |release: &&Release| matches!(release.subject, Subject::Links | Subject::Degrees);
     let mut cells: BTreeMap<(&str, &str), Vec<Release>> = BTreeMap::new();
     for task in tasks {
-        for release in task.releases.iter().filter(is_about_links) {
+        for release in task.added_releases().iter().filter(is_about_links) {
             cells.entry((&task.cell, task.function)).or_default().push(release.clone());
         }
     }

@@ -19,6 +19,8 @@ mod labels;
 mod learn;
 pub mod links;
 
+use std::collections::BTreeSet;
+
 use veilgraph_contract::{Artifact, Stage};
 use veilgraph_evaluate::{
     EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks, EvaluateReleasedModel,
@@ -28,6 +30,7 @@ use veilgraph_graph::{Features, Labels};
 use crate::config::sweep::fields_of;
 use crate::config::{Check, Config, ConfigError, HeldData, MetricGroup};
 use crate::function::Function;
+use crate::ledger::statement;
 use crate::plan::{Branch, KnownFields, Options, Plan};
 use crate::task::{Task, position};
 pub use central::CENTRAL;
@@ -76,7 +79,19 @@ pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError
         }
     }
     check_named_scores(&mut plan, config, options)?;
-    plan.finish(config, &known_fields())
+    let mut tasks = plan.finish(config, &known_fields())?;
+    if config.is_deployment() {
+        mark_repeated_releases(&mut tasks);
+    }
+    Ok(tasks)
+}
+
+/// Marks what a deployment asks for twice about one population: that is one release, or the second is refused.
+fn mark_repeated_releases(tasks: &mut [Task]) {
+    let mut known = BTreeSet::new();
+    for task in tasks.iter_mut().filter(|task| !task.releases.is_empty()) {
+        task.repeats |= !known.insert((task.population.clone(), statement(task.function, &task.releases)));
+    }
 }
 
 /// Tells of scores that the config names and that nothing in it makes. A deployment is refused, which would be told when it has paid.

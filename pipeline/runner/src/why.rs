@@ -33,7 +33,10 @@ pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
         }
     }
     if reasons.is_empty() {
-        reasons.push("its entry is missing".to_owned());
+        let is_written_otherwise = before.params != now.params;
+        reasons.push(
+            if is_written_otherwise { "its settings are written otherwise" } else { "its entry is missing" }.to_owned(),
+        );
     }
     reasons
 }
@@ -66,7 +69,9 @@ fn differences(path: &str, before: &Value, now: &Value, reasons: &mut Vec<String
                 );
             }
         }
-        (Value::Number(before), Value::Number(now)) if before.as_f64() == now.as_f64() => {}
+        // A config may write 2 or 2.0.
+        (Value::Number(before), Value::Number(now))
+            if before.is_f64() != now.is_f64() && before.as_f64() == now.as_f64() => {}
         _ if before != now => reasons.push(format!("{path} changed {} -> {}", plain(before), plain(now))),
         _ => {}
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use veilgraph_runner::config::Config;
 use veilgraph_runner::task::{Done, Status, Task};
 
 /// Every task with its end, the machine that ran it, its time, and its files.
@@ -46,13 +47,16 @@ pub(crate) fn stages_json(tasks: &[Task], done: &[Done]) -> Value {
 }
 
 /// What the tasks that ran, or would run, release.
-pub(crate) fn spent_json(tasks: &[Task], done: &[Done]) -> Value {
+pub(crate) fn spent_json(config: &Config, tasks: &[Task], done: &[Done]) -> Value {
     let ran = tasks
         .iter()
         .zip(done)
         .filter(|(_, done)| matches!(done.status, Status::Ran { .. } | Status::WouldRun { .. } | Status::MayRun));
-    ran.flat_map(|(task, _)| {
-        task.added_releases().iter().map(move |release| {
+    ran.flat_map(|(task, done)| {
+        // What a deployment asks for twice is drawn once, unless the second is about other data.
+        let is_drawn = config.is_deployment() && matches!(done.status, Status::Ran { .. });
+        let releases = if is_drawn { &task.releases } else { task.added_releases() };
+        releases.iter().map(move |release| {
             json!({"stage": task.stage, "function": task.function, "label": task.label(), "release": release})
         })
     })

@@ -13,7 +13,7 @@ use super::recipe::handles;
 use super::{Ends, Engine};
 use crate::belief::{check_belief, sentences};
 use crate::costs::in_words;
-use crate::ledger::{Charge, Ledger, Spent, statement};
+use crate::ledger::{Charge, Ledger, Spent};
 use crate::task::{Done, Status, Task};
 
 /// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
@@ -23,11 +23,10 @@ pub(crate) fn outstanding_releases<'a>(
     tasks: &'a [Task],
     population: &str,
 ) -> anyhow::Result<Vec<&'a Release>> {
-    let (mut outstanding, mut said) = (Vec::new(), BTreeSet::new());
+    let mut outstanding = Vec::new();
     for task in tasks.iter().filter(|task| task.population == population) {
-        let is_known = !ledger.earlier(population, &[], task.function, &task.releases)?.is_empty();
-        if !is_known && said.insert(statement(task.function, &task.releases)) {
-            outstanding.extend(&task.releases);
+        if ledger.earlier(population, &[], task.function, &task.releases)?.is_empty() {
+            outstanding.extend(task.added_releases());
         }
     }
     Ok(outstanding)

@@ -20,71 +20,91 @@ pub(super) struct Ahead<'a> {
     pub to_be_drawn: Vec<&'a Release>,
 }
 
-/// A release of the plan, as it was found.
+/// A task that releases something, as it was found.
 struct Found {
     /// Keyed digests of the private data that it is about.
     private_data: Vec<String>,
-    state: State,
+    fate: Expected,
 }
 
-/// What was found about a release.
+/// What is to be expected of a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Expected {
     /// It was charged, and nothing is charged for it again.
-    Charged,
+    NoCharge,
     /// Nothing like it was charged.
-    New,
-    /// A second one about the same people was accepted.
+    First,
+    /// A second one about the same people, which was accepted.
     Second,
 }
 
 impl Engine<'_> {
-    /// Refuses the first charge about a population where something failed that needs no release, and where another release of the plan
-    /// about it would be refused: what is paid for a part of a plan is lost where the rest cannot be had. What reads from a release is
+    /// Refuses the first charge about a population where something failed before it, and where another release of the plan about the
+    /// population would be refused: what is paid for a part of a plan is lost where the rest cannot be had. What reads from a release is
     /// looked at when that is there.
-    ///
     pub(super) fn look_ahead(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Ahead<'_>> {
-        self.refuse_after_a_failure(ends)?;
         let charged = statement(charge.function, charge.releases.iter().map(|(release, _)| release));
         let mut ahead = Ahead { private_data: BTreeSet::new(), to_be_drawn: Vec::new() };
+        let mut found: BTreeMap<usize, Found> = BTreeMap::new();
         let (mut seen, mut data_of) = (BTreeSet::new(), BTreeMap::new());
-        for task in self.tasks.iter().filter(|task| task.population == charge.population && !task.releases.is_empty()) {
-            let said = statement(task.function, &task.releases);
-            let Some(slots) = handles(task, |source| ends[source].get()?.entry.clone()) else {
-                let is_known = !self.ledger.earlier(charge.population, &[], task.function, &task.releases)?.is_empty();
-                if (!is_known || self.allowance.spend) && seen.insert((said, Vec::new())) {
-                    ahead.to_be_drawn.extend(&task.releases);
-                }
+        for (index, task) in self.tasks.iter().enumerate() {
+            if task.population != charge.population || task.releases.is_empty() {
                 continue;
+            }
+            let said = statement(task.function, &task.releases);
+            let of_task = match handles(task, |source| ends[source].get()?.entry.clone()) {
+                Some(slots) => {
+                    let is_charged_now = |data: &[String]| said == charged && charge.private_inputs() == data;
+                    self.look_at(task, &slots, is_charged_now).map_err(|error| {
+                        let causes = causes(&error).join(": ");
+                        anyhow!(
+                            "nothing was charged, because another release of this config would be refused: {}: {causes}",
+                            task.called()
+                        )
+                    })?
+                }
+                None => self.expected_behind(index, &found)?,
             };
-            let is_charged_now = |data: &[String]| said == charged && charge.private_inputs() == data;
-            let Found { private_data, state } = self.look_at(task, &slots, is_charged_now).map_err(|error| {
-                let causes = causes(&error).join(": ");
-                anyhow!(
-                    "nothing was charged, because another release of this config would be refused: {}: {causes}",
-                    task.called()
-                )
-            })?;
-            ahead.private_data.extend(private_data.iter().cloned());
-            if state == State::New && !self.allowance.spend {
-                let data = data_of.entry(said.clone()).or_insert_with(|| private_data.clone());
+            let data = &of_task.private_data;
+            if of_task.fate == Expected::First && !self.allowance.spend {
                 ensure!(
-                    *data == private_data,
+                    data_of.entry(said.clone()).or_insert_with(|| data.clone()) == data,
                     "{}: nothing was charged, because this config asks for the same release about two versions of the data, and the \
                      second would be a second release about `{}`; ask for one of them",
                     task.called(),
                     charge.population
                 );
             }
-            if state != State::Charged && seen.insert((said, private_data)) {
+            ahead.private_data.extend(data.iter().cloned());
+            // What is asked for twice about the same data is drawn once.
+            if of_task.fate != Expected::NoCharge && seen.insert((said, data.clone())) {
                 ahead.to_be_drawn.extend(&task.releases);
             }
+            found.insert(index, of_task);
         }
         Ok(ahead)
     }
 
-    /// Refuses to pay where owner or server failed in something that reads from no release; a run that keeps going gets so far.
-    fn refuse_after_a_failure(&self, ends: &Ends) -> anyhow::Result<()> {
+    /// What is to be expected of a task that reads from other releases, before these are there.
+    fn expected_behind(&self, index: usize, found: &BTreeMap<usize, Found>) -> anyhow::Result<Found> {
+        let task = &self.tasks[index];
+        let (mut open, mut before) = (vec![index], BTreeSet::new());
+        while let Some(reader) = open.pop() {
+            open.extend(self.tasks[reader].sources().filter(|source| before.insert(*source)));
+        }
+        let releases: Vec<&Found> = before.iter().filter_map(|source| found.get(source)).collect();
+        let is_known = !self.ledger.earlier(&task.population, &[], task.function, &task.releases)?.is_empty();
+        let fate = match releases.iter().find(|release| release.fate != Expected::NoCharge) {
+            Some(drawn) => drawn.fate,
+            None if is_known => Expected::NoCharge,
+            None => Expected::First,
+        };
+        let private_data: BTreeSet<&String> = releases.iter().flat_map(|release| &release.private_data).collect();
+        Ok(Found { private_data: private_data.into_iter().cloned().collect(), fate })
+    }
+
+    /// Refuses to pay where owner or server failed in something; only a run that keeps going gets so far.
+    pub(super) fn refuse_after_a_failure(&self, ends: &Ends) -> anyhow::Result<()> {
         for (task, end) in self.tasks.iter().zip(ends) {
             let has_failed = end.get().is_some_and(|done| matches!(done.status, Status::Failed { .. }));
             if has_failed && task.releases.is_empty() && task.side != "auditor" {
@@ -103,27 +123,24 @@ impl Engine<'_> {
     ) -> anyhow::Result<Found> {
         let wanted = self.wanted(task, slots)?;
         let fate = self.judge(task, &wanted)?;
-        let state = match &fate {
-            Fate::Made(_) | Fate::ToBeDrawn(_) => State::Charged,
-            Fate::New => State::New,
-            Fate::Second { .. } if self.allowance.spend => State::Second,
-            Fate::Second { why, .. } => {
-                // Its turn publishes what a killed process has left complete.
-                let mut may_be_made = false;
-                for release in self.drawn_and_absent(task, &wanted)? {
-                    may_be_made |= self.store.is_whole_draft(task.stage, &release.entry)?;
-                }
-                // Another process may have published it since.
-                may_be_made |= matches!(self.judge(task, &wanted)?, Fate::Made(_));
-                ensure!(may_be_made, "{why}; leave it out, or accept it with --spend");
-                State::Charged
-            }
+        // Its turn publishes what a killed process has left complete.
+        let mut is_left = false;
+        for release in self.drawn_and_absent(task, &wanted)? {
+            is_left |= self.store.is_whole_draft(task.stage, &release.entry)?;
+        }
+        let expected = match &fate {
+            Fate::Made(_) | Fate::ToBeDrawn(_) => Expected::NoCharge,
+            Fate::New => Expected::First,
+            // Another process may have published it since.
+            Fate::Second { .. } if is_left || matches!(self.judge(task, &wanted)?, Fate::Made(_)) => Expected::NoCharge,
+            Fate::Second { .. } if self.allowance.spend => Expected::Second,
+            Fate::Second { why, .. } => bail!("{why}; leave it out, or accept it with --spend"),
         };
-        let is_made = state == State::Charged && !matches!(fate, Fate::ToBeDrawn(_));
-        if !is_made && !is_charged_now(&wanted.private_data) {
+        let is_drawn = expected != Expected::NoCharge || matches!(fate, Fate::ToBeDrawn(_));
+        if is_drawn && !is_charged_now(&wanted.private_data) {
             self.rehearse(task, slots)?;
             self.check_stated_nodes(slots)?;
         }
-        Ok(Found { private_data: wanted.private_data, state })
+        Ok(Found { private_data: wanted.private_data, fate: expected })
     }
 }

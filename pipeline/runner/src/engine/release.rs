@@ -86,6 +86,7 @@ impl Engine<'_> {
                 }),
                 releases,
             };
+            self.refuse_after_a_failure(ends)?;
             // A part of a plan must not be spent when the whole of it cannot be.
             self.check_whole_plan(&charge, ends)?;
             self.ledger.charge(&charge, &self.allowance)?;
