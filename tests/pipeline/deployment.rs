@@ -390,6 +390,32 @@ fn a_belief_counts_every_release_that_is_about_to_be_drawn() {
     assert_eq!(features.status, 0, "features say nothing of a link: {}", features.err);
 }
 
+/// A release that reads from another one counts for every version of the data, before the other one is there.
+#[test]
+fn second_rounds_count_for_every_version_of_the_data() {
+    let lab = ring();
+    let known = "budget = 20.0\npublic_knowledge = { nodes = 40, mean_degree = 2 }\nat_most_belief = 0.98\n";
+    let plain = RING
+        .replace("[estimate]\nmethod = \"published\"\nridge = 0.5\n[construct]\nvariant = \"hard\"\n", "")
+        .replace("budget = 10.0\n", known);
+    lab.write("config.toml", plain);
+    lab.write("other.csv", links(&[(0, 7)]));
+    let ldpgen = "privatize.links={mechanism=\"ldpgen\",epsilon=2}";
+    let both = ["--set", ldpgen, "--set", "ingest.edges=[\"e.csv\", \"other.csv\"]"];
+    let answer = release(&lab, &[&["--jobs", "1", "--spend"], &both[..]].concat());
+    for words in ["4 nats per list bit, 8 per undirected link", "at_most_belief is 98 %"] {
+        assert!(answer.status == 1 && answer.err.contains(words), "{words}: {}", answer.err);
+    }
+    assert!(ledger(&lab).is_empty());
+    // One version is fine, and its second round is no reason to stop what comes later.
+    assert_eq!(release(&lab, &["--set", ldpgen]).status, 0);
+    let features = "privatize.features={mechanism=\"one-bit\",epsilon=1,clip=true,dimension=2}";
+    let budget = "privacy.budget={list-bit=20,node-features=10}";
+    let later = ["--jobs", "1", "--spend", "--set", ldpgen, "--set", features, "--set", budget];
+    let answer = release(&lab, &later);
+    assert!(answer.status == 0 && !answer.err.contains("per undirected link"), "{}", answer.err);
+}
+
 /// What the server can compute without a release is computed first, and scores that nothing makes are no reason to pay.
 #[test]
 fn nothing_is_charged_before_what_needs_no_release() {

@@ -1,5 +1,6 @@
 //! `gc`: what nobody needs any more.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -84,7 +85,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
             unused.push(entry);
         }
     }
-    unused.sort_by_key(age);
+    unused.sort_by_cached_key(|entry| (Reverse(written(entry)), entry.manifest.key.clone()));
     let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
     let mut rows = Vec::new();
     for entry in unused {
@@ -233,11 +234,14 @@ pub(super) fn size(entry: &Entry) -> u64 {
     entry.manifest.outputs.values().filter_map(|output| Some(entry.path(output).metadata().ok()?.len())).sum()
 }
 
+/// When an entry was published.
+fn written(entry: &Entry) -> Option<SystemTime> {
+    entry.manifest_path().metadata().and_then(|metadata| metadata.modified()).ok()
+}
+
 /// The time since an entry was published.
 pub(super) fn age(entry: &Entry) -> Duration {
-    let written = entry.manifest_path().metadata().and_then(|metadata| metadata.modified());
-    let age = written.ok().and_then(|written| SystemTime::now().duration_since(written).ok());
-    age.unwrap_or_default()
+    written(entry).and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }
 
 /// Whether no entry is left of those that a folder of readable names leads to.

@@ -145,7 +145,7 @@ fn prepare(
     let device = device::chosen(arguments.device);
     device.check()?;
     let (data_dir, until) = (arguments.data_dir.as_deref(), arguments.until.as_deref());
-    let options = Options { data_dir, published, until, device };
+    let options = Options { data_dir, published, until, device, spend: arguments.accepted.spend };
     let tasks = systems::plan(&config, &options)?;
     // A part of a plan makes a part of the artifacts.
     if plans_all(arguments) {

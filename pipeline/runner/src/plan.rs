@@ -8,20 +8,18 @@ mod branch;
 mod call;
 mod fields;
 mod naming;
+mod options;
 mod until;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veilgraph_contract::{Draws, Release, Stage};
-use veilgraph_train::Device;
 
 use crate::config::fields::leaves;
 use crate::config::sweep::{SweptCell, SweptField};
 use crate::config::{Config, ConfigError, MetricGroup};
-use crate::published::Published;
 use crate::task::{BoundSlot, RawHandle, STAGES, Task};
 use binding::{Bound, bind};
 pub use branch::rounded;
@@ -29,19 +27,8 @@ pub(crate) use branch::{Absence, Branch};
 use call::{Call, Signature};
 use fields::FieldsOfPlan;
 pub(crate) use fields::{ABOVE_TABLES, KnownFields};
+pub use options::Options;
 use until::up_to;
-
-/// What to run and with what.
-pub struct Options<'a> {
-    /// Folder of the datasets.
-    pub data_dir: Option<&'a Path>,
-    /// Published hyperparameters and scores.
-    pub published: Option<&'a Published>,
-    /// The last stage that runs.
-    pub until: Option<&'a str>,
-    /// Where networks are trained.
-    pub device: Device,
-}
 
 /// An experiment while it is planned.
 pub(crate) struct Plan<'a> {

@@ -80,7 +80,7 @@ pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError
     }
     check_named_scores(&mut plan, config, options)?;
     let mut tasks = plan.finish(config, &known_fields())?;
-    if config.is_deployment() {
+    if config.is_deployment() && !options.spend {
         mark_repeated_releases(&mut tasks);
     }
     Ok(tasks)

@@ -33,10 +33,7 @@ pub fn reasons(before: Option<&Recipe>, now: &Recipe) -> Vec<String> {
         }
     }
     if reasons.is_empty() {
-        let is_written_otherwise = before.params != now.params;
-        reasons.push(
-            if is_written_otherwise { "its settings are written otherwise" } else { "its entry is missing" }.to_owned(),
-        );
+        reasons.push("its entry is missing".to_owned());
     }
     reasons
 }
@@ -69,9 +66,6 @@ fn differences(path: &str, before: &Value, now: &Value, reasons: &mut Vec<String
                 );
             }
         }
-        // A config may write 2 or 2.0.
-        (Value::Number(before), Value::Number(now))
-            if before.is_f64() != now.is_f64() && before.as_f64() == now.as_f64() => {}
         _ if before != now => reasons.push(format!("{path} changed {} -> {}", plain(before), plain(now))),
         _ => {}
     }

@@ -96,7 +96,8 @@ fn releases(
     ]);
     let text = toml::to_string(&config).map_err(|error| ConfigError(error.to_string()))?;
     let config = Config::parse(Path::new("advise"), text, &arguments.sets)?;
-    let options = Options { data_dir: None, published: None, until: Some("privatize"), device: Device::Cpu };
+    let options =
+        Options { data_dir: None, published: None, until: Some("privatize"), device: Device::Cpu, spend: false };
     let tasks = systems::plan(&config, &options)?;
     Ok(tasks.into_iter().flat_map(|task| task.releases).collect())
 }

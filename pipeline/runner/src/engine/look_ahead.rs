@@ -8,7 +8,7 @@ use veilgraph_contract::Release;
 use super::recipe::handles;
 use super::release::Fate;
 use super::{Ends, Engine};
-use crate::ledger::{Charge, statement};
+use crate::ledger::{Charge, EarlierRelease, statement};
 use crate::output::causes;
 use crate::task::{Handle, Status, Task};
 
@@ -20,10 +20,13 @@ pub(super) struct Ahead<'a> {
     pub to_be_drawn: Vec<&'a Release>,
 }
 
+/// How a refusal begins, of which a later release of a run that keeps going may be told as well.
+const NOT_CHARGED: &str = "this was not charged, because";
+
 /// A task that releases something, as it was found.
 struct Found {
     /// Keyed digests of the private data that it is about.
-    private_data: Vec<String>,
+    private_data: BTreeSet<String>,
     fate: Expected,
 }
 
@@ -58,7 +61,7 @@ impl Engine<'_> {
                     self.look_at(task, &slots, is_charged_now).map_err(|error| {
                         let causes = causes(&error).join(": ");
                         anyhow!(
-                            "nothing was charged, because another release of this config would be refused: {}: {causes}",
+                            "{NOT_CHARGED} another release of this config would be refused: {}: {causes}",
                             task.called()
                         )
                     })?
@@ -69,7 +72,7 @@ impl Engine<'_> {
             if of_task.fate == Expected::First && !self.allowance.spend {
                 ensure!(
                     data_of.entry(said.clone()).or_insert_with(|| data.clone()) == data,
-                    "{}: nothing was charged, because this config asks for the same release about two versions of the data, and the \
+                    "{}: {NOT_CHARGED} this config asks for the same release about two versions of the data, and the \
                      second would be a second release about `{}`; ask for one of them",
                     task.called(),
                     charge.population
@@ -93,14 +96,28 @@ impl Engine<'_> {
             open.extend(self.tasks[reader].sources().filter(|source| before.insert(*source)));
         }
         let releases: Vec<&Found> = before.iter().filter_map(|source| found.get(source)).collect();
-        let is_known = !self.ledger.earlier(&task.population, &[], task.function, &task.releases)?.is_empty();
-        let fate = match releases.iter().find(|release| release.fate != Expected::NoCharge) {
-            Some(drawn) => drawn.fate,
-            None if is_known => Expected::NoCharge,
-            None => Expected::First,
+        let private_data: BTreeSet<String> =
+            releases.iter().flat_map(|release| &release.private_data).cloned().collect();
+        let earlier = self.ledger.earlier(&task.population, &[], task.function, &task.releases)?;
+        // Rows of earlier layouts do not say what they are about.
+        let is_of_these = |release: &EarlierRelease| {
+            release.private_data.as_ref().is_none_or(|data| private_data.iter().eq(BTreeSet::from_iter(data)))
         };
-        let private_data: BTreeSet<&String> = releases.iter().flat_map(|release| &release.private_data).collect();
-        Ok(Found { private_data: private_data.into_iter().cloned().collect(), fate })
+        let is_behind = |fate: Expected| releases.iter().any(|release| release.fate == fate);
+        let fate = match () {
+            () if is_behind(Expected::First) => Expected::First,
+            () if is_behind(Expected::Second) => Expected::Second,
+            () if earlier.is_empty() => Expected::First,
+            () if earlier.iter().any(is_of_these) => Expected::NoCharge,
+            () if self.allowance.spend => Expected::Second,
+            () => bail!(
+                "{NOT_CHARGED} another release of this config would be refused: {}: `{}` was asked for the same before, and the private \
+                 data have changed since; leave it out, or accept it with --spend",
+                task.called(),
+                task.population
+            ),
+        };
+        Ok(Found { private_data, fate })
     }
 
     /// Refuses to pay where owner or server failed in something; only a run that keeps going gets so far.
@@ -108,7 +125,7 @@ impl Engine<'_> {
         for (task, end) in self.tasks.iter().zip(ends) {
             let has_failed = end.get().is_some_and(|done| matches!(done.status, Status::Failed { .. }));
             if has_failed && task.releases.is_empty() && task.side != "auditor" {
-                bail!("nothing was charged, because {} failed before; mend that first", task.called());
+                bail!("{NOT_CHARGED} {} failed before; mend that first", task.called());
             }
         }
         Ok(())
@@ -141,6 +158,6 @@ impl Engine<'_> {
             self.rehearse(task, slots)?;
             self.check_stated_nodes(slots)?;
         }
-        Ok(Found { private_data: wanted.private_data, fate: expected })
+        Ok(Found { private_data: wanted.private_data.into_iter().collect(), fate: expected })
     }
 }

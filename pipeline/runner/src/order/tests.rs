@@ -127,7 +127,7 @@ fn what_is_drawn_once_draws_the_same_in_every_trial() {
     let text = "trials = 3\nreferences = []\n[ingest]\nnormalize = \"none\"\n[ingest.synthetic]\nnodes = 50\n\
                 [privatize.links]\nepsilon = 2\n[privatize.features]\nmechanism = \"multi-bit\"\nepsilon = 3\n";
     let config = Config::parse(Path::new("x.toml"), text.to_owned(), &[]).expect("valid");
-    let options = Options { data_dir: None, published: None, until: None, device: Device::Cpu };
+    let options = Options { data_dir: None, published: None, until: None, device: Device::Cpu, spend: false };
     let tasks = crate::systems::plan(&config, &options).expect("planned");
     let trial_of = |task: &Task| Order::of(task, &order("").recipe, &[], 1, 5).expect("an order").trial;
     let of_last_trial: Vec<&Task> = tasks.iter().filter(|task| task.trial == Some(2)).collect();

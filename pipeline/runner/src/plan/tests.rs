@@ -7,7 +7,7 @@ use veilgraph_ingest::Ingest;
 use super::branch::Made;
 use super::*;
 
-const OPTIONS: Options = Options { data_dir: None, published: None, until: None, device: Device::Cpu };
+const OPTIONS: Options = Options { data_dir: None, published: None, until: None, device: Device::Cpu, spend: false };
 
 fn config(text: &str) -> Config {
     let folder = tempfile::tempdir().expect("a folder");

@@ -138,7 +138,8 @@ impl Training<'_> {
         let sets: Vec<String> = sets.iter().chain(&self.arguments.sets).cloned().collect();
         let config = Config::parse(Path::new("advise"), text, &sets)?;
         let data_dir = self.arguments.data_dir.clone();
-        let options = Options { data_dir: data_dir.as_deref(), published: None, until: None, device: Device::Cpu };
+        let options =
+            Options { data_dir: data_dir.as_deref(), published: None, until: None, device: Device::Cpu, spend: false };
         let tasks = systems::plan(&config, &options)?;
         let how =
             RunArguments { data_dir: data_dir.clone(), published: None, ..RunArguments::of(PathBuf::from("advise")) };
