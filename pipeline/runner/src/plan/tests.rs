@@ -3,6 +3,7 @@ use std::path::Path;
 use veilgraph_contract::{Arity, NoParams, Slot, Zone};
 use veilgraph_estimate::{Estimate, GroupAtRandom};
 use veilgraph_ingest::Ingest;
+use veilgraph_train::Device;
 
 use super::branch::Made;
 use super::*;
