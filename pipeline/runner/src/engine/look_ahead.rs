@@ -20,31 +20,21 @@ pub(super) struct Ahead<'a> {
     pub to_be_drawn: Vec<&'a Release>,
 }
 
-/// How a refusal begins, of which a later release of a run that keeps going may be told as well.
+/// How a refusal begins. It is kept, and told to releases that come later in a run that keeps going.
 const NOT_CHARGED: &str = "this was not charged, because";
 
 /// A task that releases something, as it was found.
 struct Found {
     /// Keyed digests of the private data that it is about.
     private_data: BTreeSet<String>,
-    fate: Expected,
-}
-
-/// What is to be expected of a release.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expected {
-    /// It was charged, and nothing is charged for it again.
-    NoCharge,
-    /// Nothing like it was charged.
-    First,
-    /// A second one about the same people, which was accepted.
-    Second,
+    /// Whether it is still to be charged.
+    is_to_be_drawn: bool,
 }
 
 impl Engine<'_> {
     /// Refuses the first charge about a population where something failed before it, and where another release of the plan about the
-    /// population would be refused: what is paid for a part of a plan is lost where the rest cannot be had. What reads from a release is
-    /// looked at when that is there.
+    /// population would be refused: what is paid for a part of a plan is lost where the rest cannot be had. Of a release that reads from
+    /// another one, the data alone are known before that is there; what it asks is looked at in its turn.
     pub(super) fn look_ahead(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Ahead<'_>> {
         let charged = statement(charge.function, charge.releases.iter().map(|(release, _)| release));
         let mut ahead = Ahead { private_data: BTreeSet::new(), to_be_drawn: Vec::new() };
@@ -69,18 +59,18 @@ impl Engine<'_> {
                 None => self.expected_behind(index, &found)?,
             };
             let data = &of_task.private_data;
-            if of_task.fate == Expected::First && !self.allowance.spend {
+            if of_task.is_to_be_drawn && !self.allowance.spend {
                 ensure!(
                     data_of.entry(said.clone()).or_insert_with(|| data.clone()) == data,
-                    "{}: {NOT_CHARGED} this config asks for the same release about two versions of the data, and the \
-                     second would be a second release about `{}`; ask for one of them",
+                    "{NOT_CHARGED} {} asks for the same release as another task of this config, about another version of the data, \
+                     and would be a second release about `{}`; ask for one of them",
                     task.called(),
                     charge.population
                 );
             }
             ahead.private_data.extend(data.iter().cloned());
             // What is asked for twice about the same data is drawn once.
-            if of_task.fate != Expected::NoCharge && seen.insert((said, data.clone())) {
+            if of_task.is_to_be_drawn && seen.insert((said, data.clone())) {
                 ahead.to_be_drawn.extend(&task.releases);
             }
             found.insert(index, of_task);
@@ -88,7 +78,8 @@ impl Engine<'_> {
         Ok(ahead)
     }
 
-    /// What is to be expected of a task that reads from other releases, before these are there.
+    /// What is known of a release that reads from others, before these are there: it is drawn if one of these is, or if nothing like it
+    /// was charged about the data that these are about.
     fn expected_behind(&self, index: usize, found: &BTreeMap<usize, Found>) -> anyhow::Result<Found> {
         let task = &self.tasks[index];
         let (mut open, mut before) = (vec![index], BTreeSet::new());
@@ -103,21 +94,18 @@ impl Engine<'_> {
         let is_of_these = |release: &EarlierRelease| {
             release.private_data.as_ref().is_none_or(|data| private_data.iter().eq(BTreeSet::from_iter(data)))
         };
-        let is_behind = |fate: Expected| releases.iter().any(|release| release.fate == fate);
-        let fate = match () {
-            () if is_behind(Expected::First) => Expected::First,
-            () if is_behind(Expected::Second) => Expected::Second,
-            () if earlier.is_empty() => Expected::First,
-            () if earlier.iter().any(is_of_these) => Expected::NoCharge,
-            () if self.allowance.spend => Expected::Second,
-            () => bail!(
-                "{NOT_CHARGED} another release of this config would be refused: {}: `{}` was asked for the same before, and the private \
-                 data have changed since; leave it out, or accept it with --spend",
-                task.called(),
-                task.population
-            ),
-        };
-        Ok(Found { private_data, fate })
+        if earlier.is_empty() || releases.iter().any(|release| release.is_to_be_drawn) {
+            return Ok(Found { private_data, is_to_be_drawn: true });
+        }
+        let is_to_be_drawn = !earlier.iter().any(is_of_these);
+        ensure!(
+            !is_to_be_drawn || self.allowance.spend,
+            "{NOT_CHARGED} another release of this config would be refused: {}: `{}` was asked for the same before, and the private \
+             data have changed since; give the data as they were to use that release, leave it out, or accept it with --spend",
+            task.called(),
+            task.population
+        );
+        Ok(Found { private_data, is_to_be_drawn })
     }
 
     /// Refuses to pay where owner or server failed in something; only a run that keeps going gets so far.
@@ -145,19 +133,18 @@ impl Engine<'_> {
         for release in self.drawn_and_absent(task, &wanted)? {
             is_left |= self.store.is_whole_draft(task.stage, &release.entry)?;
         }
-        let expected = match &fate {
-            Fate::Made(_) | Fate::ToBeDrawn(_) => Expected::NoCharge,
-            Fate::New => Expected::First,
+        let is_to_be_drawn = match &fate {
+            Fate::Made(_) | Fate::ToBeDrawn(_) => false,
+            Fate::New => true,
             // Another process may have published it since.
-            Fate::Second { .. } if is_left || matches!(self.judge(task, &wanted)?, Fate::Made(_)) => Expected::NoCharge,
-            Fate::Second { .. } if self.allowance.spend => Expected::Second,
+            Fate::Second { .. } if is_left || matches!(self.judge(task, &wanted)?, Fate::Made(_)) => false,
+            Fate::Second { .. } if self.allowance.spend => true,
             Fate::Second { why, .. } => bail!("{why}; leave it out, or accept it with --spend"),
         };
-        let is_drawn = expected != Expected::NoCharge || matches!(fate, Fate::ToBeDrawn(_));
-        if is_drawn && !is_charged_now(&wanted.private_data) {
+        if (is_to_be_drawn || matches!(fate, Fate::ToBeDrawn(_))) && !is_charged_now(&wanted.private_data) {
             self.rehearse(task, slots)?;
             self.check_stated_nodes(slots)?;
         }
-        Ok(Found { private_data: wanted.private_data.into_iter().collect(), fate: expected })
+        Ok(Found { private_data: wanted.private_data.into_iter().collect(), is_to_be_drawn })
     }
 }

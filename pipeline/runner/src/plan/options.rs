@@ -16,6 +16,7 @@ pub struct Options<'a> {
     pub until: Option<&'a str>,
     /// Where networks are trained.
     pub device: Device,
-    /// Whether second releases are accepted: what is asked for twice may then be two releases.
+    /// Whether second releases are accepted. What is asked for twice may then be two releases, and a plan, which reads no data, counts
+    /// two.
     pub spend: bool,
 }
