@@ -83,13 +83,13 @@ impl Engine<'_> {
     }
 
     fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
-        let Ahead { private_data, to_be_drawn } = self.look_ahead(charge, ends)?;
+        let Ahead { private_data, to_be_charged } = self.look_ahead(charge, ends)?;
         let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
         let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
         self.display.say(&format!(
             "privatize  about to release what costs each node of `{}` {}",
             charge.population,
-            in_words(&totals(to_be_drawn.iter().copied()))
+            in_words(&totals(to_be_charged.iter().copied()))
         ));
         let others = self.ledger.populations_of_the_same_nodes(charge);
         if !others.is_empty() {
@@ -99,11 +99,11 @@ impl Engine<'_> {
                 others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
             );
         }
-        self.check_beliefs(charge, &to_be_drawn, &spent)?;
+        self.check_beliefs(charge, &to_be_charged, &spent)?;
         if self.allowance.spend || self.allowance.budgets.are_empty() {
             return Ok(());
         }
-        self.allowance.budgets.check(WHOLE_PLAN, &to_be_drawn, &spent)
+        self.allowance.budgets.check(WHOLE_PLAN, &to_be_charged, &spent)
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was

@@ -16,8 +16,8 @@ use crate::task::{Handle, Status, Task};
 pub(super) struct Ahead<'a> {
     /// Keyed digests of all private data that its releases are about.
     pub private_data: BTreeSet<String>,
-    /// What is still to be charged and drawn.
-    pub to_be_drawn: Vec<&'a Release>,
+    /// What is still to be charged.
+    pub to_be_charged: Vec<&'a Release>,
 }
 
 /// How a refusal begins. It is kept, and told to releases that come later in a run that keeps going.
@@ -28,7 +28,7 @@ struct Found {
     /// Keyed digests of the private data that it is about.
     private_data: BTreeSet<String>,
     /// Whether it is still to be charged.
-    is_to_be_drawn: bool,
+    is_to_be_charged: bool,
 }
 
 impl Engine<'_> {
@@ -37,7 +37,7 @@ impl Engine<'_> {
     /// another one, the data alone are known before that is there; what it asks is looked at in its turn.
     pub(super) fn look_ahead(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Ahead<'_>> {
         let charged = statement(charge.function, charge.releases.iter().map(|(release, _)| release));
-        let mut ahead = Ahead { private_data: BTreeSet::new(), to_be_drawn: Vec::new() };
+        let mut ahead = Ahead { private_data: BTreeSet::new(), to_be_charged: Vec::new() };
         let mut found: BTreeMap<usize, Found> = BTreeMap::new();
         let (mut seen, mut data_of) = (BTreeSet::new(), BTreeMap::new());
         for (index, task) in self.tasks.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Engine<'_> {
                 None => self.expected_behind(index, &found)?,
             };
             let data = &of_task.private_data;
-            if of_task.is_to_be_drawn && !self.allowance.spend {
+            if of_task.is_to_be_charged && !self.allowance.spend {
                 ensure!(
                     data_of.entry(said.clone()).or_insert_with(|| data.clone()) == data,
                     "{NOT_CHARGED} {} asks for the same release as another task of this config, about another version of the data, \
@@ -70,8 +70,8 @@ impl Engine<'_> {
             }
             ahead.private_data.extend(data.iter().cloned());
             // What is asked for twice about the same data is drawn once.
-            if of_task.is_to_be_drawn && seen.insert((said, data.clone())) {
-                ahead.to_be_drawn.extend(&task.releases);
+            if of_task.is_to_be_charged && seen.insert((said, data.clone())) {
+                ahead.to_be_charged.extend(&task.releases);
             }
             found.insert(index, of_task);
         }
@@ -94,18 +94,18 @@ impl Engine<'_> {
         let is_of_these = |release: &EarlierRelease| {
             release.private_data.as_ref().is_none_or(|data| private_data.iter().eq(BTreeSet::from_iter(data)))
         };
-        if earlier.is_empty() || releases.iter().any(|release| release.is_to_be_drawn) {
-            return Ok(Found { private_data, is_to_be_drawn: true });
+        if earlier.is_empty() || releases.iter().any(|release| release.is_to_be_charged) {
+            return Ok(Found { private_data, is_to_be_charged: true });
         }
-        let is_to_be_drawn = !earlier.iter().any(is_of_these);
+        let is_to_be_charged = !earlier.iter().any(is_of_these);
         ensure!(
-            !is_to_be_drawn || self.allowance.spend,
+            !is_to_be_charged || self.allowance.spend,
             "{NOT_CHARGED} another release of this config would be refused: {}: `{}` was asked for the same before, and the private \
              data have changed since; give the data as they were to use that release, leave it out, or accept it with --spend",
             task.called(),
             task.population
         );
-        Ok(Found { private_data, is_to_be_drawn })
+        Ok(Found { private_data, is_to_be_charged })
     }
 
     /// Refuses to pay where owner or server failed in something; only a run that keeps going gets so far.
@@ -133,7 +133,7 @@ impl Engine<'_> {
         for release in self.drawn_and_absent(task, &wanted)? {
             is_left |= self.store.is_whole_draft(task.stage, &release.entry)?;
         }
-        let is_to_be_drawn = match &fate {
+        let is_to_be_charged = match &fate {
             Fate::Made(_) | Fate::ToBeDrawn(_) => false,
             Fate::New => true,
             // Another process may have published it since.
@@ -141,10 +141,10 @@ impl Engine<'_> {
             Fate::Second { .. } if self.allowance.spend => true,
             Fate::Second { why, .. } => bail!("{why}; leave it out, or accept it with --spend"),
         };
-        if (is_to_be_drawn || matches!(fate, Fate::ToBeDrawn(_))) && !is_charged_now(&wanted.private_data) {
+        if (is_to_be_charged || matches!(fate, Fate::ToBeDrawn(_))) && !is_charged_now(&wanted.private_data) {
             self.rehearse(task, slots)?;
             self.check_stated_nodes(slots)?;
         }
-        Ok(Found { private_data: wanted.private_data.into_iter().collect(), is_to_be_drawn })
+        Ok(Found { private_data: wanted.private_data.into_iter().collect(), is_to_be_charged })
     }
 }
