@@ -3,6 +3,7 @@
 //! *Invariant:* it knows no mechanism and no data, and no release depends on it.
 
 use statrs::distribution::{Beta, ContinuousCDF};
+use statrs::function::factorial::ln_binomial;
 
 /// Which end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +78,59 @@ impl Guesses {
         if alpha > 0.0 { logit(clopper_pearson(self.right, self.made, alpha, Tail::Lower)) } else { 0.0 }
     }
 
+    /// The same where each of `n_coins` records has `(epsilon, dp_delta)`-differential privacy, of which as many are guessed as was
+    /// fixed before.
+    ///
+    /// So many right guesses are then more probable than [above](Self::epsilon_lower_bound) by at most `2 n_coins dp_delta` times
+    /// the largest `P[right > W ≥ right - i] / i` for a whole `i`, where `W` is the binomial count. The probability of so many
+    /// right guesses grows with epsilon, as far as it is small.
+    ///
+    /// # Source
+    /// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2 and appendix D.
+    #[must_use]
+    pub fn epsilon_lower_bound_with_delta(self, alpha: f64, dp_delta: f64, n_coins: u64) -> f64 {
+        const HALVINGS: usize = 60;
+        let without_delta = self.epsilon_lower_bound(alpha);
+        if dp_delta == 0.0 {
+            return without_delta;
+        }
+        let failures = 2.0 * n_coins as f64 * dp_delta;
+        // At the first of these, the added probability is replaced by a larger one; at the second it is left out.
+        let (mut low, mut high) = (self.epsilon_lower_bound(alpha - failures), without_delta);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if self.probability(middle, failures) < alpha { low = middle } else { high = middle }
+        }
+        low
+    }
+
     /// The largest lower bound that as many guesses could give: that of guesses which are all right.
     #[must_use]
-    pub fn ceiling(self, alpha: f64) -> f64 {
-        Self { right: self.made, ..self }.epsilon_lower_bound(alpha)
+    pub fn all_right(self) -> Self {
+        Self { right: self.made, ..self }
+    }
+
+    /// The most probable that so many right guesses or more can be under `epsilon`, where `failures` is twice the number of coins times
+    /// `dp_delta`.
+    fn probability(self, epsilon: f64, failures: f64) -> f64 {
+        let (made, right) = (self.made as f64, self.right as f64);
+        let miss = libm::log1p(libm::exp(-epsilon));
+        // The logarithm of the probability of a number of right guesses, from one number to the next.
+        let at_right = ln_binomial(self.made, self.right) - made * miss - (made - right) * epsilon;
+        let (mut log, mut at_least) = (at_right, 0.0);
+        for k in self.right..=self.made {
+            at_least += libm::exp(log);
+            let k = k as f64;
+            log += libm::log((made - k) / (k + 1.0)) + epsilon;
+        }
+        let (mut log, mut below, mut most) = (at_right, 0.0, 0.0_f64);
+        for i in 1..=self.right {
+            let k = (self.right - i) as f64;
+            log += libm::log((k + 1.0) / (made - k)) - epsilon;
+            below += libm::exp(log);
+            most = most.max(below / i as f64);
+        }
+        at_least + failures * most
     }
 }
 
@@ -154,11 +204,34 @@ mod tests {
     #[test]
     fn ceilings_are_the_known_ones() {
         for (made, expected) in [(1_000, 5.8), (100_000, 10.4)] {
-            let ceiling = Guesses { made, right: made / 2 }.ceiling(0.05);
+            let ceiling = Guesses { made, right: made / 2 }.all_right().epsilon_lower_bound(0.05);
             assert!((ceiling - expected).abs() < 0.05, "{ceiling}");
         }
         assert_eq!(Guesses { made: 100, right: 50 }.epsilon_lower_bound(0.01), 0.0);
         assert_eq!(Guesses { made: 0, right: 0 }.epsilon_lower_bound(0.01), 0.0);
+    }
+
+    /// Sums of exact logarithms of probabilities, by a script of its own.
+    #[test]
+    fn a_delta_takes_little_off_a_bound() {
+        for (n_coins, made, right, dp_delta, alpha, expected) in [
+            (1_000, 1_000, 750, 4e-6, 0.01, 0.927_699_1),
+            (1_000, 1_000, 750, 1e-4, 0.01, 0.917_338_5),
+            (1_000, 1_000, 750, 2e-8, 1e-6, 0.750_629_5),
+            (1_000, 1_000, 750, 1e-6, 1e-6, 0.0),
+            (1_000, 100, 75, 1e-4, 0.05, 0.672_984_7),
+            (1_000, 1_000, 1_000, 1e-5, 0.01, 5.315_612_2),
+            (5_000, 5_000, 5_000, 1e-6, 0.01, 6.959_344_1),
+        ] {
+            let guesses = Guesses { made, right };
+            let bound = guesses.epsilon_lower_bound_with_delta(alpha, dp_delta, n_coins);
+            assert!((bound - expected).abs() < 1e-6, "{right} of {made}, delta {dp_delta}: {bound}");
+            assert!(bound < guesses.epsilon_lower_bound(alpha), "{bound}");
+        }
+        let guesses = Guesses { made: 100, right: 80 };
+        assert_eq!(guesses.epsilon_lower_bound_with_delta(0.01, 0.0, 100), guesses.epsilon_lower_bound(0.01));
+        assert_eq!(Guesses { made: 100, right: 50 }.epsilon_lower_bound_with_delta(0.01, 1e-6, 100), 0.0);
+        assert_eq!(Guesses { made: 0, right: 0 }.epsilon_lower_bound_with_delta(0.01, 1e-6, 100), 0.0);
     }
 
     #[test]

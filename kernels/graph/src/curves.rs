@@ -1,5 +1,7 @@
 //! This module holds how the training of models went.
 
+use std::collections::BTreeMap;
+
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Public, Zone, take};
 
 /// Holds the losses of every model of a grid, epoch by epoch.
@@ -23,28 +25,38 @@ pub struct Curves {
     /// These models were dropped before their last epoch, because they were no longer expected to win. They have rows for the
     /// epochs until then, and are never the best.
     pub dropped: Vec<u32>,
+    /// These models keep the weights of another epoch than that of their lowest validation loss, each with that epoch: under noisy
+    /// labels, a lower loss may come from having learned the noise.
+    pub kept: BTreeMap<u32, u32>,
 }
 
 /// Name of the fact that lists the dropped models. Curves of which none was dropped do not have it.
 const DROPPED: &str = "dropped";
 
+/// Name of the fact that lists the epochs of [`Curves::kept`]. Curves without any do not have it.
+const KEPT: &str = "kept";
+
 impl Curves {
-    /// Returns the lowest validation loss of `model`, or infinity if the loss was never a number or the model was dropped.
+    /// Returns the validation loss of `model` at the epoch whose weights it keeps, which is its lowest one unless [`Curves::kept`]
+    /// names another, or infinity if the loss was never a number or the model was dropped.
     #[must_use]
-    pub fn lowest_validation_loss(&self, model: u32) -> f64 {
+    pub fn kept_validation_loss(&self, model: u32) -> f64 {
         if self.dropped.contains(&model) {
             return f64::INFINITY;
         }
-        let losses = self.model.iter().zip(&self.validation_loss).filter(|&(&row_model, _)| row_model == model);
-        losses.map(|(_, &loss)| loss).fold(f64::INFINITY, f64::min)
+        let kept = self.kept.get(&model);
+        let rows = self.model.iter().zip(&self.epoch).zip(&self.validation_loss);
+        let is_asked_for = |of: u32, epoch: u32| of == model && kept.is_none_or(|kept| *kept == epoch);
+        let losses = rows.filter(|((of, epoch), _)| is_asked_for(**of, **epoch)).map(|(_, loss)| *loss);
+        losses.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the models whose losses were numbers in every one of `trials`, from the lowest mean of their lowest validation
+    /// Returns the models whose losses were numbers in every one of `trials`, from the lowest mean of their kept validation
     /// losses on; of equal means, the first model comes first.
     #[must_use]
     pub fn ranked(trials: &[Self], n_models: u32) -> Vec<u32> {
         let mean = |model: u32| {
-            trials.iter().map(|curve| curve.lowest_validation_loss(model)).sum::<f64>() / trials.len() as f64
+            trials.iter().map(|curve| curve.kept_validation_loss(model)).sum::<f64>() / trials.len() as f64
         };
         let mut ranked: Vec<(f64, u32)> = (0..n_models).map(|model| (mean(model), model)).collect();
         ranked.retain(|(mean, _)| mean.is_finite());
@@ -53,12 +65,12 @@ impl Curves {
     }
 
     /// Finds, among `n_models` models, the one with the lowest mean validation loss over `trials`. Returns its position
-    /// in the grid and its lowest loss in each trial, or `None` if every model failed or was dropped in
+    /// in the grid and its loss in each trial, or `None` if every model failed or was dropped in
     /// some trial.
     #[must_use]
     pub fn best(trials: &[Self], n_models: u32) -> Option<(u32, Vec<f64>)> {
         let model = *Self::ranked(trials, n_models).first()?;
-        let losses = trials.iter().map(|curve| curve.lowest_validation_loss(model)).collect();
+        let losses = trials.iter().map(|curve| curve.kept_validation_loss(model)).collect();
         Some((model, losses))
     }
 
@@ -84,11 +96,16 @@ impl Artifact for Curves {
     ];
 
     fn facts(&self) -> Facts {
-        if self.dropped.is_empty() {
-            return Facts::default();
+        let mut facts = Facts::default();
+        if !self.dropped.is_empty() {
+            let models: Vec<String> = self.dropped.iter().map(u32::to_string).collect();
+            facts = facts.with(DROPPED, models.join(" "));
         }
-        let models: Vec<String> = self.dropped.iter().map(u32::to_string).collect();
-        Facts::default().with(DROPPED, models.join(" "))
+        if !self.kept.is_empty() {
+            let epochs: Vec<String> = self.kept.iter().map(|(model, epoch)| format!("{model}:{epoch}")).collect();
+            facts = facts.with(KEPT, epochs.join(" "));
+        }
+        facts
     }
 
     fn blocks(&self) -> Box<dyn Iterator<Item = Vec<Column>> + '_> {
@@ -106,6 +123,12 @@ impl Artifact for Curves {
         for model in facts.0.get(DROPPED).into_iter().flat_map(|models| models.split_whitespace()) {
             let unreadable = || Invalid(format!("fact `{DROPPED}` lists `{model}`, which is no number of a model"));
             curves.dropped.push(model.parse().map_err(|_| unreadable())?);
+        }
+        for kept in facts.0.get(KEPT).into_iter().flat_map(|kept| kept.split_whitespace()) {
+            let unreadable = || Invalid(format!("fact `{KEPT}` lists `{kept}`, which is no model with its epoch"));
+            let (model, epoch) = kept.split_once(':').ok_or_else(unreadable)?;
+            let number = |text: &str| text.parse().map_err(|_| unreadable());
+            curves.kept.insert(number(model)?, number(epoch)?);
         }
         for block in blocks {
             let mut columns = block.into_iter();

@@ -21,21 +21,17 @@ pub struct GeneralizedResponse {
 
 impl GeneralizedResponse {
     /// The mechanism at `epsilon` nats for `n_classes`; none for fewer than two classes, of which there is nothing to
-    /// tell.
+    /// tell, and where the budget is too small to make the truth likelier than another class.
     #[must_use]
     pub fn new(epsilon: f64, n_classes: usize) -> Option<Self> {
         if n_classes < 2 {
             return None;
         }
         let others = (n_classes - 1) as f64;
-        let other = if epsilon.is_infinite() {
-            0
-        } else {
-            // Where the budget is next to nothing, the margin must not make the truth rarer than another class.
-            let blind = u64::MAX - u64::MAX / n_classes as u64 - 1;
-            threshold_at_least(others / (libm::exp(epsilon) + others)).min(blind)
-        };
-        Some(Self { n_classes: n_classes as u64, other })
+        let other = if epsilon.is_infinite() { 0 } else { threshold_at_least(others / (libm::exp(epsilon) + others)) };
+        // From here on, the margin of the threshold would make the truth rarer than another class.
+        let blind = u64::MAX - u64::MAX / n_classes as u64 - 1;
+        (other < blind).then_some(Self { n_classes: n_classes as u64, other })
     }
 
     /// The class that is sent in place of `class`, which lies below the number of classes.

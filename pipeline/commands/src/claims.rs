@@ -21,7 +21,7 @@ use veilgraph_store::{Part, Store};
 
 use super::summary::{self, Row};
 use crate::cli::{ClaimsArguments, RunArguments};
-use crate::run;
+use crate::experiment;
 use claim::Claim;
 pub(crate) use file::Mode;
 use file::{ClaimsFile, Experiment};
@@ -145,8 +145,8 @@ fn skipped<'a>(checked: &'a [Checked]) -> Vec<(&'a str, &'a str, usize)> {
 /// Runs an experiment; its rows.
 fn scores_of(store: &Store, prepared: Prepared, quiet: bool) -> anyhow::Result<Vec<Row>> {
     let Prepared { arguments, config, tasks } = prepared;
-    let display = Display::new(&tasks, run::jobs(&arguments, false), quiet);
-    let metrics = run::bring_and_name(store, &config, &tasks, &arguments, &display)?;
+    let display = Display::new(&tasks, experiment::jobs(&arguments, false), quiet);
+    let metrics = experiment::bring_and_name(store, &config, &tasks, &arguments, &display)?;
     summary::rows(&metrics, config.trials)
 }
 
@@ -169,7 +169,7 @@ fn prepared(arguments: &ClaimsArguments, experiment: &Experiment, mode: Mode) ->
         jobs: arguments.jobs,
         ..RunArguments::of(experiment.config.clone())
     };
-    let (config, tasks) = run::prepare_one(&arguments)?;
+    let (config, tasks) = experiment::prepare_one(&arguments)?;
     anyhow::ensure!(
         !config.is_deployment(),
         "{}: claims are checked by simulations, and this config is a deployment, whose release would be charged; remove \

@@ -23,9 +23,9 @@ use veilgraph_runner::task::Task;
 use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 
 use crate::cli::RunArguments;
+use crate::experiment;
 use crate::new_files::{draft_beside, write_new, write_whole_folder};
-use crate::run;
-use reports::Reports;
+use reports::{Reports, in_one_line};
 
 /// A deployment of nodes that report for themselves, before any of them has.
 struct Collection {
@@ -97,9 +97,7 @@ pub(crate) fn collect(
     let collection = Collection::prepare(arguments, release, to)?;
     let reports = Reports::read(folder, &collection.parameters, are_simulated)?;
     for (file, why) in &reports.left_out {
-        // Whoever sends a report chooses its name, which must not look like a line of its own.
-        let name = file.display().to_string().replace('\n', "\\n");
-        output::error_line(&format!("left out {name}: {why}"));
+        output::error_line(&format!("left out {}: {why}", in_one_line(file)));
     }
     let (n_nodes, n_missing) = (collection.parameters.n_nodes() as usize, reports.n_missing());
     ensure!(n_missing < n_nodes, "{}: no sound report was found", folder.display());
@@ -142,7 +140,7 @@ impl Collection {
     /// Reads what is public, in a store for this call alone.
     fn prepare(arguments: &RunArguments, number: u32, to: &Path) -> anyhow::Result<Self> {
         let until = |stage: &str| RunArguments { until: Some(stage.to_owned()), ..arguments.clone() };
-        let (config, tasks) = run::prepare_one(&until("privatize"))?;
+        let (config, tasks) = experiment::prepare_one(&until("privatize"))?;
         ensure!(
             config.is_deployment(),
             "{}: nodes that report for themselves draw their noise from their operating systems; set [privacy] randomness = \
@@ -158,18 +156,13 @@ impl Collection {
             let known: Vec<&str> = Mechanism::ALL.iter().map(|mechanism| mechanism.name()).collect();
             format!("no client speaks `{}`; choose one of {}", release.function, known.join(", "))
         })?;
-        if !arguments.accepted.spend && !config.privacy.budget.are_empty() {
-            let releases: Vec<&Release> = release.releases.iter().collect();
-            config.privacy.budget.check(
-                "the parts of a report cost",
-                &releases,
-                &Spent::nothing(&release.population),
-            )?;
-        }
+        let releases: Vec<&Release> = release.releases.iter().collect();
+        let nothing = Spent::nothing(&release.population);
+        experiment::allowance(&config, arguments).check("the parts of a report cost", &releases, &nothing)?;
         let scratch = Scratch(Store::new(draft_beside(&to.with_extension("scratch"))?));
-        let (_, mut tasks) = run::prepare_one(&until("ingest"))?;
+        let (_, mut tasks) = experiment::prepare_one(&until("ingest"))?;
         let display = Display::new(&tasks, 1, true);
-        let done = run::bring(&scratch.0, &config, &tasks, &until("ingest"), false, &display)?;
+        let done = experiment::bring(&scratch.0, &config, &tasks, &until("ingest"), false, &display)?;
         ensure!(tasks.len() == 1, "{name} names {} graphs; nodes report about one", tasks.len());
         let entry = done.into_iter().find_map(|done| done.entry).context("ingest left no entry")?;
         ensure!(

@@ -15,6 +15,7 @@ use veilgraph_runner::task::STAGES;
 use veilgraph_store::{Found, Part, Store};
 
 use crate::cli::ExecArguments;
+use crate::experiment::memory_limit;
 
 /// How often steps are told.
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -91,7 +92,7 @@ pub(crate) fn exec(store: &Store, arguments: &ExecArguments) -> anyhow::Result<(
         slots: &slots,
         rng: &StageRng::new(order.seed, &stage, order.trial),
         release: None,
-        memory: super::run::memory_limit(arguments.memory_limit),
+        memory: memory_limit(arguments.memory_limit),
         tasks_at_a_time: 1,
         checkpoint_interval: Duration::from_secs(order.checkpoint_seconds),
         show: &show,

@@ -20,8 +20,8 @@ use veilgraph_runner::task::{Done, Task};
 use veilgraph_store::{Store, StoreKind};
 
 use crate::cli::{RunArguments, SideName};
+use crate::experiment;
 use crate::new_files::write_whole_folder;
-use crate::run;
 
 /// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
 pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accepted: bool) -> anyhow::Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
     );
     // Only an owner hands over, whose ledger is compared with the releases.
     let arguments = RunArguments { until: Some("privatize".to_owned()), side: SideName::All, ..arguments };
-    let (config, tasks) = run::prepare_one(&arguments)?;
+    let (config, tasks) = experiment::prepare_one(&arguments)?;
     ensure!(
         config.is_deployment(),
         "{}: its noise is drawn from a seed, so whoever knows the seed can remove it; set [privacy] randomness = \"os\" for a \
@@ -41,7 +41,7 @@ pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accep
         config.name
     );
     let display = Display::new(&tasks, 1, true);
-    let done = run::bring(store, &config, &tasks, &arguments, true, &display)?;
+    let done = experiment::bring(store, &config, &tasks, &arguments, true, &display)?;
     let releases: Vec<&Release> = tasks.iter().flat_map(|task| &task.releases).collect();
     ensure!(!releases.is_empty(), "{} releases nothing, so there is nothing to hand over", config.name);
     let is_owners = |(task, _): &(&Task, &Done)| task.side == "owner";

@@ -2,14 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Value, json};
-use veilgraph_runner::engine::DEPLOYED;
 use veilgraph_runner::live;
 use veilgraph_runner::order;
 use veilgraph_runner::output;
@@ -64,7 +63,7 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     if let Some(name) = rule.forget {
         forgotten = forget(store, name, rule.dry_run)?;
         for place in runs::folders(store) {
-            if runs::name_of(&place) != name && !runs::is_half_written(&place) {
+            if runs::name_of(&place) != name {
                 let of_others = used_by(&place, usize::MAX)?;
                 forgotten.retain(|entry| !of_others.contains(entry));
             }
@@ -79,28 +78,26 @@ pub(crate) fn collect_garbage(store: &Store, rule: GarbageRule) -> anyhow::Resul
     let mut unused = Vec::new();
     for entry in store.entries(&STAGES)? {
         let recipe = &entry.manifest.recipe;
-        // Nobody can draw a deployed release again, and a server cannot make anew what was handed over to it.
-        let cannot_be_made = recipe.code == DEPLOYED || recipe.is_published();
-        if !used.contains(&(recipe.stage.clone(), entry.manifest.key.clone())) && !cannot_be_made {
+        if !used.contains(&(recipe.stage.clone(), entry.manifest.key.clone())) && recipe.is_computed() {
             unused.push(entry);
         }
     }
-    unused.sort_by_cached_key(|entry| (Reverse(written(entry)), entry.manifest.key.clone()));
+    unused.sort_by_cached_key(|entry| (Reverse(entry.written()), entry.manifest.key.clone()));
     let (mut removed, mut kept, mut young) = (Sum::default(), Sum::default(), Sum::default());
     let mut rows = Vec::new();
     for entry in unused {
         let is_forgotten = forgotten.contains(&(entry.manifest.recipe.stage.clone(), entry.manifest.key.clone()));
-        if age(&entry) < least_age && !is_forgotten {
+        if entry.age() < least_age && !is_forgotten {
             young.add(&entry);
             continue;
         }
         // The youngest come first, so what is young was counted before.
-        let with_it = young.bytes + kept.bytes + size(&entry);
+        let with_it = young.bytes + kept.bytes + entry.size();
         if rule.keep_size.is_some_and(|most| with_it <= most.as_u64()) {
             kept.add(&entry);
             continue;
         }
-        let (stage, key, bytes) = (&entry.manifest.recipe.stage, &entry.manifest.key, size(&entry));
+        let (stage, key, bytes) = (&entry.manifest.recipe.stage, &entry.manifest.key, entry.size());
         if rule.as_json {
             rows.push(json!({"stage": stage, "key": key, "bytes": bytes}));
         } else {
@@ -148,13 +145,10 @@ fn print_json(rule: GarbageRule, entries: &[Value], [removed, kept, young]: [&Su
 fn used(store: &Store, rule: GarbageRule) -> anyhow::Result<BTreeSet<(String, String)>> {
     let mut used = BTreeSet::new();
     for place in runs::folders(store) {
-        // What a killed run left half-written is no record.
-        let is_forgotten = rule.forget.is_some_and(|name| name == runs::name_of(&place));
-        if is_forgotten || runs::is_half_written(&place) {
-            continue;
+        if rule.forget.is_none_or(|name| name != runs::name_of(&place)) {
+            // A run of a part of an experiment does not free what the whole of it used.
+            used.extend(used_by(&place, rule.keep_last as usize)?);
         }
-        // A run of a part of an experiment does not free what the whole of it used.
-        used.extend(used_by(&place, rule.keep_last as usize)?);
     }
     Ok(used)
 }
@@ -186,9 +180,7 @@ fn forget(store: &Store, name: &str, is_dry: bool) -> anyhow::Result<BTreeSet<(S
     }
     let mut used = BTreeSet::new();
     for place in &places {
-        if !runs::is_half_written(place) {
-            used.extend(used_by(place, usize::MAX)?);
-        }
+        used.extend(used_by(place, usize::MAX)?);
         if !is_dry {
             runs::remove(place).with_context(|| format!("{}: cannot remove the names", place.display()))?;
         }
@@ -202,9 +194,9 @@ fn remove_what_runs_left(store: &Store, all: bool, least_age: Duration) -> anyho
     // Whoever asks which runs go on removes the states of those that were killed.
     let _ = live::states(store);
     order::remove_old(store, least_age)?;
-    let is_left_over = |place: &PathBuf| all && has_no_entry(store, place);
-    for place in runs::folders(store).iter().filter(|place| runs::is_half_written(place) || is_left_over(place)) {
-        runs::remove(place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
+    let of_no_entry = runs::folders(store).into_iter().filter(|place| all && has_no_entry(store, place));
+    for place in runs::half_written(store).into_iter().chain(of_no_entry) {
+        runs::remove(&place).with_context(|| format!("{}: cannot remove what runs left", place.display()))?;
     }
     Ok(())
 }
@@ -219,7 +211,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, entry: &Entry) {
         self.entries += 1;
-        self.bytes += size(entry);
+        self.bytes += entry.size();
     }
 
     /// `3 unused entries (1.2 MiB)`.
@@ -227,21 +219,6 @@ impl Sum {
         let size = if self.bytes == 0 { String::new() } else { format!(" ({})", ByteSize(self.bytes)) };
         format!("{} {which}entries{size}", self.entries)
     }
-}
-
-/// The bytes of all files of an entry that are here. Manifests do not say how large private files are.
-pub(super) fn size(entry: &Entry) -> u64 {
-    entry.manifest.outputs.values().filter_map(|output| Some(entry.path(output).metadata().ok()?.len())).sum()
-}
-
-/// When an entry was published.
-fn written(entry: &Entry) -> Option<SystemTime> {
-    entry.manifest_path().metadata().and_then(|metadata| metadata.modified()).ok()
-}
-
-/// The time since an entry was published.
-pub(super) fn age(entry: &Entry) -> Duration {
-    written(entry).and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }
 
 /// Whether no entry is left of those that a folder of readable names leads to.

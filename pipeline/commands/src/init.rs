@@ -15,8 +15,8 @@ use veilgraph_runner::config::{ConfigError, NAME_RULE, is_name, read_value};
 use veilgraph_runner::output;
 
 use super::plan::print_cost;
-use super::run;
 use crate::cli::{InitArguments, RunArguments};
+use crate::experiment;
 use crate::new_files::write_new;
 
 /// What is public in the files.
@@ -50,7 +50,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let config = text::config(&ingest, &found);
     write_new(to, config.as_bytes()).with_context(|| format!("{}: cannot write the config", to.display()))?;
     // A config that could not run must not be left behind.
-    let prepared = run::prepare_one(&RunArguments::of(to.clone())).inspect_err(|_| {
+    let prepared = experiment::prepare_one(&RunArguments::of(to.clone())).inspect_err(|_| {
         let _ = fs::remove_file(to);
     });
     let (config, tasks) =

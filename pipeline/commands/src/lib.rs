@@ -14,6 +14,7 @@ mod diff;
 mod dispatch;
 mod doctor;
 mod exec;
+mod experiment;
 mod export;
 mod fetch;
 mod gc;

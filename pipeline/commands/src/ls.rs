@@ -10,9 +10,7 @@ use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
 use veilgraph_runner::why::changed_settings;
-use veilgraph_store::Store;
-
-use super::gc::{age, size};
+use veilgraph_store::{Readable, Store};
 
 /// Prints every entry whose name begins with one of `wanted`, or every entry. What cannot be read is an error after all others were
 /// printed.
@@ -25,13 +23,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
         if wanted.contains('/') { name.starts_with(wanted) } else { name.split('/').next() == Some(wanted) }
     };
     let begins = |name: &String| wanted.iter().any(|wanted| is_meant(name, wanted));
-    let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
-    for (stage, key) in store.keys(&STAGES)? {
-        match store.find(&stage, &key) {
-            Ok(entry) => entries.extend(entry),
-            Err(error) => unreadable.push(error),
-        }
-    }
+    let Readable { mut entries, damage } = store.readable(&STAGES)?;
     entries.retain(|entry| {
         let names = names_of(&entry.manifest.recipe.stage, &entry.manifest.key);
         wanted.is_empty() || names.iter().any(begins)
@@ -44,7 +36,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
     if as_json {
         let rows: Vec<_> = entries.iter().map(|entry| json!(entry.manifest)).collect();
         output::data(&serde_json::to_string_pretty(&rows)?);
-        return unreadable.into_iter().next().map_or(Ok(()), |error| Err(error.into()));
+        return damage.into_iter().next().map_or(Ok(()), |error| Err(error.into()));
     }
     let mut rows = Vec::new();
     for entry in &entries {
@@ -56,7 +48,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
             shown.push(format!("({stage}, used by no last run)"));
         }
         for name in shown {
-            let (size, age) = (ByteSize(size(entry)).to_string(), in_words(age(entry)));
+            let (size, age) = (ByteSize(entry.size()).to_string(), in_words(entry.age()));
             rows.push([name, artifacts.join(" "), size, age, key.clone()]);
         }
     }
@@ -67,7 +59,7 @@ pub(crate) fn list(store: &Store, wanted: &[String], as_json: bool) -> anyhow::R
         table.add_row(row);
     });
     output::line(&table.to_string());
-    unreadable.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
+    damage.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Prints the runs so far of the experiments `wanted`, or of all.
@@ -76,8 +68,7 @@ pub(crate) fn list_runs(store: &Store, wanted: &[String], as_json: bool) -> anyh
     let headings = ["run", "age", "stage runs", "failed", "peak memory", "changed settings"];
     table.load_preset(presets::ASCII_MARKDOWN).set_header(headings);
     let mut rows = Vec::new();
-    let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
-    let names: BTreeSet<String> = places.map(|place| runs::name_of(&place)).collect();
+    let names: BTreeSet<String> = runs::folders(store).iter().map(|place| runs::name_of(place)).collect();
     for name in names.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
         let all = runs::runs_of(store, name);
         for (at, run) in all.iter().enumerate() {
@@ -128,7 +119,7 @@ fn first_of(changed: &[String]) -> String {
 /// The names of every entry, as `show` takes them, by stage and key.
 fn names(store: &Store) -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let mut names: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+    for place in &runs::folders(store) {
         let config = runs::name_of(place);
         for entry in RunRecord::read(place)?.named() {
             if !runs::is_named(store, &config, entry.stage, entry.label) {

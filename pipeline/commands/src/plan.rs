@@ -11,15 +11,16 @@ use veilgraph_privacy::composition::totals;
 use veilgraph_runner::belief::believed;
 use veilgraph_runner::config::Config;
 use veilgraph_runner::costs::in_words;
-use veilgraph_runner::ledger::Ledger;
+use veilgraph_runner::ledger::{Allowance, Ledger};
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::output;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, STAGES, Status, Task};
 use veilgraph_store::Store;
 
-use super::run::{bring, jobs, prepare_all, read_published, spent_json, stages_json, warn_of_large};
 use crate::cli::{PlanFormat, RunArguments};
+use crate::experiment::{allowance, bring, jobs, prepare_all, read_published};
+use crate::run::{spent_json, stages_json, warn_of_large};
 use totals::Totals;
 
 /// Says what would run and why, and what it would spend.
@@ -48,7 +49,7 @@ pub(crate) fn plan(store: &Store, format: PlanFormat, arguments: &RunArguments) 
         if !arguments.json {
             totals.words().iter().for_each(|line| output::line(line));
             output::line(&count(&tasks, &done));
-            tell_of_refusals(store, &config, &tasks, &done, arguments.accepted.spend)?;
+            tell_of_refusals(store, &config, &tasks, &done, &allowance(&config, arguments))?;
         }
         if arguments.json {
             let would_spend = spent_json(&config, &tasks, &done);
@@ -74,7 +75,7 @@ fn count(tasks: &[Task], done: &[Done]) -> String {
             Status::Fresh | Status::Fetched | Status::Ran { .. } | Status::Queued { .. } => fresh += 1,
             Status::Elsewhere | Status::Failed { .. } | Status::Skipped => {}
         }
-        if matches!(done.status, Status::WouldRun { .. } | Status::MayRun) {
+        if done.would_run() {
             *stages.entry(task.stage).or_default() += 1;
         }
     }
@@ -93,18 +94,17 @@ fn tell_of_refusals(
     config: &Config,
     tasks: &[Task],
     done: &[Done],
-    is_accepted: bool,
+    allowance: &Allowance,
 ) -> anyhow::Result<()> {
-    if is_accepted || config.privacy.budget.are_empty() {
+    if !allowance.is_limited() {
         return Ok(());
     }
     let ledger = Ledger::open(store)?;
-    let would_run = |done: &Done| matches!(done.status, Status::WouldRun { .. } | Status::MayRun);
-    let outstanding = tasks.iter().zip(done).filter(|(_, done)| would_run(done)).map(|(task, _)| task);
+    let outstanding = tasks.iter().zip(done).filter(|(_, done)| done.would_run()).map(|(task, _)| task);
     for (population, releases) in by_population(outstanding) {
         let spent = ledger.spent(population, &[], config.privacy.randomness)?;
         let what = "all releases that would run together cost";
-        if let Err(refusal) = config.privacy.budget.check(what, &releases, &spent) {
+        if let Err(refusal) = allowance.check(what, &releases, &spent) {
             output::line(&format!("run would refuse this: {refusal}"));
         }
     }

@@ -11,12 +11,12 @@ use veilgraph_ingest::Ingest;
 use veilgraph_runner::progress::Display;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_runner::{output, registry};
-use veilgraph_store::{Entry, MemoryLimit, Store};
+use veilgraph_store::{Entry, MemoryLimit, Readable, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
 use crate::new_files::{write_new, write_whole_folder};
-use crate::{run, show};
+use crate::{experiment, show};
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
 pub(crate) fn predict(
@@ -38,8 +38,8 @@ pub(crate) fn predict(
     let saved = SavedModel::parse(&bytes, number).with_context(|| format!("{}: not a model", model.display()))?;
     ensure!(!to.exists(), "{}: exists already; name a folder that does not", to.display());
     arguments.until = Some("construct".to_owned());
-    let memory = run::memory_limit(arguments.memory_limit);
-    let (config, tasks) = run::prepare_one(&arguments)?;
+    let memory = experiment::memory_limit(arguments.memory_limit);
+    let (config, tasks) = experiment::prepare_one(&arguments)?;
     let mechanisms = config.values_anywhere("privatize.features", "mechanism");
     let are_as_given =
         mechanisms.iter().all(|name| name.as_str() == Some("public")) && config.table("estimate.features").is_empty();
@@ -52,14 +52,14 @@ pub(crate) fn predict(
     // What does not fit is told before links are released: data are read first.
     check_graphs(&config.name, &tasks)?;
     let ingests = ingests(&tasks);
-    let read = run::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
+    let read = experiment::bring(store, &config, ingests, &arguments, false, &Display::new(ingests, 1, quiet))?;
     let read_in_training = features_of_training(store, &bytes)?;
     for (task, done) in ingests.iter().zip(&read) {
         check_features(&saved, done, memory).with_context(|| cannot_be_applied(task))?;
         check_scale(&read_in_training, done).with_context(|| cannot_be_applied(task))?;
     }
     let display = Display::new(&tasks, 1, quiet);
-    let done = run::bring(store, &config, &tasks, &arguments, false, &display)?;
+    let done = experiment::bring(store, &config, &tasks, &arguments, false, &display)?;
     let mut files = Vec::new();
     for (task, done_task) in tasks.iter().zip(&done) {
         let Some(entry) = done_task.entry.as_ref().filter(|entry| has_graph(entry)) else { continue };
@@ -127,12 +127,9 @@ fn features_of_training(store: &Store, model: &[u8]) -> anyhow::Result<Vec<Entry
 
 /// The entries of a stage. One that is damaged, which perhaps has nothing to do with this model, is warned of.
 fn readable(store: &Store, stage: &str) -> anyhow::Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for (stage, key) in store.keys(&[stage])? {
-        match store.find(&stage, &key) {
-            Ok(entry) => entries.extend(entry),
-            Err(error) => tracing::warn!("whether features are scaled as in the training may not be known: {error}"),
-        }
+    let Readable { entries, damage } = store.readable(&[stage])?;
+    for error in damage {
+        tracing::warn!("whether features are scaled as in the training may not be known: {error}");
     }
     Ok(entries)
 }

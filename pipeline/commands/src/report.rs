@@ -31,7 +31,7 @@ use crate::checks::{self, Outcome};
 use crate::cli::RunArguments;
 use crate::new_files::draft_beside;
 use crate::partial::{self, Gap};
-use crate::{run, summary};
+use crate::{experiment, summary};
 use answer::Answer;
 use figure::Figure;
 use graphs::Graph;
@@ -52,8 +52,8 @@ pub(crate) fn report(
     is_partial: bool,
     arguments: &RunArguments,
 ) -> anyhow::Result<()> {
-    let published = run::read_published(arguments)?;
-    let experiments = run::prepare_all(arguments, published.as_ref())?;
+    let published = experiment::read_published(arguments)?;
+    let experiments = experiment::prepare_all(arguments, published.as_ref())?;
     let given = name;
     let name = name.unwrap_or(&experiments[0].0.name);
     if !is_name(name) {
@@ -65,12 +65,12 @@ pub(crate) fn report(
     let mut gathered = Gathered::default();
     for ((config, tasks), path) in experiments.iter().zip(&arguments.configs) {
         let display = Display::new(tasks, 1, true);
-        let done = run::bring(store, config, tasks, arguments, true, &display)?;
+        let done = experiment::bring(store, config, tasks, arguments, true, &display)?;
         if !is_partial {
-            run::ensure_fresh(tasks, &done, path)?;
+            experiment::ensure_fresh(tasks, &done, path)?;
         }
         let gaps = partial::gaps(store, config, tasks, &done)?;
-        gathered.add(config, tasks, &done, &gaps, run::is_whole(arguments))?;
+        gathered.add(config, tasks, &done, &gaps, experiment::is_whole(arguments))?;
     }
     let Gathered { rows, releases, entries, configs, graphs, provenance, of_other_code, outcomes, gaps } = gathered;
     // Figures and answers are about what there is.
@@ -145,7 +145,7 @@ impl Gathered {
         gaps: &[Gap],
         is_whole: bool,
     ) -> anyhow::Result<()> {
-        let mut rows = summary::rows(&run::read_metrics(done)?, config.trials)?;
+        let mut rows = summary::rows(&experiment::read_metrics(done)?, config.trials)?;
         partial::mark(&mut rows, gaps);
         self.gaps.extend(gaps.iter().map(Gap::words));
         // Nothing is asked of a part of the scores.

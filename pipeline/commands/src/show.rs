@@ -36,11 +36,13 @@ pub(crate) fn show(store: &Store, arguments: &ShowArguments) -> anyhow::Result<(
         let entry = lineage::entry_of(&find(store, &arguments.artifact)?)?;
         return lineage::print(store, &entry, arguments.format);
     }
-    if let Some(names) = below(store, &arguments.artifact)? {
-        names.iter().for_each(|name| output::line(name));
+    let Some(path) = place(store, &arguments.artifact, "")? else {
+        let names = names(store, &arguments.artifact)?;
+        let below = below(&names, &arguments.artifact);
+        ensure!(!below.is_empty(), no_such_artifact(&names, &arguments.artifact));
+        below.iter().for_each(|name| output::line(name));
         return Ok(());
-    }
-    let path = find(store, &arguments.artifact)?;
+    };
     let name = path.display();
     match path.extension().and_then(OsStr::to_str) {
         Some("jsonl" | "json" | "csv" | "toml" | "html") => {
@@ -105,23 +107,26 @@ pub(super) fn place(store: &Store, wanted: &Path, file: &str) -> anyhow::Result<
 
 /// The file of an artifact.
 pub(super) fn find(store: &Store, wanted: &Path) -> anyhow::Result<PathBuf> {
-    if let Some(found) = place(store, wanted, "")? {
-        return Ok(found);
+    match place(store, wanted, "")? {
+        Some(found) => Ok(found),
+        None => bail!(no_such_artifact(&names(store, wanted)?, wanted)),
     }
-    let names = names(store, wanted)?;
+}
+
+/// Says that none of the artifacts `names` is called `wanted`.
+fn no_such_artifact(names: &BTreeSet<String>, wanted: &Path) -> String {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let hint = did_you_mean(&wanted.to_string_lossy(), &names);
-    bail!(
+    format!(
         "{}: there is no such artifact{hint} (`veilgraph ls` lists runs, and `veilgraph show RUN` what one holds)",
         wanted.display()
     )
 }
 
-/// The names of all artifacts below a name that is no artifact; none where nothing lies below it.
-fn below(store: &Store, wanted: &Path) -> anyhow::Result<Option<Vec<String>>> {
+/// Those of the artifacts `names` that lie below `wanted`.
+fn below<'a>(names: &'a BTreeSet<String>, wanted: &Path) -> Vec<&'a String> {
     let prefix = format!("{}/", wanted.to_string_lossy().trim_end_matches('/'));
-    let names: Vec<String> = names(store, wanted)?.into_iter().filter(|name| name.starts_with(&prefix)).collect();
-    Ok((!names.is_empty()).then_some(names))
+    names.iter().filter(|name| name.starts_with(&prefix)).collect()
 }
 
 /// The readable names of all artifacts, with those of the run of the history with whose name `wanted` begins.
@@ -133,7 +138,7 @@ fn names(store: &Store, wanted: &Path) -> anyhow::Result<BTreeSet<String>> {
     let items = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path()).collect()
     };
-    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+    for place in &runs::folders(store) {
         let Some(runs) = place.parent() else { continue };
         let files =
             items(place).iter().flat_map(|stage| items(stage)).flat_map(|label| items(&label)).collect::<Vec<_>>();

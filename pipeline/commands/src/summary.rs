@@ -7,7 +7,7 @@ use comfy_table::presets;
 use comfy_table::{CellAlignment, Table as TextTable};
 use serde_json::{Map, Value, json};
 use veilgraph_contract::Relation;
-use veilgraph_evaluate::metric::{ATTACK_AUC, METRICS, Metric, ScoreTable};
+use veilgraph_evaluate::metric::{self, ATTACK_AUC, Better, Metric, ScoreTable};
 use veilgraph_evaluate::{Cell, Metrics};
 use veilgraph_runner::published::PublishedCell;
 use veilgraph_runner::systems::CENTRAL;
@@ -290,8 +290,7 @@ fn in_json(nats: f64) -> Value {
 
 /// Which direction of a metric is better, if one is.
 fn better(name: &str) -> Option<&'static str> {
-    use veilgraph_evaluate::metric::Better;
-    METRICS.iter().find(|metric| metric.name == name).and_then(|metric| match metric.better {
+    metric::named(name).and_then(|metric| match metric.better {
         Better::Higher => Some("higher"),
         Better::Lower => Some("lower"),
         Better::Neither => None,

@@ -22,9 +22,9 @@ use veilgraph_store::Store;
 
 use super::summary::{self, Row};
 use crate::cli::{TableArguments, TableFormat};
+use crate::experiment;
 use crate::partial::{self, Gap};
 use crate::pooled::pooled;
-use crate::run;
 pub(crate) use pivot::{Against, PivotLine, PivotTable, pivots};
 
 /// Prints the tables of experiments that have run.
@@ -64,17 +64,17 @@ pub(crate) fn table(store: &Store, arguments: &TableArguments) -> anyhow::Result
 
 /// The rows of every config, and what is missing in them: all runs have to be fresh, unless a part is asked for.
 fn scores_of(store: &Store, arguments: &TableArguments) -> anyhow::Result<(Vec<Row>, Vec<Gap>)> {
-    let published = run::read_published(&arguments.run)?;
+    let published = experiment::read_published(&arguments.run)?;
     let (mut rows, mut all_gaps) = (Vec::new(), Vec::new());
     for ((config, tasks), path) in
-        run::prepare_all(&arguments.run, published.as_ref())?.iter().zip(&arguments.run.configs)
+        experiment::prepare_all(&arguments.run, published.as_ref())?.iter().zip(&arguments.run.configs)
     {
         let display = Display::new(tasks, 1, true);
-        let done = run::bring(store, config, tasks, &arguments.run, true, &display)?;
+        let done = experiment::bring(store, config, tasks, &arguments.run, true, &display)?;
         if !arguments.partial {
-            run::ensure_fresh(tasks, &done, path)?;
+            experiment::ensure_fresh(tasks, &done, path)?;
         }
-        let mut found = summary::rows(&run::read_metrics(&done)?, config.trials)?;
+        let mut found = summary::rows(&experiment::read_metrics(&done)?, config.trials)?;
         let gaps = partial::gaps(store, config, tasks, &done)?;
         partial::mark(&mut found, &gaps);
         rows.extend(found);

@@ -35,7 +35,7 @@ pub(crate) use budget::outstanding_releases;
 use end::is_cut_off;
 use going::{Brought, Going, Shared, watch_memory};
 use recipe::handles;
-pub use recipe::{DEPLOYED, recipe_of_release};
+pub use recipe::recipe_of_release;
 use release::release_record;
 use schedule::Schedule;
 pub use side::SideChoice;

@@ -24,7 +24,7 @@ use charge::spent;
 pub use charge::{Allowance, LedgerRow, Program, Spent, statement};
 pub(crate) use charge::{Charge, Deployment};
 use drawn::is_marked;
-pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
+pub(crate) use drawn::{is_known_to_be_drawn, mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
 use journal::{Journal, Position};
@@ -86,7 +86,7 @@ impl Ledger {
         if charged >= charge.releases.len() {
             return Ok(());
         }
-        allowance.check(charge, &state.rows)?;
+        allowance.check_charge(charge, &state.rows)?;
         let mut lines = String::new();
         let mut previous = state.last.clone();
         // Of a seeded release some rows may be there: earlier versions did not complete a charge that a crash cut short.

@@ -44,7 +44,7 @@ impl Measurements {
     #[must_use]
     pub fn of(store: &Store) -> Self {
         let mut all = Self::default();
-        for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+        for place in &runs::folders(store) {
             for task in runs::ran_tasks(place) {
                 if let Some(kind) = task.kind {
                     let memory = TaskMemory { peak: task.peak_memory, own: task.own_memory };

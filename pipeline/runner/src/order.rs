@@ -117,14 +117,16 @@ impl Order {
         Ok(Some(order))
     }
 
-    /// Removes an order that was carried out.
-    pub(crate) fn remove(store: &Store, cache: Option<&Cache>, key: &str) -> anyhow::Result<()> {
+    /// Removes an order that was carried out, if that is allowed: one that stays asks a worker for what is there already.
+    pub(crate) fn remove(store: &Store, cache: Option<&Cache>, key: &str) {
         if let Some(cache) = cache {
-            return Ok(cache.remove_order(key)?);
+            if let Err(error) = cache.remove_order(key) {
+                tracing::debug!("the order for {key} stays: {error}");
+            }
+        } else {
+            // The folder stays, because another order may be on its way into it.
+            let _ = fs::remove_file(path(store, key));
         }
-        // The folder stays, because another order may be on its way into it.
-        let _ = fs::remove_file(path(store, key));
-        Ok(())
     }
 
     /// Refuses what no worker may run, and an order of a program with other code or with other parameters than its key says:

@@ -26,7 +26,7 @@ pub use branch::rounded;
 pub(crate) use branch::{Absence, Branch};
 use call::{Call, Signature};
 use fields::FieldsOfPlan;
-pub(crate) use fields::{ABOVE_TABLES, KnownFields};
+pub(crate) use fields::KnownFields;
 pub use options::Options;
 use until::up_to;
 

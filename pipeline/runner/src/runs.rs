@@ -30,9 +30,20 @@ pub(crate) fn folder(store: &Store, part: Part, name: &str) -> PathBuf {
     store.part(part).join("runs").join(name)
 }
 
-/// Folders of readable names of all configs in all parts, hidden ones (which killed runs left) included.
+/// Folders of readable names of all configs in all parts.
 #[must_use]
 pub fn folders(store: &Store) -> Vec<PathBuf> {
+    all_folders(store).into_iter().filter(|place| !is_half_written(place)).collect()
+}
+
+/// Folders of readable names that killed runs left before they were done.
+#[must_use]
+pub fn half_written(store: &Store) -> Vec<PathBuf> {
+    all_folders(store).into_iter().filter(|place| is_half_written(place)).collect()
+}
+
+/// What lies where folders of readable names lie.
+fn all_folders(store: &Store) -> Vec<PathBuf> {
     let parts = Part::ALL.into_iter().map(|part| store.part(part));
     let mut all: Vec<PathBuf> = Vec::new();
     for part in parts.chain([store.root().to_owned()]) {
@@ -64,16 +75,15 @@ pub fn has_run(place: &Path) -> bool {
 
 /// The error about an experiment that has not run in this store; it names the one that was probably meant.
 pub fn unknown(store: &Store, name: &str) -> anyhow::Error {
-    let ran = folders(store).into_iter().filter(|place| has_run(place) && !is_half_written(place));
+    let ran = folders(store).into_iter().filter(|place| has_run(place));
     let known: BTreeSet<String> = ran.map(|place| name_of(&place)).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let hint = did_you_mean(name, &known);
     anyhow::anyhow!("no experiment `{name}` has run in {}{hint}", store.root().display())
 }
 
-/// Whether a killed run left this folder of names before it was done.
-#[must_use]
-pub fn is_half_written(place: &Path) -> bool {
+/// Whether a folder of names is not done yet.
+fn is_half_written(place: &Path) -> bool {
     place.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 

@@ -1,13 +1,5 @@
 //! What follows what: data, features, labels, links, learning, then attacks. Each part asks the plan for the tables that it reads.
 
-/// Each name is a file with a constant `MECHANISM`, in the folder of whoever calls this.
-macro_rules! mechanisms {
-    ($($file:ident),* $(,)?) => {
-        $(mod $file;)*
-        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
-    };
-}
-
 mod advised_fraction;
 mod audit;
 mod central;
@@ -21,7 +13,7 @@ pub mod links;
 
 use std::collections::BTreeSet;
 
-use veilgraph_contract::{Artifact, Stage};
+use veilgraph_contract::Stage;
 use veilgraph_evaluate::{
     EvaluateClasses, EvaluateFeatures, EvaluateGraph, EvaluateLinkPrediction, EvaluateLinks, EvaluateReleasedModel,
 };
@@ -143,7 +135,7 @@ fn held_for_floors(data: &Branch, options: &Options) -> HeldData {
     if options.until.is_some_and(|until| position(until) < position("train")) {
         return HeldData::default();
     }
-    HeldData { labels: data.has(Labels::NAME, Labels::ZONE), features: data.has(Features::NAME, Features::ZONE) }
+    HeldData { labels: data.has::<Labels>(), features: data.has::<Features>() }
 }
 
 /// What the stage functions of all systems can read.

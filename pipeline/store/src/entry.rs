@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use veilgraph_contract::Zone;
 
@@ -36,6 +37,15 @@ pub enum Found {
     Whole(Box<Entry>),
     /// An entry that is not what it was: it must be made anew.
     Damaged(StoreError),
+}
+
+/// The entries of some stages.
+#[derive(Debug)]
+pub struct Readable {
+    /// Those whose manifest can be read.
+    pub entries: Vec<Entry>,
+    /// Why others cannot be read.
+    pub damage: Vec<StoreError>,
 }
 
 /// A published entry.
@@ -76,13 +86,7 @@ impl Store {
             return Err(wrong("it is no plain file".to_owned()));
         }
         let bytes = files::read(&path)?;
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-        if manifest.to_bytes() != bytes {
-            return Err(wrong("its checksum is wrong".to_owned()));
-        }
-        if manifest.key != key || manifest.recipe.key() != key {
-            return Err(wrong("its recipe does not hash to its key".to_owned()));
-        }
+        let manifest = Manifest::parse(&bytes, stage, key).map_err(wrong)?;
         Ok(Some(Entry { store: self.clone(), home, manifest }))
     }
 
@@ -114,8 +118,23 @@ impl Store {
     /// # Errors
     /// When a folder or manifest is unreadable.
     pub fn entries(&self, stages: &[&str]) -> Result<Vec<Entry>, StoreError> {
-        let found = self.keys(stages)?.into_iter().map(|(stage, key)| self.find(&stage, &key));
-        found.filter_map(Result::transpose).collect()
+        let Readable { entries, damage } = self.readable(stages)?;
+        damage.into_iter().next().map_or(Ok(entries), Err)
+    }
+
+    /// The entries of these stages whose manifest can be read, by stage and key, and why others cannot.
+    ///
+    /// # Errors
+    /// When a folder is unreadable.
+    pub fn readable(&self, stages: &[&str]) -> Result<Readable, StoreError> {
+        let mut readable = Readable { entries: Vec::new(), damage: Vec::new() };
+        for (stage, key) in self.keys(stages)? {
+            match self.find(&stage, &key) {
+                Ok(entry) => readable.entries.extend(entry),
+                Err(error) => readable.damage.push(error),
+            }
+        }
+        Ok(readable)
     }
 
     /// Stage and key of everything that stands where entries of these stages stand, whole or damaged.
@@ -174,10 +193,22 @@ impl Store {
 }
 
 impl Entry {
-    /// The file that says what the entry holds.
+    /// When it was published.
     #[must_use]
-    pub fn manifest_path(&self) -> PathBuf {
-        self.folder().join(MANIFEST)
+    pub fn written(&self) -> Option<SystemTime> {
+        self.folder().join(MANIFEST).metadata().and_then(|metadata| metadata.modified()).ok()
+    }
+
+    /// The time since it was published.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.written().and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
+    }
+
+    /// The bytes of all its files that are here. A manifest does not say how large private files are.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.manifest.outputs.values().filter_map(|output| Some(self.path(output).metadata().ok()?.len())).sum()
     }
 
     /// Folder with the manifest.
@@ -194,9 +225,7 @@ impl Entry {
             "auditor" => self.store.part(Part::Auditor),
             _ => self.home.clone(),
         };
-        // A manifest names files of its own folder, whoever wrote it.
-        let file = Path::new(&output.file).file_name().unwrap_or_default();
-        part.join(&self.manifest.recipe.stage).join(&self.manifest.key).join(file)
+        part.join(&self.manifest.recipe.stage).join(&self.manifest.key).join(&output.file)
     }
 
     /// Whether every file is there (its content is checked when it is read).

@@ -23,11 +23,11 @@ mod take_over;
 
 pub use checkpoints::Checkpoints;
 pub use draft::{CompleteDraft, Draft, Rehearsal, StoreSaver};
-pub use entry::{Entry, Found, Store};
+pub use entry::{Entry, Found, Readable, Store};
 pub use error::StoreError;
 pub use files::{create_private_folder, mark_of_this_process, open, remove_ours, replace_folder, write_private_file};
 pub use lock::KeyLock;
-pub use manifest::{LAYOUT_VERSION, Manifest, OutputRecord, Recipe, ReleaseRecord};
+pub use manifest::{DEPLOYED, LAYOUT_VERSION, Manifest, OutputRecord, Recipe, ReleaseRecord};
 pub use memory::MemoryLimit;
 pub use places::{Part, StoreKind, is_key};
 pub use secret::LEDGER;

@@ -1,12 +1,16 @@
 //! What an entry was made from, and what it holds.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Version of the layout of the store; part of every key.
 pub const LAYOUT_VERSION: u32 = 3;
+
+/// Stands for the digests of code in recipes of deployed releases.
+pub const DEPLOYED: &str = "deployed";
 
 /// Stands for the digests of code in recipes of what was handed to the server.
 const PUBLISHED: &str = "published";
@@ -115,6 +119,25 @@ impl OutputRecord {
 }
 
 impl Manifest {
+    /// Reads the manifest of the entry `key` of `stage`, whoever wrote it. What it names lies in the folder of that entry.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub(crate) fn parse(bytes: &[u8], stage: &str, key: &str) -> Result<Self, String> {
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if manifest.to_bytes() != bytes {
+            return Err("its checksum is wrong".to_owned());
+        }
+        if manifest.recipe.stage != stage || manifest.key != key || manifest.recipe.key() != key {
+            return Err("it is the manifest of another entry".to_owned());
+        }
+        let is_name = |file: &str| Path::new(file).file_name().is_some_and(|name| name == file);
+        if let Some(output) = manifest.outputs.values().find(|output| !is_name(&output.file)) {
+            return Err(format!("it names the file {:?}, which is no name of a file in its folder", output.file));
+        }
+        Ok(manifest)
+    }
+
     /// A digest of everything that an artifact of this entry says: of its table, and of the file beside the table where
     /// there is one. Whatever reads the artifact is keyed by it.
     #[must_use]
@@ -157,6 +180,19 @@ impl Recipe {
             deployment: true,
             ..self.clone()
         }
+    }
+
+    /// Whether this describes the release of a deployment.
+    #[must_use]
+    pub fn is_deployed(&self) -> bool {
+        self.code == DEPLOYED
+    }
+
+    /// Whether code computes this anew: nobody can draw a deployed release again, and a server cannot make what was handed over to
+    /// it.
+    #[must_use]
+    pub fn is_computed(&self) -> bool {
+        !self.is_deployed() && !self.is_published()
     }
 
     /// Whether this describes what was handed to the server.

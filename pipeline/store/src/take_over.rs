@@ -25,13 +25,11 @@ impl Store {
         place: &str,
         mut fetch: impl FnMut(&OutputRecord, &Path) -> Result<(), E>,
     ) -> Result<Entry, E> {
-        let wrong = |problem: &str| StoreError::Manifest { path: PathBuf::from(place), problem: problem.to_owned() };
-        let found: Manifest = serde_json::from_slice(manifest).map_err(|error| wrong(&error.to_string()))?;
-        if found.to_bytes() != manifest {
-            return Err(wrong("its checksum is wrong").into());
-        }
-        if found.recipe.stage != stage || found.key != key || found.recipe.key() != key {
-            return Err(wrong("it is the manifest of another entry").into());
+        let wrong = |problem: String| StoreError::Manifest { path: PathBuf::from(place), problem };
+        let found = Manifest::parse(manifest, stage, key).map_err(wrong)?;
+        // Whoever can write to a cache could make the ledger disagree with the store.
+        if found.release.is_some() && found.recipe.side == "server" {
+            return Err(wrong("it says that it holds a release, and its stage makes none".to_owned()).into());
         }
         let lock = self.lock(&found.recipe, || {})?;
         // What stands there may be damaged, which is why it is asked for.
@@ -66,13 +64,11 @@ impl Store {
 impl Draft {
     /// Records a file that somebody else writes to the path that is returned, or that stays where it is.
     fn promise(&mut self, name: &str, output: &OutputRecord) -> Result<PathBuf, StoreError> {
-        // A manifest names files of its own folder, whoever wrote it.
-        let file = Path::new(&output.file).file_name().unwrap_or_default();
         let folder = self.folder_of(Part::of_zone(self.recipe(), &output.zone));
         if output.is_public() {
             files::create_folder(&folder, true)?;
         }
         self.record(name, output);
-        Ok(folder.join(file))
+        Ok(folder.join(&output.file))
     }
 }

@@ -144,8 +144,7 @@ fn guesses_by_rank(scores: &[(f64, bool)]) -> Guesses {
 
 /// Scores of guesses, or an error where they are too good for what the ledger says.
 ///
-/// An `(epsilon, dp_delta)` cost allows more right guesses with a chance of at most `2 m · dp_delta` for `m` canaries,
-/// which is taken off the chance of a false alarm. Guesses that read a part of a release are held against what this part costs:
+/// Guesses that read a part of a release are held against what this part costs:
 /// against the cost of the whole, a part that tells too much would pass.
 ///
 /// # Source
@@ -153,19 +152,19 @@ fn guesses_by_rank(scores: &[(f64, bool)]) -> Guesses {
 fn judged(guesses: Guesses, canaries: &Canaries, params: &CanaryParams) -> Result<(Metrics,), Error> {
     let (whole, dp_delta) = params.cell.cost_of(canaries.record);
     let claimed = params.epsilon_read.map_or(whole, |read| read.min(whole));
-    let n_canaries = canaries.coins.len() as f64;
-    let without_failures = |alpha: f64| alpha - 2.0 * n_canaries * dp_delta;
-    let sure = guesses.epsilon_lower_bound(without_failures(GATE_ALPHA));
+    let n_canaries = canaries.coins.len() as u64;
+    let bound = |guesses: Guesses, alpha| guesses.epsilon_lower_bound_with_delta(alpha, dp_delta, n_canaries);
+    let sure = bound(guesses, GATE_ALPHA);
     if sure > claimed {
         let what = canaries.record;
         return Err(Error::Violation { what, sure, claimed, right: guesses.right, made: guesses.made });
     }
     let mut metrics = Metrics::about(&params.cell);
     let mut push = |metric, value: f64| metrics.push(params.trial, metric, value);
-    push(&metric::EPSILON_LOWER_BOUND, guesses.epsilon_lower_bound(without_failures(ALPHA)));
-    push(&metric::EPSILON_CEILING, guesses.ceiling(without_failures(ALPHA)));
+    push(&metric::EPSILON_LOWER_BOUND, bound(guesses, ALPHA));
+    push(&metric::EPSILON_CEILING, bound(guesses.all_right(), ALPHA));
     push(&metric::CANARY_CONFIDENCE, 1.0 - ALPHA);
-    push(&metric::CANARIES, n_canaries);
+    push(&metric::CANARIES, n_canaries as f64);
     push(&metric::CANARY_GUESSES, guesses.made as f64);
     push(&metric::CANARY_RIGHT, guesses.right as f64);
     Ok((metrics,))

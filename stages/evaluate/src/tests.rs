@@ -1,4 +1,4 @@
-use veilgraph_contract::{Artifact, Randomness, Relation};
+use veilgraph_contract::{Artifact, Facts, Randomness, Relation};
 use veilgraph_graph::{DenseMatrix, Embeddings, FeatureMatrix, LinkSample, ModelPredictions, SparseMatrix};
 use veilgraph_posterior::LinkEvidence;
 use veilgraph_privacy::{Budget, DegreeNoise, ReportFacts};
@@ -244,14 +244,33 @@ fn brier_score_and_calibration_error_of_classes_are_the_textbook_ones() {
 fn the_setting_with_the_lowest_mean_loss_is_chosen() {
     let curve = |losses: [f64; 2]| Curves {
         model: vec![0, 0, 1],
+        epoch: vec![0, 1, 0],
         validation_loss: vec![f64::NAN, losses[0], losses[1]],
         ..Curves::default()
     };
     let chosen = Curves::best(&[curve([0.5, 0.6]), curve([0.9, 0.7])], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(1), "0.65 is less than 0.7");
-    let failed = Curves { model: vec![0], validation_loss: vec![1.0], ..Curves::default() };
+    let failed = Curves { model: vec![0], epoch: vec![0], validation_loss: vec![1.0], ..Curves::default() };
     let chosen = Curves::best(&[curve([9.0, 0.1]), failed], 2);
     assert_eq!(chosen.map(|(model, _)| model), Some(0), "model 1 failed in the second trial");
+    // The lowest loss of model 0 is that of an epoch whose weights were not kept.
+    let noisy = Curves {
+        model: vec![0, 0, 1],
+        epoch: vec![0, 1, 0],
+        train_loss: vec![0.0; 3],
+        validation_loss: vec![0.9, 0.6, 0.7],
+        validation_accuracy: vec![0.0; 3],
+        kept: [(0, 0)].into(),
+        ..Curves::default()
+    };
+    let read = Curves::from_blocks(&noisy.facts(), &mut noisy.blocks()).expect("its own facts");
+    assert_eq!(read, noisy);
+    assert_eq!(Curves::best(&[read], 2), Some((1, vec![0.7])));
+    for wrong in ["1", "a:1", "1:", "1:x"] {
+        let facts = Facts::default().with("kept", wrong);
+        let error = Curves::from_blocks(&facts, &mut noisy.blocks()).expect_err("no epoch").to_string();
+        assert!(error.contains("no model with its epoch"), "{error}");
+    }
 }
 
 #[test]

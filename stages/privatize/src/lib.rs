@@ -91,9 +91,17 @@ pub enum Error {
     /// No delta of approximate differential privacy.
     #[error("dp_delta = {0} must lie between 0 and 1, such as 1e-10")]
     DpDelta(f64),
-    /// A class that everybody has says nothing.
-    #[error("the labels have {0} classes; randomized response needs at least 2")]
-    Classes(usize),
+    /// A class that everybody has says nothing, and next to no budget moves nothing.
+    #[error(
+        "the labels have {n_classes} classes and epsilon = {epsilon:e}; randomized response needs at least 2 classes and some budget \
+         (1e-9 nats are enough for any number of classes)"
+    )]
+    Classes {
+        /// Number of classes.
+        n_classes: usize,
+        /// The budget, in nats.
+        epsilon: f64,
+    },
     /// A report is no valid artifact.
     #[error(transparent)]
     Invalid(#[from] Invalid),

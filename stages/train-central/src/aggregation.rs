@@ -68,7 +68,11 @@ impl Contributions {
             DIGITS
         };
         let steps = libm::exp2(f64::from(digits));
-        let sigma = Sigma::at_least(sigma * steps).filter(|_| sigma > 0.0);
+        let sigma = (sigma > 0.0).then(|| {
+            let drawn = Sigma::at_least(sigma * steps);
+            // Sums without noise in the place of noisy ones would break the promise.
+            drawn.unwrap_or_else(|| unreachable!("with {digits} digits, noise of {sigma} can be drawn"))
+        });
         let purpose = format!("aggregation: noise of hop {hop}");
         let sum = |node: usize| -> Vec<f32> {
             let mut sum = vec![0_i64; width];

@@ -152,8 +152,10 @@ impl Params {
         }
     }
 
-    /// Writes down the `dp_delta` for a graph of `n` nodes, where it is absent.
-    pub fn complete_delta(&mut self, n: Option<usize>) {
+    /// Writes down the `dp_delta` for a graph of so many nodes and links, where it is absent: it counts what is protected one by
+    /// one, and nodes where the number of links is not known.
+    pub fn complete_delta(&mut self, n_nodes: Option<usize>, n_links: Option<usize>) {
+        let n = if self.level == Some(Level::Edge) { n_links.or(n_nodes) } else { n_nodes };
         if let (None, Some(n)) = (self.dp_delta, n) {
             // As many digits as 10 n - 1 has: the power of ten is then at least 10 n.
             let digits = (10 * n.max(1) - 1).to_string().len();

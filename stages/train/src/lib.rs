@@ -244,9 +244,10 @@ fn collect(
                     curves.dropped.push(model);
                 } else {
                     predictions.models.push(ModelPredictions { model, probabilities: trained.probabilities });
-                    // Scores choose a model by the lowest loss of its curve, which under noisy labels may be that of another epoch
-                    // than the kept one.
-                    let loss = trained.curve.iter().map(|epoch| epoch.validation_loss).fold(f64::INFINITY, f64::min);
+                    let loss = trained.curve[trained.best_epoch].validation_loss;
+                    if trained.curve.iter().any(|epoch| epoch.validation_loss < loss) {
+                        curves.kept.insert(model, trained.best_epoch as u32);
+                    }
                     weights.description.models.push((model, settings[model as usize], loss));
                     weights.models.push((model, trained.parameters));
                 }

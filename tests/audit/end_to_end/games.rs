@@ -82,7 +82,7 @@ fn no_game_finds_more_than_epsilon() {
             let guessed = played.iter().filter(|game| game.log_odds.abs() > 0.75 * surest);
             let right = guessed.clone().filter(|game| (game.log_odds > 0.0) == game.is_true).count() as u64;
             let guesses = Guesses { made: guessed.count() as u64, right };
-            let (bound, ceiling) = (guesses.epsilon_lower_bound(ALPHA), guesses.ceiling(ALPHA));
+            let (bound, ceiling) = (guesses.epsilon_lower_bound(ALPHA), guesses.all_right().epsilon_lower_bound(ALPHA));
             let (claimed, confidence) = (cost * budget, 100.0 * (1.0 - ALPHA));
             say(&format!(
                 "| {name} | {relation} | {claimed} | {} | {} | {right} | {confidence:.1} % | {bound:.3} | {ceiling:.1} |",

@@ -46,10 +46,26 @@ fn an_infinite_budget_sends_the_class_and_one_class_is_refused() {
     assert_eq!(GeneralizedResponse::new(1.0, 1), None);
 }
 
+/// Where a response is made, the truth is likelier than another class by no more than the budget allows, in exact integers: of the
+/// words, `other` are shared by the other classes.
 #[test]
-fn the_truth_is_never_rarer_than_another_class() {
-    for n_classes in 2..20 {
-        let response = GeneralizedResponse::new(1e-18, n_classes).expect("classes");
-        assert!(response.truth_probability() >= 1.0 / n_classes as f64, "{n_classes} classes");
+fn budgets_next_to_nothing_are_kept_or_refused() {
+    for n_classes in [2_usize, 3, 7, 19, 65_535] {
+        assert_eq!(GeneralizedResponse::new(1e-18, n_classes), None, "{n_classes} classes");
+        let mut is_made = false;
+        for epsilon in [1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8] {
+            let Some(response) = GeneralizedResponse::new(epsilon, n_classes) else {
+                assert!(!is_made, "{n_classes} classes, {epsilon}: a larger budget than one that was enough");
+                continue;
+            };
+            is_made = true;
+            let others = n_classes as u128 - 1;
+            let truth = (1_u128 << 64) - u128::from(response.other);
+            // truth / (other / others) - 1, without a difference of rounded numbers.
+            let excess = (truth * others) as i128 - i128::from(response.other);
+            let cost = excess as f64 / response.other as f64;
+            assert!(cost > 0.0 && cost <= epsilon, "{n_classes} classes, {epsilon}: {cost}");
+        }
+        assert!(is_made, "{n_classes} classes");
     }
 }

@@ -3,7 +3,7 @@ use std::fs;
 
 use tempfile::TempDir;
 use veilgraph_contract::{Artifact, Column, ColumnType, Facts, Invalid, Output, Private, Public, Zone, take};
-use veilgraph_store::{LAYOUT_VERSION, MemoryLimit, Recipe, StoreSaver};
+use veilgraph_store::{LAYOUT_VERSION, Manifest, MemoryLimit, Recipe, ReleaseRecord, StoreSaver};
 
 use super::*;
 
@@ -146,6 +146,18 @@ fn what_is_not_as_its_name_says_is_refused() {
     refused("is gone; the cache has forgotten this entry");
     fs::write(&manifest, text.replace("0.1", "0.2")).expect("written");
     refused("its checksum is wrong");
+    let released = Manifest {
+        release: Some(ReleaseRecord {
+            population: "members".to_owned(),
+            statement: "count: 1".to_owned(),
+            number: 1,
+            charged_as: key.clone(),
+            collected: false,
+        }),
+        ..entry.manifest.clone()
+    };
+    fs::write(&manifest, released.to_bytes()).expect("written");
+    refused("it says that it holds a release, and its stage makes none");
     // The manifest of another entry, which is sound in itself.
     let other = shared.path().join("entries/other");
     fs::create_dir(&other).expect("made");

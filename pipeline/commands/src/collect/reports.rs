@@ -50,10 +50,10 @@ impl Reports {
             let node = report.node();
             if let Some((first, before, _)) = by_node.get(&node) {
                 let why = if *before == bytes {
-                    format!("the same report of node {node} as {}", first.display())
+                    format!("the same report of node {node} as {}", in_one_line(first))
                 } else {
                     disputed.insert(node, first.clone());
-                    format!("another report of node {node} than {}; both are left out", first.display())
+                    format!("another report of node {node} than {}; both are left out", in_one_line(first))
                 };
                 reports.left_out.push((path, why));
             } else {
@@ -99,6 +99,11 @@ impl Reports {
             _ => Ok((bytes, report)),
         }
     }
+}
+
+/// The name of a file, which whoever sent it has chosen: it must not look like a line of its own.
+pub(super) fn in_one_line(file: &Path) -> String {
+    file.display().to_string().replace('\n', "\\n")
 }
 
 fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {

@@ -3,10 +3,12 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use veilgraph_contract::Artifact;
 use veilgraph_graph::AdjacencyList;
 use veilgraph_ingest::Ingest;
 use veilgraph_runner::build::{self, commit};
+use veilgraph_runner::output::quote;
 use veilgraph_runner::task::{Done, RawHandle, Task, Wire};
 use veilgraph_runner::{datasets, registry};
 use veilgraph_store::Entry;
@@ -125,24 +127,21 @@ fn machine() -> String {
 
 /// The commands that make the page again.
 pub(super) fn again(arguments: &RunArguments, name: Option<&str>) -> Vec<String> {
-    let quoted = |text: &str| {
-        let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:".contains(c));
-        if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-    };
     let folder = |flag: &str, folder: &Option<PathBuf>| {
-        folder.as_ref().map_or(String::new(), |folder| format!(" {flag} {}", quoted(&folder.display().to_string())))
+        folder.as_ref().map_or(String::new(), |folder| format!(" {flag} {}", quote(&folder.display().to_string())))
     };
-    let configs: Vec<String> = arguments.configs.iter().map(|path| quoted(&path.display().to_string())).collect();
-    let sets: String = arguments.sets.iter().map(|set| format!(" --set {}", quoted(set))).collect();
+    let configs: Vec<String> = arguments.configs.iter().map(|path| quote(&path.display().to_string())).collect();
+    let sets: String = arguments.sets.iter().map(|set| format!(" --set {}", quote(set))).collect();
+    let device = arguments.device.to_possible_value().map_or(String::new(), |device| device.get_name().to_owned());
     let rest = format!(
         "{}{}{}{sets}{}{}",
         configs.join(" "),
         folder("--data-dir", &arguments.data_dir),
         folder("--published", &arguments.published),
         arguments.until.as_ref().map_or(String::new(), |stage| format!(" --until {stage}")),
-        if arguments.device == DeviceChoice::Cpu { "" } else { " --device auto" },
+        if arguments.device == DeviceChoice::Cpu { String::new() } else { format!(" --device {device}") },
     );
-    let named = name.map_or(String::new(), |name| format!(" --name {}", quoted(name)));
+    let named = name.map_or(String::new(), |name| format!(" --name {}", quote(name)));
     let mut commands = Vec::new();
     let built_from = commit();
     match built_from.split_once(' ') {

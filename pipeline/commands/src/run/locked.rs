@@ -6,8 +6,8 @@ use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::{Done, Status, Task};
 use veilgraph_store::Store;
 
-use super::bring;
 use crate::cli::RunArguments;
+use crate::experiment::bring;
 use crate::partial::errors_behind;
 
 /// How many stage runs the message names.

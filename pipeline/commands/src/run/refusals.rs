@@ -1,11 +1,10 @@
-//! What `run` refuses before anything runs: stores and machines that must not see the data. It also warns there of tasks
-//! that take much memory.
+//! What `run` refuses before anything runs: machines that must not see the data. It also warns there of tasks that take much
+//! memory.
 
 use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use veilgraph_runner::config::Config;
-use veilgraph_runner::engine::SideChoice;
 use veilgraph_runner::measured::Measurements;
 use veilgraph_runner::task::{Done, Task};
 use veilgraph_store::{Store, StoreKind};
@@ -32,29 +31,6 @@ pub(super) fn refuse_to_send_away(
         "`{}` simulates, and whoever reads the cache also finds the seed there, with which the noise can be removed: add \
          --simulation if its data need no protection from them, or --cache-read-only",
         config.name
-    );
-    Ok(())
-}
-
-/// A server's store holds what one deployment handed over, and nothing else belongs there.
-pub(super) fn refuse_wrong_store(store: &Store, config: &Config, arguments: &RunArguments) -> anyhow::Result<()> {
-    if store.kind() == StoreKind::Whole {
-        return Ok(());
-    }
-    let root = store.root().display();
-    anyhow::ensure!(
-        config.is_deployment(),
-        "{root}: this is the store of a deployment's server, and the config simulates; set [privacy] randomness = \"os\", or \
-         choose another --store"
-    );
-    anyhow::ensure!(
-        arguments.side() != SideChoice::Auditor,
-        "{root}: this is the store of a deployment's server; an auditor keeps a copy of it as the folder `server` of another \
-         store"
-    );
-    anyhow::ensure!(
-        arguments.side() == SideChoice::Server,
-        "{root}: this is the store of a deployment's server, which holds no private data; add --side server --until train"
     );
     Ok(())
 }

@@ -11,7 +11,6 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, bail};
 use serde::Serialize;
 use serde_json::Value;
-use veilgraph_runner::engine::DEPLOYED;
 use veilgraph_runner::output;
 use veilgraph_runner::runs::{self, RunRecord};
 use veilgraph_runner::task::STAGES;
@@ -121,8 +120,7 @@ impl Lineage {
         let entry = joined.root();
         let (recipe, key) = (&entry.manifest.recipe, &entry.manifest.key);
         let used_by = uses(store, &recipe.stage, key)?;
-        let written = entry.manifest_path().metadata().and_then(|metadata| metadata.modified());
-        let since = written.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default().as_secs();
+        let since = entry.written().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default().as_secs();
         let artifact = |(name, output): (&String, &OutputRecord)| Artifact {
             name: name.clone(),
             zone: output.zone.clone(),
@@ -147,7 +145,7 @@ impl Lineage {
 /// The runs that used an entry: those of the history, the last ones first, and the last run of an experiment without one.
 fn uses(store: &Store, stage: &str, key: &str) -> anyhow::Result<Vec<Use>> {
     let mut last: BTreeMap<String, Vec<RunRecord>> = BTreeMap::new();
-    for place in runs::folders(store).iter().filter(|place| !runs::is_half_written(place)) {
+    for place in &runs::folders(store) {
         last.entry(runs::name_of(place)).or_default().push(RunRecord::read(place)?);
     }
     let mut uses = Vec::new();
@@ -169,7 +167,7 @@ fn uses(store: &Store, stage: &str, key: &str) -> anyhow::Result<Vec<Use>> {
 
 /// Whether this program has the code of a recipe; nothing where no code makes it.
 fn has_same_code(recipe: &Recipe) -> Option<bool> {
-    if recipe.code == DEPLOYED || recipe.is_published() {
+    if !recipe.is_computed() {
         return None;
     }
     let function = registry::find(&recipe.stage, recipe.task.as_deref()?).ok();
@@ -180,7 +178,7 @@ fn has_same_code(recipe: &Recipe) -> Option<bool> {
 /// What makes an entry again: commands, or a sentence where none does.
 fn make_again(store: &Store, recipe: &Recipe, used_by: &[Use]) -> Vec<String> {
     let sentence = |text: &str| vec![text.to_owned()];
-    if recipe.code == DEPLOYED {
+    if recipe.is_deployed() {
         return sentence("No run draws this release again. If it is lost, restore it from a copy, such as an export.");
     }
     if recipe.is_published() {

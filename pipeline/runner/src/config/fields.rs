@@ -4,7 +4,10 @@ use toml::{Table, Value};
 
 use super::source::Source;
 use super::{Config, ConfigError, docs};
-use crate::plan::ABOVE_TABLES;
+
+/// Fields that stand above the first table of a config.
+pub(crate) const ABOVE_TABLES: [&str; 7] =
+    ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
 
 impl Config {
     /// The same config without one field of a table.

@@ -56,15 +56,16 @@ impl Engine<'_> {
     /// Refuses the first charge about a population, before anything is computed, if all releases that are still to be made exceed the
     /// budget of its name.
     pub(super) fn check_budgets(&self) -> anyhow::Result<()> {
+        if !self.allowance.is_limited() {
+            return Ok(());
+        }
         let populations: BTreeSet<&str> = self.tasks.iter().map(|task| task.population.as_str()).collect();
         for population in populations.into_iter().filter(|population| !population.is_empty()) {
             let outstanding = outstanding_releases(self.ledger, self.tasks, population)?;
-            if !outstanding.is_empty() && !self.allowance.spend && !self.allowance.budgets.are_empty() {
+            if !outstanding.is_empty() {
                 let spent = self.ledger.spent(population, &[], self.config.privacy.randomness)?;
-                self.allowance
-                    .budgets
-                    .check(WHOLE_PLAN, &outstanding, &spent)
-                    .with_context(|| self.config.name.clone())?;
+                let checked = self.allowance.check(WHOLE_PLAN, &outstanding, &spent);
+                checked.with_context(|| self.config.name.clone())?;
             }
         }
         Ok(())
@@ -74,12 +75,12 @@ impl Engine<'_> {
         if self.config.is_deployment() {
             return self.judge_deployment(charge, ends);
         }
-        if self.allowance.spend || self.allowance.budgets.are_empty() {
+        if !self.allowance.is_limited() {
             return Ok(());
         }
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
-        self.allowance.budgets.check(WHOLE_PLAN, &outstanding, &spent)
+        self.allowance.check(WHOLE_PLAN, &outstanding, &spent)
     }
 
     fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
@@ -100,23 +101,20 @@ impl Engine<'_> {
             );
         }
         self.check_beliefs(charge, &to_be_charged, &spent)?;
-        if self.allowance.spend || self.allowance.budgets.are_empty() {
-            return Ok(());
-        }
-        self.allowance.budgets.check(WHOLE_PLAN, &to_be_charged, &spent)
+        self.allowance.check(WHOLE_PLAN, &to_be_charged, &spent)
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was
     /// released about these people.
-    fn check_beliefs(&self, charge: &Charge, outstanding: &[&Release], spent: &Spent) -> anyhow::Result<()> {
-        if total_epsilon(outstanding.iter().copied(), Relation::Edge) <= 0.0 {
+    fn check_beliefs(&self, charge: &Charge, to_be_charged: &[&Release], spent: &Spent) -> anyhow::Result<()> {
+        if total_epsilon(to_be_charged.iter().copied(), Relation::Edge) <= 0.0 {
             // What says nothing of a link changes no belief in one.
             return Ok(());
         }
         for sentence in sentences(self.config, self.tasks)? {
             self.display.say(&format!("privatize  {sentence}"));
         }
-        let all = spent.releases.iter().chain(outstanding.iter().copied());
+        let all = spent.releases.iter().chain(to_be_charged.iter().copied());
         let nats_per_link = total_epsilon(all, Relation::Edge);
         check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)
     }

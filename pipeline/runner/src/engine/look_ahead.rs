@@ -24,7 +24,7 @@ pub(super) struct Ahead<'a> {
 const NOT_CHARGED: &str = "this was not charged, because";
 
 /// A task that releases something, as it was found.
-struct Found {
+struct Expected {
     /// Keyed digests of the private data that it is about.
     private_data: BTreeSet<String>,
     /// Whether it is still to be charged.
@@ -38,7 +38,7 @@ impl Engine<'_> {
     pub(super) fn look_ahead(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Ahead<'_>> {
         let charged = statement(charge.function, charge.releases.iter().map(|(release, _)| release));
         let mut ahead = Ahead { private_data: BTreeSet::new(), to_be_charged: Vec::new() };
-        let mut found: BTreeMap<usize, Found> = BTreeMap::new();
+        let mut found: BTreeMap<usize, Expected> = BTreeMap::new();
         let (mut seen, mut data_of) = (BTreeSet::new(), BTreeMap::new());
         for (index, task) in self.tasks.iter().enumerate() {
             if task.population != charge.population || task.releases.is_empty() {
@@ -80,13 +80,13 @@ impl Engine<'_> {
 
     /// What is known of a release that reads from others, before these are there: it is drawn if one of these is, or if nothing like it
     /// was charged about the data that these are about.
-    fn expected_behind(&self, index: usize, found: &BTreeMap<usize, Found>) -> anyhow::Result<Found> {
+    fn expected_behind(&self, index: usize, found: &BTreeMap<usize, Expected>) -> anyhow::Result<Expected> {
         let task = &self.tasks[index];
         let (mut open, mut before) = (vec![index], BTreeSet::new());
         while let Some(reader) = open.pop() {
             open.extend(self.tasks[reader].sources().filter(|source| before.insert(*source)));
         }
-        let releases: Vec<&Found> = before.iter().filter_map(|source| found.get(source)).collect();
+        let releases: Vec<&Expected> = before.iter().filter_map(|source| found.get(source)).collect();
         let private_data: BTreeSet<String> =
             releases.iter().flat_map(|release| &release.private_data).cloned().collect();
         let earlier = self.ledger.earlier(&task.population, &[], task.function, &task.releases)?;
@@ -95,7 +95,7 @@ impl Engine<'_> {
             release.private_data.as_ref().is_none_or(|data| private_data.iter().eq(BTreeSet::from_iter(data)))
         };
         if earlier.is_empty() || releases.iter().any(|release| release.is_to_be_charged) {
-            return Ok(Found { private_data, is_to_be_charged: true });
+            return Ok(Expected { private_data, is_to_be_charged: true });
         }
         let is_to_be_charged = !earlier.iter().any(is_of_these);
         ensure!(
@@ -105,7 +105,7 @@ impl Engine<'_> {
             task.called(),
             task.population
         );
-        Ok(Found { private_data, is_to_be_charged })
+        Ok(Expected { private_data, is_to_be_charged })
     }
 
     /// Refuses to pay where owner or server failed in something; only a run that keeps going gets so far.
@@ -125,7 +125,7 @@ impl Engine<'_> {
         task: &Task,
         slots: &[Vec<Handle>],
         is_charged_now: impl Fn(&[String]) -> bool,
-    ) -> anyhow::Result<Found> {
+    ) -> anyhow::Result<Expected> {
         let wanted = self.wanted(task, slots)?;
         let fate = self.judge(task, &wanted)?;
         // Its turn publishes what a killed process has left complete.
@@ -145,6 +145,6 @@ impl Engine<'_> {
             self.rehearse(task, slots)?;
             self.check_stated_nodes(slots)?;
         }
-        Ok(Found { private_data: wanted.private_data.into_iter().collect(), is_to_be_charged })
+        Ok(Expected { private_data: wanted.private_data.into_iter().collect(), is_to_be_charged })
     }
 }

@@ -6,15 +6,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde_json::json;
 use veilgraph_contract::Draws;
-use veilgraph_store::{Entry, LAYOUT_VERSION, Recipe};
+use veilgraph_store::{DEPLOYED, Entry, LAYOUT_VERSION, Recipe};
 
 use super::Engine;
 use crate::ledger::statement;
 use crate::task::{Handle, Task, Wire};
 use crate::{build, registry};
-
-/// Stands for the digests of code in recipes of deployed releases.
-pub const DEPLOYED: &str = "deployed";
 
 /// The layout from which on releases of deployments are named by what they say.
 const FIRST_LAYOUT_OF_STATEMENTS: u32 = 3;

@@ -153,7 +153,7 @@ impl Engine<'_> {
                 Found::Absent => bail!(absent()),
             },
         };
-        Order::remove(self.store, cache, key)?;
+        Order::remove(self.store, cache, key);
         Ok(entry)
     }
 }

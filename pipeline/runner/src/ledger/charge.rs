@@ -142,14 +142,26 @@ impl Charge<'_> {
 }
 
 impl Allowance {
-    /// Refuses a release that would cost more than is left.
-    pub(super) fn check(&self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
-        if self.spend || self.budgets.are_empty() {
-            return Ok(());
-        }
+    /// Whether a release can be refused for what it costs.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        !self.spend && !self.budgets.are_empty()
+    }
+
+    /// Refuses releases that would cost more than the `spent` ones have left. `what` names the releases in the message, with
+    /// its verb.
+    ///
+    /// # Errors
+    /// The message names the relation, what is spent, what remains, and the remedy.
+    pub fn check(&self, what: &str, releases: &[&Release], spent: &Spent) -> anyhow::Result<()> {
+        if self.is_limited() { self.budgets.check(what, releases, spent) } else { Ok(()) }
+    }
+
+    /// Refuses a charge that would cost more than is left.
+    pub(super) fn check_charge(&self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
         let spent = spent(rows, charge.population, &charge.private_inputs(), charge.randomness);
         let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
-        self.budgets.check("the parts of a release together cost", &releases, &spent)
+        self.check("the parts of a release together cost", &releases, &spent)
     }
 }
 

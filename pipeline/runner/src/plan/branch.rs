@@ -28,6 +28,8 @@ pub(crate) struct Branch {
     pub population: String,
     /// Number of nodes, where it is known before any file is read.
     pub n_nodes: Option<usize>,
+    /// The number of undirected links, where it is known before any file is read.
+    pub n_links: Option<usize>,
     /// Number of features, where it is known before any file is read.
     pub n_features: Option<usize>,
     /// What a network does to features over its graph before it reads them.
@@ -106,8 +108,13 @@ impl Branch {
         self.made.insert((A::NAME, A::ZONE), Made::Not(Absence::NotAskedFor));
     }
 
-    /// Whether an artifact is there or will be made.
-    pub(crate) fn has(&self, artifact: &str, zone: Zone) -> bool {
+    /// Whether the artifact `A` is there or will be made.
+    pub(crate) fn has<A: Artifact>(&self) -> bool {
+        self.has_named(A::NAME, A::ZONE)
+    }
+
+    /// Whether the artifact of this name and zone is there or will be made.
+    pub(crate) fn has_named(&self, artifact: &str, zone: Zone) -> bool {
         self.made.iter().any(|((name, of), made)| *name == artifact && *of == zone && matches!(made, Made::By(..)))
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::config::fields::ABOVE_TABLES;
 use crate::config::{Config, ConfigError};
 use crate::nearest::{did_you_mean, nearest};
 
@@ -28,10 +29,6 @@ pub(crate) struct KnownFields {
     /// Tables with the fields that some stage function reads.
     pub tables: Vec<(&'static str, Vec<String>)>,
 }
-
-/// Fields that stand above the first table of a config.
-pub(crate) const ABOVE_TABLES: [&str; 7] =
-    ["name", "seed", "trials", "search_trials", "profile", "references", "extends"];
 
 impl FieldsOfPlan {
     /// An alternative begins. A reference reads whatever a config says, so what a floor has read that nobody asked for is
@@ -104,6 +101,7 @@ fn unread(field: &str, all: &KnownFields) -> String {
     if ABOVE_TABLES.contains(&name) {
         return format!("`{name}` belongs above the first table; move its line there");
     }
+    let of_table = || all.tables.iter().filter(|(of, _)| *of == table).flat_map(|(_, fields)| fields);
     if let Some(inner) = table.strip_prefix("privatize.") {
         let axes = ["links", "features", "labels"];
         if !axes.contains(&inner.split('.').next().unwrap_or(inner)) {
@@ -112,13 +110,10 @@ fn unread(field: &str, all: &KnownFields) -> String {
             return format!("there is no table `{table}`{hint}");
         }
     }
-    if ["privatize.features", "privatize.labels"].contains(&table) {
-        let known = || all.tables.iter().filter(|(of, _)| *of == table).flat_map(|(_, fields)| fields);
-        if known().any(|known| known == name) {
-            return format!(
-                "`{name}` is not read by the chosen mechanism; set `mechanism` to one that reads it, or remove it"
-            );
-        }
+    if ["privatize.features", "privatize.labels"].contains(&table) && of_table().any(|known| known == name) {
+        return format!(
+            "`{name}` is not read by the chosen mechanism; set `mechanism` to one that reads it, or remove it"
+        );
     }
     if table == "privatize.links" {
         let readers: Vec<&str> =
@@ -130,7 +125,6 @@ fn unread(field: &str, all: &KnownFields) -> String {
             );
         }
     }
-    let of_table = || all.tables.iter().filter(|(of, _)| *of == table).flat_map(|(_, fields)| fields);
     if of_table().any(|known| known == name) {
         return format!("`{name}` is not read by what this plan runs; remove it, or choose what reads it");
     }

@@ -73,7 +73,7 @@ fn what_is_absent_adds_no_task_and_makes_what_follows_absent() {
     }
     let params = toml::from_str("").expect("defaults");
     let branch = plan.run::<Estimate>(&[&branch], &params, Run::default()).expect("planned");
-    assert!(!branch.has("link_model", Zone::Server));
+    assert!(!branch.has_named("link_model", Zone::Server));
     assert_eq!(plan.finish(&config, &KnownFields::default()).expect("no table").len(), 1, "the ingest alone");
 }
 
@@ -83,8 +83,11 @@ fn slots_are_bound_by_name_and_zone() {
     let config = config("");
     let mut plan = Plan::new(&config, &OPTIONS);
     let data = ingested(&mut plan);
-    assert!(data.has("features", Zone::Public) && data.has("features", Zone::Owner), "the plan knows both forms");
+    assert!(
+        data.has_named("features", Zone::Public) && data.has_named("features", Zone::Owner),
+        "the plan knows both forms"
+    );
     let mut withheld = data;
     withheld.absent("features", Zone::Public, Absence::Withheld);
-    assert!(!withheld.has("features", Zone::Public) && withheld.has("features", Zone::Owner));
+    assert!(!withheld.has_named("features", Zone::Public) && withheld.has_named("features", Zone::Owner));
 }

@@ -86,7 +86,7 @@ pub(super) fn is_asked_for(plan: &Plan) -> Result<bool, ConfigError> {
 /// Trains every learner that the config names, and scores it.
 pub(super) fn learn(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
     UNREAD.iter().for_each(|table| plan.pass_over(table));
-    let has = |name, zone| data.has(name, zone);
+    let has = |name, zone| data.has_named(name, zone);
     if !has(Private::<Features>::NAME, Private::<Features>::ZONE)
         || !has(Private::<Labels>::NAME, Private::<Labels>::ZONE)
     {
@@ -103,9 +103,9 @@ pub(super) fn learn(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
 }
 
 fn learn_with<L: Learner>(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
-    let n_nodes = data.n_nodes;
+    let (n_nodes, n_links) = (data.n_nodes, data.n_links);
     let adjust = |params: &mut Params| {
-        params.complete_delta(n_nodes);
+        params.complete_delta(n_nodes, n_links);
         *params = L::complete(params.clone());
         guarantee::<L>(params).map(|_| ()).map_err(|error| error.to_string())
     };

@@ -58,7 +58,8 @@ pub(super) fn ingest(plan: &mut Plan) -> Result<Vec<Branch>, ConfigError> {
         start.dataset = params.dataset_name();
         start.population = plan.config.population(params.dataset.as_deref()).to_owned();
         let run = Run { table: "ingest", files: &files, ..Run::default() };
-        (start.n_nodes, start.n_features) = sizes(params);
+        let known = Sizes::of(params);
+        (start.n_nodes, start.n_features, start.n_links) = (known.nodes, known.features, known.links);
         let mut branch = plan.run::<Ingest>(&[&start], params, run)?;
         one_zone::<Features>(&mut branch, params.has_features(), withholds);
         one_zone::<Labels>(&mut branch, params.has_labels(), withholds_labels);
@@ -134,12 +135,25 @@ fn is_known(params: &Params) -> bool {
     known(params).is_some_and(|dataset| dataset.files.values().all(|file| file.sha256.is_some()))
 }
 
-/// The numbers of nodes and of features, where they are known before any file is read.
-fn sizes(params: &Params) -> (Option<usize>, Option<usize>) {
-    if let Some(model) = &params.synthetic {
-        return (Some(model.nodes), Some(model.features));
+/// How large a graph is, as far as that is known before any file is read.
+#[derive(Default)]
+struct Sizes {
+    nodes: Option<usize>,
+    features: Option<usize>,
+    links: Option<usize>,
+}
+
+impl Sizes {
+    fn of(params: &Params) -> Self {
+        if let Some(model) = &params.synthetic {
+            return Self { nodes: Some(model.nodes), features: Some(model.features), links: None };
+        }
+        let Some(Dataset { n_nodes: nodes, n_features: features, statistics, .. }) = known(params) else {
+            return Self::default();
+        };
+        let links = nodes.zip(statistics).map(|(nodes, known)| (nodes as f64 * known.mean_degree / 2.0) as usize);
+        Self { nodes, features, links }
     }
-    known(params).map_or((None, None), |dataset| (dataset.n_nodes, dataset.n_features))
 }
 
 /// The files of a dataset, with their checksums where they are known.

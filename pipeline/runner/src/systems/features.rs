@@ -1,20 +1,31 @@
-//! How features are protected, or what takes their place: one file for each mechanism, and its name in the list of this
-//! file.
+//! How features are protected, or what takes their place: a line for each mechanism by which nodes report their features, and a
+//! file for each of the others.
+
+mod feature_free;
+mod non_private;
+mod public;
+
+use std::marker::PhantomData;
 
 use toml::Value;
-use veilgraph_contract::{Artifact, Private, Stage};
+use veilgraph_contract::{Private, Stage};
 use veilgraph_estimate::features::{
     DegreeFeatures, PropagateFeatures, RectifyFeatures, Substitute, SubstituteFeatures, SubstituteParams,
 };
 use veilgraph_evaluate::EvaluateFeatures;
 use veilgraph_graph::{Aggregator, Features, Propagation};
 use veilgraph_privacy::NoisyFeatures;
+use veilgraph_privatize::features::gaussian::Gaussian;
+use veilgraph_privatize::features::laplace::Laplace;
+use veilgraph_privatize::features::multi_bit::MultiBit;
+use veilgraph_privatize::features::one_bit::OneBit;
+use veilgraph_privatize::features::piecewise::Piecewise;
 use veilgraph_privatize::features::{FeatureMechanism, FeatureParams, LocalFeatures};
 
 use super::choice::Choice;
 use crate::config::sweep::{SweptCell, fields_of};
 use crate::config::{ConfigError, Holding, MetricGroup};
-use crate::function::Function;
+use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
 
 /// A value of `[privatize.features] mechanism`, and all that the runner has to know about it.
@@ -29,15 +40,27 @@ struct Mechanism {
     functions: &'static [Function],
 }
 
-mechanisms! {
-    public,
-    non_private,
-    one_bit,
-    laplace,
-    piecewise,
-    multi_bit,
-    gaussian,
-    feature_free,
+const MECHANISMS: &[Mechanism] = &[
+    public::MECHANISM,
+    non_private::MECHANISM,
+    Reported::<OneBit>::MECHANISM,
+    Reported::<Laplace>::MECHANISM,
+    Reported::<Piecewise>::MECHANISM,
+    Reported::<MultiBit>::MECHANISM,
+    Reported::<Gaussian>::MECHANISM,
+    feature_free::MECHANISM,
+];
+
+/// Features that every node reports under the mechanism `M`.
+struct Reported<M>(PhantomData<M>);
+
+impl<M: FeatureMechanism> Reported<M> {
+    const MECHANISM: Mechanism = Mechanism {
+        name: M::NAME,
+        fields: fields_of::<M::Params>,
+        features: reported::<M>,
+        functions: &[function::<LocalFeatures<M>>()],
+    };
 }
 
 /// Table of the mechanisms' parameters.
@@ -77,13 +100,12 @@ pub(super) fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Co
 /// Whether nodes will have features of any kind: public, private, or what takes their place.
 pub(super) fn are_at_hand(plan: &Plan, data: &Branch) -> bool {
     let are_kept = plan.config.privacy.features == Holding::Withheld && plan.config.table(TABLE).is_empty();
-    let are_given = data.has(Features::NAME, Features::ZONE)
-        || (data.has(Private::<Features>::NAME, Private::<Features>::ZONE) && !are_kept);
+    let are_given = data.has::<Features>() || (data.has::<Private<Features>>() && !are_kept);
     are_given || plan.config.values(TABLE, "mechanism").iter().any(|name| name.as_str() == Some(feature_free::NAME))
 }
 
 /// Reports under the mechanism `M`, rectified, with their propagation.
-fn released<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
+fn reported<M: FeatureMechanism>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let (n_features, is_deployment) = (data.n_features, plan.config.is_deployment());
     let complete = |params: &mut M::Params| {
         if let Some(n_features) = n_features {
@@ -174,7 +196,7 @@ pub(super) fn score(plan: &mut Plan, graphs: &[Branch]) -> Result<(), ConfigErro
     if !plan.wants(MetricGroup::FeatureError) {
         return Ok(());
     }
-    let is_reported = |graph: &&Branch| graph.has(NoisyFeatures::NAME, NoisyFeatures::ZONE);
+    let is_reported = |graph: &&Branch| graph.has::<NoisyFeatures>();
     let reported: Vec<Branch> = graphs.iter().filter(is_reported).cloned().collect();
     plan.score::<EvaluateFeatures>(&reported)
 }

@@ -1,6 +1,6 @@
 //! How labels are protected.
 
-use veilgraph_contract::{Artifact, Private};
+use veilgraph_contract::Private;
 use veilgraph_graph::Labels;
 use veilgraph_privatize::labels::LocalLabels;
 
@@ -34,7 +34,7 @@ pub(super) fn labels(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, Conf
 
 /// The server holds the labels of training and validation nodes.
 fn public(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    if data.has(Private::<Labels>::NAME, Private::<Labels>::ZONE) {
+    if data.has::<Private<Labels>>() {
         let problem = "labels are private in another part of this config, so that no server holds them here either; \
                        write mechanism = \"randomized-response\" with epsilon = inf for the reference that knows them";
         return Err(plan.config.error(TABLE, problem));

@@ -12,7 +12,7 @@ pub(super) use search::search_trials;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use veilgraph_contract::{Artifact, NoParams, Stage};
+use veilgraph_contract::{NoParams, Stage};
 use veilgraph_evaluate::EvaluateClasses;
 use veilgraph_graph::{EstimatedFeatures, Features, Labels};
 use veilgraph_privacy::NoisyLabels;
@@ -59,7 +59,7 @@ pub(super) fn learn(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, C
 
 /// A network reads the features that were worked out, or else those that everybody knows.
 fn with_one_kind_of_features(mut graph: Branch) -> Branch {
-    if graph.has(EstimatedFeatures::NAME, EstimatedFeatures::ZONE) {
+    if graph.has::<EstimatedFeatures>() {
         graph.mark_absent::<Features>();
     }
     graph
@@ -67,13 +67,12 @@ fn with_one_kind_of_features(mut graph: Branch) -> Branch {
 
 /// Whether a network has something to read.
 fn has_features(graph: &Branch) -> bool {
-    graph.has(Features::NAME, Features::ZONE) || graph.has(EstimatedFeatures::NAME, EstimatedFeatures::ZONE)
+    graph.has::<Features>() || graph.has::<EstimatedFeatures>()
 }
 
 /// Classifies the nodes of every graph.
 fn classify(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let has_labels =
-        |graph: &Branch| graph.has(Labels::NAME, Labels::ZONE) || graph.has(NoisyLabels::NAME, NoisyLabels::ZONE);
+    let has_labels = |graph: &Branch| graph.has::<Labels>() || graph.has::<NoisyLabels>();
     // The table is read once for each kind of graph, however many graphs there are.
     let mut known: BTreeMap<GraphTraits, Vec<SweptCell<Params>>> = BTreeMap::new();
     let mut trained = Vec::new();
@@ -120,7 +119,7 @@ fn predict_without_training<S: Stage<Params = NoParams>>(
 ) -> Result<Vec<Branch>, ConfigError> {
     let n_scored = plan.config.trials;
     for trials in by_cell(graphs) {
-        if !predicts_classes(plan) || !trials[0].has(Labels::NAME, Labels::ZONE) {
+        if !predicts_classes(plan) || !trials[0].has::<Labels>() {
             continue;
         }
         let mut predicted = Vec::new();

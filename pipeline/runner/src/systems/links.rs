@@ -27,6 +27,14 @@ struct Mechanism {
     functions: &'static [Function],
 }
 
+/// Each name is a file of this folder with a constant `MECHANISM`.
+macro_rules! mechanisms {
+    ($($file:ident),* $(,)?) => {
+        $(mod $file;)*
+        const MECHANISMS: &[Mechanism] = &[$($file::MECHANISM),*];
+    };
+}
+
 mechanisms! {
     blink,
     rr,

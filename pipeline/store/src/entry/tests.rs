@@ -229,6 +229,24 @@ fn a_forged_manifest_is_refused() {
     assert!(matches!(store.find("count", &key), Err(StoreError::Manifest { .. })));
 }
 
+/// A server could otherwise name a file of the auditor's, to which a readable name would then lead.
+#[test]
+fn a_manifest_names_files_of_its_own_folder() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path());
+    let entry = publish(&store, 0);
+    let with_file = |file: &str| {
+        let mut manifest = entry.manifest.clone();
+        manifest.outputs.get_mut("counts").expect("an output").file = file.to_owned();
+        fs::write(entry.folder().join(MANIFEST), manifest.to_bytes()).expect("written");
+        store.find("count", &entry.manifest.key)
+    };
+    for file in ["/home/auditor/current", "../other/counts.parquet", "..", ".", "", "a/", "a/b"] {
+        assert!(matches!(with_file(file), Err(StoreError::Manifest { .. })), "{file:?}");
+    }
+    assert!(with_file("other.parquet").expect("a name").is_some());
+}
+
 #[test]
 fn an_abandoned_draft_leaves_nothing() {
     let folder = tempfile::tempdir().expect("folder");

@@ -67,7 +67,7 @@ impl Stage for LocalLabels {
         _: &Progress,
     ) -> Result<Self::Outputs, Error> {
         let (epsilon, n_classes) = (params.epsilon.nats(), labels.n_classes());
-        let response = GeneralizedResponse::new(epsilon, n_classes).ok_or(Error::Classes(n_classes))?;
+        let response = GeneralizedResponse::new(epsilon, n_classes).ok_or(Error::Classes { n_classes, epsilon })?;
         let purpose = format!("labels {} {epsilon:?} of {n_classes} classes", Self::NAME);
         let answer =
             |&(node, class): &(u32, u16)| (node, response.respond(class, &mut rng.stream(&purpose, u64::from(node))));

@@ -44,9 +44,15 @@ fn a_weak_delta_is_refused_unless_it_is_said() {
 fn the_delta_of_a_known_graph_is_a_power_of_ten() {
     for (nodes, expected) in [(2708, 1e-5), (18_333, 1e-6), (100, 1e-3), (101, 1e-4)] {
         let mut params = params("epsilon = 1");
-        params.complete_delta(Some(nodes));
+        params.complete_delta(Some(nodes), Some(1_000_000));
         let found = params.dp_delta.expect("a delta");
         assert!((found / expected - 1.0).abs() < 1e-12 && found <= 1.0 / (10.0 * nodes as f64), "{nodes}: {found}");
+    }
+    // Where links are protected, links count: one of 500,000 that is published at random would keep 1e-6.
+    for (n_links, expected) in [(Some(500_000), 1e-7), (None, 1e-5)] {
+        let mut of_links = params("epsilon = 1\nlevel = \"edge\"");
+        of_links.complete_delta(Some(10_000), n_links);
+        assert_eq!(of_links.dp_delta, Some(expected), "{n_links:?}");
     }
 }
 

@@ -36,7 +36,7 @@ fn validation_labels_choose_the_weight() {
     let (beliefs, curves) = blend(sure(0.3), sure(0.8), Split::Validation);
     assert!(close(&beliefs.models[0].probabilities, &sure(0.8)));
     assert_eq!((beliefs.models[0].model, beliefs.settings.len()), (3, 4), "the grid stays");
-    let loss = curves.lowest_validation_loss(3);
+    let loss = curves.kept_validation_loss(3);
     assert!((loss + f64::ln(0.8)).abs() < 1e-5, "{loss}");
     assert_eq!(curves.validation_accuracy, [1.0]);
     let none = blend(sure(0.6), sure(0.7), Split::None).0;
@@ -51,7 +51,7 @@ fn beliefs_and_majority_are_predictions_of_one_model() {
     let inputs = (nodes.clone(), labels.clone(), beliefs.clone());
     let (believed, curves) = PredictBeliefs::run(inputs, &NoParams {}, &rng, &Progress::none()).expect("predicted");
     assert_eq!(believed.models[0].probabilities, sure(0.75));
-    assert!((curves.lowest_validation_loss(0) + f64::ln(0.75)).abs() < 1e-6);
+    assert!((curves.kept_validation_loss(0) + f64::ln(0.75)).abs() < 1e-6);
     let (majority, _) = PredictMajority::run((nodes.clone(), labels.clone()), &NoParams {}, &rng, &Progress::none())
         .expect("predicted");
     // Both training nodes are of class 1; one node more of each class is counted.

@@ -63,9 +63,9 @@ fn halving_keeps_the_best_and_chooses_what_the_full_search_chooses() {
     for (trial, n_kept) in [(1, 4), (2, 2)] {
         let kept = halve(&halving).expect("some are left");
         assert_eq!(kept.models.len(), n_kept);
-        let loss = |model: u32| full[..trial].iter().map(|curve| curve.lowest_validation_loss(model)).sum::<f64>();
+        let loss = |model: u32| full[..trial].iter().map(|curve| curve.kept_validation_loss(model)).sum::<f64>();
         let worst_kept = kept.models.iter().map(|&model| loss(model)).fold(0.0, f64::max);
-        let is_trained = |curve: &Curves, model: u32| curve.lowest_validation_loss(model).is_finite();
+        let is_trained = |curve: &Curves, model: u32| curve.kept_validation_loss(model).is_finite();
         let left_out = (0..8).filter(|&model| halving.iter().all(|curve| is_trained(curve, model)));
         let left_out = left_out.filter(|model| !kept.models.contains(model));
         assert!(left_out.into_iter().all(|model| loss(model) >= worst_kept), "{:?}", kept.models);
@@ -79,7 +79,7 @@ fn halving_keeps_the_best_and_chooses_what_the_full_search_chooses() {
         trained.dedup();
         assert_eq!(trained, kept.models);
         for &model in &kept.models {
-            assert_eq!(curves.lowest_validation_loss(model), full[trial].lowest_validation_loss(model), "{model}");
+            assert_eq!(curves.kept_validation_loss(model), full[trial].kept_validation_loss(model), "{model}");
         }
         halving.push(curves);
     }
@@ -118,7 +118,7 @@ fn settings_that_failed_do_not_go_on() {
         train_loss: vec![1.0; models.len()],
         validation_loss: models.iter().map(|&model| 1.0 - 0.1 * f64::from(model)).collect(),
         validation_accuracy: vec![0.5; models.len()],
-        dropped: Vec::new(),
+        ..Curves::default()
     };
     assert_eq!(
         halve(&[only(&[0, 1, 2, 5, 7])]).expect("some are left").models,
@@ -148,13 +148,15 @@ fn what_was_dropped_is_never_chosen() {
         validation_loss: vec![0.1, 0.9],
         validation_accuracy: vec![0.5; 2],
         dropped: dropped.to_vec(),
+        ..Curves::default()
     };
     assert_eq!(choose(vec![curves(&[]), curves(&[])]).expect("a choice").0.models, [0]);
     assert_eq!(choose(vec![curves(&[]), curves(&[0])]).expect("a choice").0.models, [1]);
     let error = choose(vec![curves(&[1]), curves(&[0])]).expect_err("none is left");
     assert!(error.to_string().contains("search = \"full\""), "{error}");
     // Where nothing was dropped, a full search would not help.
-    let only = |model: u32| Curves { model: vec![model], validation_loss: vec![0.1], ..Curves::default() };
+    let only =
+        |model: u32| Curves { model: vec![model], epoch: vec![0], validation_loss: vec![0.1], ..Curves::default() };
     let error = choose(vec![only(0), only(1)]).expect_err("each failed in one trial");
     assert!(error.to_string().contains("in every trial") && !error.to_string().contains("full"), "{error}");
     let lists = Facts::default().with("dropped", "0 one");

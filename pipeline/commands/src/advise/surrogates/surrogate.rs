@@ -9,7 +9,7 @@ use super::public_graph::PublicGraph;
 use crate::cli::AdviseArguments;
 
 /// Names of the alternatives of a surrogate's config that cost nothing, and of the ceiling.
-const REFERENCES: [&str; 4] = ["no-links", "beliefs", "majority", "non-private"];
+const REFERENCES: [&str; 4] = ["no-links", "features-only", "majority", "non-private"];
 
 /// A graph that takes the place of the private one.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Surrogate {
             text.push_str(&format!("\n[[compare]]\nname = \"{reference}\"\n"));
             text.push_str(match reference {
                 "no-links" => "privatize.links.mechanism = \"no-links\"\ntrain.model = \"mlp\"\n",
-                "beliefs" => "privatize.links.mechanism = \"no-links\"\ntrain = { task = \"beliefs\" }\n",
+                "features-only" => "privatize.links.mechanism = \"no-links\"\ntrain = { task = \"beliefs\" }\n",
                 "majority" => "privatize.links.mechanism = \"no-links\"\ntrain = { task = \"majority\" }\n",
                 _ => "privatize.links.mechanism = \"non-private\"\n",
             });

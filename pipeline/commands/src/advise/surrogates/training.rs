@@ -18,7 +18,7 @@ use super::surrogate::Surrogate;
 use super::worth::Worth;
 use crate::cli::{AdviseArguments, RunArguments};
 use crate::summary::Row;
-use crate::{run, summary};
+use crate::{experiment, summary};
 
 /// Everything that all graphs have in common.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ impl Training<'_> {
             let accuracy = *row.values("accuracy").first().with_context(|| format!("{name}: a run has no accuracy"))?;
             match row.cell.alternative.as_str() {
                 "no-links" => worth.without_links.push(accuracy),
-                "beliefs" => worth.beliefs.push(accuracy),
+                "features-only" => worth.beliefs.push(accuracy),
                 "majority" => worth.majority.push(accuracy),
                 "non-private" => worth.non_private.push(accuracy),
                 other => {
@@ -144,7 +144,7 @@ impl Training<'_> {
         let how =
             RunArguments { data_dir: data_dir.clone(), published: None, ..RunArguments::of(PathBuf::from("advise")) };
         let display = Display::new(&tasks, 1, true);
-        let metrics = run::bring_and_name(self.store, &config, &tasks, &how, &display)?;
+        let metrics = experiment::bring_and_name(self.store, &config, &tasks, &how, &display)?;
         summary::rows(&metrics, config.trials)
     }
 }

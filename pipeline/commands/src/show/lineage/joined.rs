@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use veilgraph_runner::task::STAGES;
-use veilgraph_store::{Entry, Store};
+use veilgraph_store::{Entry, Readable, Store};
 
 use super::{EntryName, Origin};
-use crate::gc::age;
 
 /// What an entry was made from: an artifact of another entry, or a file of the user. Neither where the artifact is no
 /// longer in this store, or was handed over.
@@ -35,11 +34,10 @@ impl Joined {
         let name = |entry: &Entry| (entry.manifest.recipe.stage.clone(), entry.manifest.key.clone());
         let root_name = name(&root);
         let mut entries = vec![root];
-        for (stage, key) in store.keys(&STAGES)? {
-            match store.find(&stage, &key) {
-                Ok(found) => entries.extend(found.filter(|entry| name(entry) != root_name)),
-                Err(error) => tracing::warn!("{error}"),
-            }
+        let Readable { entries: others, damage } = store.readable(&STAGES)?;
+        entries.extend(others.into_iter().filter(|entry| name(entry) != root_name));
+        for error in damage {
+            tracing::warn!("{error}");
         }
         let mut holders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {
@@ -107,7 +105,7 @@ impl Joined {
             let holders = self.holders.get(digest).into_iter().flatten().copied().filter(|holder| *holder != at);
             let holder = holders.min_by_key(|&holder| {
                 let entry = &self.entries[holder];
-                (entry.manifest.recipe.is_published(), age(entry))
+                (entry.manifest.recipe.is_published(), entry.age())
             });
             let name = file.filter(|_| recipe.is_published()).unwrap_or(slot).to_owned();
             let is_file = holder.is_none() && !recipe.is_published();

@@ -22,7 +22,7 @@ pub(super) struct Making {
 impl Making {
     /// The last time that the entry `key` was made, if a log says so.
     pub(super) fn of(store: &Store, key: &str) -> Option<Self> {
-        let places = runs::folders(store).into_iter().filter(|place| !runs::is_half_written(place));
+        let places = runs::folders(store).into_iter();
         places.filter_map(|place| Self::in_log(&runs::log_of(&place), key)).max_by_key(|making| making.time)
     }
 

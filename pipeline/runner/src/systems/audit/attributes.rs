@@ -3,7 +3,7 @@
 use veilgraph_audit::{
     AnsweredLabels, AnsweredTestLabels, AttributesParams, FrequentFeatures, ReportedFeatures, ReportedLabels,
 };
-use veilgraph_contract::{Artifact, NoParams, Zone};
+use veilgraph_contract::NoParams;
 use veilgraph_evaluate::EvaluateAttributes;
 use veilgraph_graph::WeightedGraph;
 use veilgraph_posterior::{LinkEvidence, LinkModel};
@@ -39,7 +39,7 @@ fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigErro
     let mut guessed = Vec::new();
     for network in networks {
         let reported = without_graph(network);
-        if network.has(NoisyFeatures::NAME, Zone::Server) {
+        if network.has::<NoisyFeatures>() {
             for cell in &cells {
                 let reported = reported.with(&cell.choices);
                 let own = named(plan, &reported, "features");
@@ -48,7 +48,7 @@ fn run(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigErro
                 guessed.push(plan.run::<FrequentFeatures>(&[&floor], &cell.params, run)?);
             }
         }
-        if network.has(NoisyLabels::NAME, Zone::Server) {
+        if network.has::<NoisyLabels>() {
             let reported = named(plan, &reported, "labels");
             guessed.push(plan.run::<ReportedLabels>(&[&reported], &NoParams {}, run)?);
             let answered = named(plan, network, "labels-by-network");
@@ -67,7 +67,7 @@ fn named(plan: &Plan, branch: &Branch, attribute: &str) -> Branch {
 
 /// Whether nodes report features or labels on this way.
 pub(super) fn protects_attributes(branch: &Branch) -> bool {
-    branch.has(NoisyFeatures::NAME, Zone::Server) || branch.has(NoisyLabels::NAME, Zone::Server)
+    branch.has::<NoisyFeatures>() || branch.has::<NoisyLabels>()
 }
 
 /// What is said where neither features nor labels are private.

@@ -116,7 +116,7 @@ pub(in crate::systems) fn planted(plan: &mut Plan, data: &Branch) -> Result<Vec<
 
 /// Refuses canaries of data that no owner keeps.
 fn require<A: Artifact>(plan: &Plan, data: &Branch, what: &str) -> Result<(), ConfigError> {
-    if data.has(A::NAME, Private::<A>::ZONE) {
+    if data.has::<Private<A>>() {
         return Ok(());
     }
     let problem = format!(
@@ -158,7 +158,7 @@ fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
         for graph in graphs.iter().cloned().map(with_reports) {
             let guessed = guessed(plan, &graph)?;
             // Lists and entries say nothing of what is told by degrees; a graph may follow from both.
-            let read = (!graph.has(WeightedGraph::NAME, Zone::Server)).then_some(Subject::Links);
+            let read = (!graph.has_named(WeightedGraph::NAME, Zone::Server)).then_some(Subject::Links);
             score(plan, &guessed, read)?;
         }
         return Ok(());
@@ -169,7 +169,7 @@ fn guess_from_reports(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(
     } else {
         (NoisyLabels::NAME, NoisyFeatures::NAME)
     };
-    if let Some(silent) = graphs.iter().find(|graph| !graph.has(own, Zone::Server)) {
+    if let Some(silent) = graphs.iter().find(|graph| !graph.has_named(own, Zone::Server)) {
         let problem = format!("`{}` guesses from {own}, and none are sent here ({})", REPORTS.name, silent.dataset);
         return Err(plan.config.error(&format!("{TABLE}.attacks"), &problem));
     }
@@ -195,7 +195,7 @@ fn score(plan: &mut Plan, guessed: &Branch, read: Option<Subject>) -> Result<(),
 
 /// The way to the reports of nodes where there are any, so that all graphs that were built from them are one.
 fn with_reports(mut graph: Branch) -> Branch {
-    let sends = |name| graph.has(name, Zone::Server);
+    let sends = |name| graph.has_named(name, Zone::Server);
     if sends(NoisyLinks::NAME) || sends(NoisyEntries::NAME) {
         graph.mark_absent::<WeightedGraph>();
         graph.variant.clear();
@@ -205,7 +205,7 @@ fn with_reports(mut graph: Branch) -> Branch {
 
 fn guess_from_degrees(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
     links_alone(plan, DEGREES.name)?;
-    let sent: Vec<&Branch> = graphs.iter().filter(|graph| graph.has(NoisyDegrees::NAME, Zone::Server)).collect();
+    let sent: Vec<&Branch> = graphs.iter().filter(|graph| graph.has::<NoisyDegrees>()).collect();
     if sent.is_empty() {
         let problem =
             "`canary-degrees` reads noisy degrees, and no mechanism of this config sends any; blink and dprr do";

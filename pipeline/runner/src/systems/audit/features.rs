@@ -25,7 +25,7 @@ fn run(plan: &mut Plan, networks: &[Branch], beliefs: &[f64]) -> Result<(), Conf
     let cells = learn::cells_without_links(plan)?;
     let mut trained = Vec::new();
     for network in networks {
-        if network.has(EstimatedFeatures::NAME, EstimatedFeatures::ZONE) {
+        if network.has::<EstimatedFeatures>() {
             let problem = "the attack `features` trains a network on public features, and here they are estimated; leave it \
                            out, and put [privatize.links] mechanism = \"no-links\" beside the others for this floor";
             return Err(plan.config.error(&format!("{TABLE}.attacks"), problem));

@@ -1,6 +1,6 @@
 //! Features that everybody knows.
 
-use veilgraph_contract::{Artifact, Private};
+use veilgraph_contract::Private;
 use veilgraph_graph::Features;
 
 use super::{Mechanism, TABLE, propagated};
@@ -10,13 +10,13 @@ use crate::plan::{Branch, Plan};
 pub(super) const MECHANISM: Mechanism = Mechanism { name: "public", fields: Vec::new, features, functions: &[] };
 
 fn features(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let are_private = data.has(Private::<Features>::NAME, Private::<Features>::ZONE);
+    let are_private = data.has::<Private<Features>>();
     if are_private && plan.config.privacy.features != Holding::Withheld {
         let problem = "features are private in another part of this config, so that no server holds them here either; \
                        write mechanism = \"non-private\" for the reference that knows them";
         return Err(plan.config.error(TABLE, problem));
     }
-    if !data.has(Features::NAME, Features::ZONE) {
+    if !data.has::<Features>() {
         return Ok(vec![data.clone()]);
     }
     propagated(plan, data)

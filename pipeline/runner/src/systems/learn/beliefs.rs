@@ -13,9 +13,10 @@ use crate::plan::{Branch, Plan, Run};
 
 /// Takes the beliefs about every graph for predictions.
 pub(super) fn predict(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Branch>, ConfigError> {
-    let has_labels = |trials: &[Branch]| trials[0].has(Labels::NAME, Labels::ZONE);
-    for trials in by_cell(graphs).iter().filter(|trials| predicts_classes(plan) && !has_labels(trials)) {
-        tracing::warn!("{}: the server holds no true labels, so no classes are believed", trials[0].dataset);
+    let has_labels = |trials: &[Branch]| trials[0].has::<Labels>();
+    let are_asked_for = predicts_classes(plan);
+    for trials in by_cell(graphs).iter().filter(|trials| are_asked_for && !has_labels(trials)) {
+        plan.warn(format!("{}: the server holds no true labels, so no classes are believed", trials[0].dataset));
     }
     predict_without_training::<PredictBeliefs>(plan, graphs, "beliefs", |plan, branch| {
         with_beliefs(plan, branch, "train.task", "task = \"beliefs\" predicts")
@@ -51,10 +52,10 @@ pub(super) fn appended(plan: &mut Plan, branch: &Branch) -> Result<Branch, Confi
 /// The branch with beliefs about classes: those that its posterior came with, or, where no link is read, those of features
 /// and training labels.
 fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Result<Branch, ConfigError> {
-    if branch.has(ClassBeliefs::NAME, ClassBeliefs::ZONE) {
+    if branch.has::<ClassBeliefs>() {
         return Ok(branch.clone());
     }
-    let holds_labels = branch.has(Labels::NAME, Labels::ZONE);
+    let holds_labels = branch.has::<Labels>();
     if branch.mechanism == "no-links" && has_features(branch) && holds_labels {
         return before_reports(plan, branch);
     }
@@ -71,8 +72,7 @@ fn with_beliefs(plan: &mut Plan, branch: &Branch, field: &str, what: &str) -> Re
 /// What takes the place of features says nothing about classes, so it is not read.
 pub(crate) fn before_reports(plan: &mut Plan, branch: &Branch) -> Result<Branch, ConfigError> {
     let mut start = branch.clone();
-    let are_estimates =
-        branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE) || branch.has(Features::NAME, Features::ZONE);
+    let are_estimates = branch.has::<NoisyFeatures>() || branch.has::<Features>();
     if !are_estimates {
         start.mark_absent::<EstimatedFeatures>();
     }

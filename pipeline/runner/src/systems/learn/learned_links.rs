@@ -1,6 +1,5 @@
 //! What cannot go before a network that learns its links.
 
-use veilgraph_contract::Artifact;
 use veilgraph_privacy::NoisyLabels;
 use veilgraph_train::{LabelUse, Params};
 
@@ -19,7 +18,7 @@ pub(super) fn refuse_averages(plan: &Plan, graph: &Branch, cells: &[SweptCell<Pa
         return Err(plan.config.error("estimate.features.hops", &problem));
     }
     // True labels have nothing to correct, so that they are not averaged.
-    let is_noisy = graph.has(NoisyLabels::NAME, NoisyLabels::ZONE);
+    let is_noisy = graph.has::<NoisyLabels>();
     if is_noisy && cells.iter().any(|cell| cell.params.labels == LabelUse::Drop) {
         let problem = "`drop` averages reported labels over links, and solitude learns its links; leave one out";
         return Err(plan.config.error("train.labels", problem));

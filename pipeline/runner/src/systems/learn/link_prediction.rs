@@ -1,7 +1,6 @@
 //! Link prediction: a variational graph autoencoder learns from the links of a graph, and is judged on links that were
 //! held out.
 
-use veilgraph_contract::Artifact;
 use veilgraph_evaluate::EvaluateLinkPrediction;
 use veilgraph_graph::LinkSample;
 use veilgraph_train::{LinkPrediction, LinkPredictionParams};
@@ -16,7 +15,7 @@ pub(super) fn predict_links(plan: &mut Plan, graphs: &[Branch]) -> Result<Vec<Br
     let is_wanted = plan.wants(MetricGroup::Accuracy) || plan.options.until == Some("train");
     let n_scored = plan.config.trials;
     for trials in by_cell(graphs) {
-        if !trials[0].has(LinkSample::NAME, LinkSample::ZONE) {
+        if !trials[0].has::<LinkSample>() {
             let problem = "link prediction is judged on links that the graph does not have; set [privatize.links] \
                            mechanism = \"public\" with hold_out_links = { validation = 0.05, test = 0.1 }";
             return Err(plan.config.error("train.task", problem));

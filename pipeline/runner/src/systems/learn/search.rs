@@ -11,7 +11,7 @@ use crate::systems::features;
 
 /// Trials that search the grid, beside those that are scored; 0 where there is nothing to choose.
 pub(in crate::systems) fn search_trials(plan: &mut Plan, data: &Branch) -> Result<u32, ConfigError> {
-    let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has(name, zone));
+    let has = |name, zones: [Zone; 2]| zones.into_iter().any(|zone| data.has_named(name, zone));
     let has_labels = has(Labels::NAME, [Labels::ZONE, Private::<Labels>::ZONE]);
     let tasks = plan.config.values(TABLE, "task");
     let classifies = tasks.is_empty() || tasks.iter().any(|task| task.as_str() == Some(CLASSIFY));

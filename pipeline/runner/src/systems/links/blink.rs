@@ -86,9 +86,9 @@ fn beliefs(plan: &mut Plan, reports: &[Branch], row_blocks: RowBlocks) -> Result
     let cells = plan.cells_of::<Estimate>("estimate", &[])?;
     let mut beliefs = Vec::new();
     for mut cell in cells {
-        let holds_labels = paired.first().is_some_and(|branch| branch.has(Labels::NAME, Labels::ZONE));
+        let holds_labels = paired.first().is_some_and(Branch::has::<Labels>);
         let believes_classes = cell.params.uses_classes() && holds_labels;
-        let holds_features = paired.first().is_some_and(|branch| branch.has(Features::NAME, Features::ZONE));
+        let holds_features = paired.first().is_some_and(Branch::has::<Features>);
         let learns_score = cell.params.learns_score() && believes_classes && holds_features;
         if cell.params.learned_score == Some(true) && !learns_score {
             let problem = "learned_score = true reads public features and true labels, and the server does not hold both; \
@@ -175,9 +175,9 @@ fn with_similar_pairs(
         return Ok(paired.iter().cloned().map(without_similar_pairs).collect());
     }
     let first = paired.first();
-    let are_public = first.is_some_and(|branch| branch.has(Features::NAME, Features::ZONE));
+    let are_public = first.is_some_and(Branch::has::<Features>);
     // Reports about features tell something; what takes the place of features tells nothing.
-    let are_reported = first.is_some_and(|branch| branch.has(NoisyFeatures::NAME, NoisyFeatures::ZONE));
+    let are_reported = first.is_some_and(Branch::has::<NoisyFeatures>);
     if !are_public && !are_reported {
         // Where the config does not name what it wants, the default goes without them.
         let is_named = ["method", "prior"].iter().any(|field| !plan.config.values("estimate", field).is_empty());
