@@ -50,7 +50,7 @@ impl Cache {
         let damaged = |problem: String| CacheError::Damaged { place: place.clone(), problem, is_forgotten: false };
         let fetch = |output: &OutputRecord, to: &Path| {
             let file = file_name(output);
-            if self.get_file(&file, to)? {
+            if self.get_file(&file, output.bytes, to)? {
                 Ok(())
             } else {
                 Err(damaged(format!("its file {} is gone", self.place(&file))))

@@ -112,8 +112,11 @@ impl Cache {
         }
     }
 
-    /// Writes an object into a file, piece by piece. False if there is no such object.
-    pub(crate) fn get_file(&self, name: &str, to: &Path) -> Result<bool, CacheError> {
+    /// Writes an object of `bytes` bytes into a file, piece by piece. False if there is no such object.
+    ///
+    /// # Errors
+    /// When the object has another size, before anything is read, or the storage refuses.
+    pub(crate) fn get_file(&self, name: &str, bytes: u64, to: &Path) -> Result<bool, CacheError> {
         let refused = self.refused(name, "read");
         let wrong = |cause| CacheError::File { path: to.display().to_string(), cause };
         self.runtime.block_on(async {
@@ -121,6 +124,10 @@ impl Cache {
                 Err(Error::NotFound { .. }) => return Ok(false),
                 found => found.map_err(&refused)?.size,
             };
+            if size != bytes {
+                let problem = "it is not what its manifest says".to_owned();
+                return Err(CacheError::Damaged { place: self.place(name), problem, is_forgotten: false });
+            }
             let mut file = File::create_new(to).map_err(wrong)?;
             let mut begin = 0;
             while size > 0 {

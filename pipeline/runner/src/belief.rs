@@ -104,7 +104,11 @@ fn odds<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Option<String> {
 }
 
 /// What crosses the line that the config draws, if reports that cost an undirected link `nats_per_link` do.
-fn crossed_line(config: &Config, population: &str, nats_per_link: f64) -> Result<Option<String>, ConfigError> {
+pub(crate) fn crossed_line(
+    config: &Config,
+    population: &str,
+    nats_per_link: f64,
+) -> Result<Option<String>, ConfigError> {
     let privacy = &config.privacy;
     let (Some(line), Some(stated)) = (privacy.at_most_belief, &privacy.public_knowledge) else { return Ok(None) };
     // Who knows the seed of a simulation knows everything anyway.

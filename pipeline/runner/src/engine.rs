@@ -278,8 +278,8 @@ impl Engine<'_> {
             releases: releases.collect(),
         };
         // A part of a plan must not be spent when the whole of it cannot be.
-        self.check_whole_plan(&charge, ends)?;
-        self.ledger.charge(&charge, &self.allowance)
+        let judged = self.check_whole_plan(&charge, ends)?;
+        self.ledger.charge(&charge, |spent| self.check_charge(&charge, spent, judged))
     }
 }
 

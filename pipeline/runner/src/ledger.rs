@@ -43,8 +43,9 @@ pub struct Ledger {
     judged_plans: Mutex<JudgedPlans>,
 }
 
-/// Why the whole plan of this process may not be released about a population, if it may not.
-pub(crate) type JudgedPlans = BTreeMap<String, Option<String>>;
+/// What was found about the whole plan of this process, by population: what everything that was and will be released costs a link, in
+/// nats, or why the plan may not be released.
+pub(crate) type JudgedPlans = BTreeMap<String, Result<f64, String>>;
 
 /// What was read of the file.
 #[derive(Default)]
@@ -56,8 +57,6 @@ struct ReadSoFar {
     /// The rows of each entry, by their place.
     entries: BTreeMap<String, Vec<usize>>,
     deployed: Deployed,
-    /// Populations that this process has charged.
-    charged: BTreeSet<String>,
 }
 
 impl Ledger {
@@ -76,8 +75,13 @@ impl Ledger {
     /// then only count too much.
     ///
     /// An entry that was charged and never drawn, and a seeded entry that is made again with the same bytes, are the
-    /// release that was charged.
-    pub(crate) fn charge(&self, charge: &Charge, allowance: &Allowance) -> anyhow::Result<()> {
+    /// release that was charged. `check` may ask what is spent by then, and refuse; no other process can charge anything before that is
+    /// settled.
+    pub(crate) fn charge(
+        &self,
+        charge: &Charge,
+        check: impl Fn(&dyn Fn() -> Spent) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let mut state = self.state();
         let mut locked = self.journal.lock()?;
         let text = locked.read(&state.end)?;
@@ -86,7 +90,7 @@ impl Ledger {
         if charged >= charge.releases.len() {
             return Ok(());
         }
-        allowance.check_charge(charge, &state.rows)?;
+        check(&|| spent(&state.rows, charge.population, &charge.private_inputs(), charge.randomness))?;
         let mut lines = String::new();
         let mut previous = state.last.clone();
         // Of a seeded release some rows may be there: earlier versions did not complete a charge that a crash cut short.
@@ -98,7 +102,6 @@ impl Ledger {
             lines.push('\n');
         }
         locked.charge(&state.end, &lines)?;
-        state.charged.insert(charge.population.to_owned());
         self.take_in(&mut state, &lines)
     }
 
@@ -117,11 +120,6 @@ impl Ledger {
     /// Whether a release of so many rows was charged for the entry `entry`.
     pub(crate) fn has(&self, entry: &str, rows: usize) -> bool {
         self.state().entries.get(entry).is_some_and(|found| found.len() >= rows)
-    }
-
-    /// Whether this process has charged nothing about these nodes yet.
-    pub(crate) fn is_first_charge_about(&self, population: &str) -> bool {
-        !self.state().charged.contains(population)
     }
 
     /// What was found about the whole plan, by population. A plan is judged before its first charge, by whoever holds this.

@@ -210,8 +210,8 @@ impl CompleteDraft {
 /// Moves the folder of an entry to its place in a part; what stands there belongs to no complete entry.
 pub(crate) fn place_folder(store: &Store, from: &Path, part: Part, stage: &str, key: &str) -> Result<(), StoreError> {
     let whole = store.part(part);
-    files::create_folder(&store.root, true)?;
-    files::create_folder(&whole, part.is_private())?;
+    files::create_lasting_folder(&store.root, true)?;
+    files::create_lasting_folder(&whole, part.is_private())?;
     if part.is_private() {
         files::refuse_if_open(&whole)?;
     } else {
@@ -219,7 +219,7 @@ pub(crate) fn place_folder(store: &Store, from: &Path, part: Part, stage: &str, 
         store.server().write_layout()?;
     }
     let to = store.place(part, stage, key);
-    files::create_folder(to.parent().unwrap_or(&whole), part.is_private())?;
+    files::create_lasting_folder(to.parent().unwrap_or(&whole), part.is_private())?;
     files::publish_folder(from, &to)
 }
 

@@ -21,12 +21,20 @@ pub(crate) fn create_folder(path: &Path, private: bool) -> Result<(), StoreError
         .map_err(|error| StoreError::io("create the folder", path, error))
 }
 
+/// The same, and waits until the names of new folders are on the disk: what is published below must not be lost with them.
+pub(crate) fn create_lasting_folder(path: &Path, private: bool) -> Result<(), StoreError> {
+    let new: Vec<&Path> = path.ancestors().take_while(|folder| !folder.is_dir()).collect();
+    create_folder(path, private)?;
+    let parents = new.iter().filter_map(|folder| folder.parent());
+    parents.map(|folder| if folder == Path::new("") { Path::new(".") } else { folder }).try_for_each(sync_folder)
+}
+
 /// Creates a folder that admits nobody but its owner, with its parents.
 ///
 /// # Errors
 /// When the file system refuses.
 pub fn create_private_folder(path: &Path) -> Result<(), StoreError> {
-    create_folder(path, true)
+    create_lasting_folder(path, true)
 }
 
 /// Writes a file that nobody but its owner may read; it is there wholly or not at all.

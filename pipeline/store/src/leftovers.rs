@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::entry::{MANIFEST, Store, is_name_of_entry, names};
 use crate::error::StoreError;
 use crate::files;
+use crate::manifest::Manifest;
 use crate::places::{Part, is_key};
 
 impl Store {
@@ -21,10 +22,8 @@ impl Store {
         for all in all.filter(|folder| !folder.is_symlink()) {
             for name in names(&all)? {
                 let is_of_task = name.rsplit_once('-').is_some_and(|(_, key)| is_key(Path::new(key)));
-                // A release that was drawn and not yet published is found there by the next run.
-                let is_release = all.join(&name).join(Part::Owner.name()).join(MANIFEST).is_file();
                 let folder = all.join(&name);
-                if is_of_task && !is_release && folder.is_dir() && age(&folder) >= least_age {
+                if is_of_task && !may_be_release(&folder) && folder.is_dir() && age(&folder) >= least_age {
                     files::remove_ours_if_there(&folder, &|inside: &Path| is_leftover(&folder, inside))?;
                 }
             }
@@ -43,6 +42,16 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a draft holds a release that was drawn and not yet published: the next run finds it there. One whose manifest cannot be
+/// read may be one.
+fn may_be_release(draft: &Path) -> bool {
+    let manifest = draft.join(Part::Owner.name()).join(MANIFEST);
+    match fs::read(&manifest) {
+        Ok(bytes) => serde_json::from_slice::<Manifest>(&bytes).map_or(true, |manifest| manifest.release.is_some()),
+        Err(_) => manifest.symlink_metadata().is_ok(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use veilgraph_contract::{Relation, Release};
 use veilgraph_privacy::composition::{total_epsilon, totals};
 use veilgraph_store::Found;
@@ -11,7 +11,7 @@ use veilgraph_store::Found;
 use super::look_ahead::Ahead;
 use super::recipe::handles;
 use super::{Ends, Engine};
-use crate::belief::{check_belief, sentences};
+use crate::belief::{check_belief, crossed_line, sentences};
 use crate::costs::in_words;
 use crate::ledger::{Charge, Ledger, Spent};
 use crate::task::{Done, Status, Task};
@@ -36,21 +36,43 @@ pub(crate) fn outstanding_releases<'a>(
 const WHOLE_PLAN: &str = "all releases of this plan together cost";
 
 impl Engine<'_> {
-    /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget.
+    /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget. Returns what
+    /// everything that was and will be released then costs a link, in nats.
     ///
-    /// Once a plan was found to fit, its later releases are checked one by one by the ledger alone.
-    pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+    /// Once a plan was found to fit, its later releases are checked one by one by [`Self::check_charge`] alone.
+    pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
         // One task at a time, and what was refused once is refused for all.
         let mut judged = self.ledger.judged_plans();
-        if !self.ledger.is_first_charge_about(charge.population) {
-            return Ok(());
-        }
-        if let Some(refusal) = judged.get(charge.population) {
-            return refusal.clone().map_or(Ok(()), |refusal| Err(anyhow!(refusal)));
+        if let Some(verdict) = judged.get(charge.population) {
+            return verdict.clone().map_err(|refusal| anyhow!(refusal));
         }
         let verdict = self.judge_whole_plan(charge, ends);
-        judged.insert(charge.population.to_owned(), verdict.as_ref().err().map(ToString::to_string));
+        judged.insert(charge.population.to_owned(), verdict.as_ref().copied().map_err(ToString::to_string));
         verdict
+    }
+
+    /// Refuses a charge that would exceed the budget, and one after which a link would have cost more than the plan was `judged` to
+    /// cost it, since another process has released about the same nodes meanwhile, if the server could then believe too much.
+    pub(super) fn check_charge(&self, charge: &Charge, spent: &dyn Fn() -> Spent, judged: f64) -> anyhow::Result<()> {
+        // A simulation of thousands of releases must not add up all of them for each.
+        if !self.allowance.is_limited() && judged.is_infinite() {
+            return Ok(());
+        }
+        let spent = spent();
+        let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
+        self.allowance.check("the parts of a release together cost", &releases, &spent)?;
+        let nats_per_link = total_epsilon(spent.releases.iter().chain(releases.iter().copied()), Relation::Edge);
+        let adds_nothing = total_epsilon(releases.iter().copied(), Relation::Edge) <= 0.0;
+        if self.allowance.accept_belief || adds_nothing || nats_per_link <= judged {
+            return Ok(());
+        }
+        match crossed_line(self.config, charge.population, nats_per_link)? {
+            Some(crossed) => bail!(
+                "{crossed}: another run has released about the same nodes since this one began. This release was not charged; run \
+                 again to see what all of it comes to, or accept it with --accept-belief"
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Refuses the first charge about a population, before anything is computed, if all releases that are still to be made exceed the
@@ -71,19 +93,21 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+    fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
         if self.config.is_deployment() {
             return self.judge_deployment(charge, ends);
         }
+        // Whoever knows the seed of a simulation knows everything anyway.
+        let judged = f64::INFINITY;
         if !self.allowance.is_limited() {
-            return Ok(());
+            return Ok(judged);
         }
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
-        self.allowance.check(WHOLE_PLAN, &outstanding, &spent)
+        self.allowance.check(WHOLE_PLAN, &outstanding, &spent).map(|()| judged)
     }
 
-    fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<()> {
+    fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
         let Ahead { private_data, to_be_charged } = self.look_ahead(charge, ends)?;
         let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
         let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
@@ -100,23 +124,24 @@ impl Engine<'_> {
                 others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
             );
         }
-        self.check_beliefs(charge, &to_be_charged, &spent)?;
-        self.allowance.check(WHOLE_PLAN, &to_be_charged, &spent)
+        let judged = self.check_beliefs(charge, &to_be_charged, &spent)?;
+        self.allowance.check(WHOLE_PLAN, &to_be_charged, &spent).map(|()| judged)
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was
-    /// released about these people.
-    fn check_beliefs(&self, charge: &Charge, to_be_charged: &[&Release], spent: &Spent) -> anyhow::Result<()> {
+    /// released about these people. Returns what all of that costs a link, in nats.
+    fn check_beliefs(&self, charge: &Charge, to_be_charged: &[&Release], spent: &Spent) -> anyhow::Result<f64> {
+        let all = spent.releases.iter().chain(to_be_charged.iter().copied());
+        let nats_per_link = total_epsilon(all, Relation::Edge);
         if total_epsilon(to_be_charged.iter().copied(), Relation::Edge) <= 0.0 {
             // What says nothing of a link changes no belief in one.
-            return Ok(());
+            return Ok(nats_per_link);
         }
         for sentence in sentences(self.config, self.tasks)? {
             self.display.say(&format!("privatize  {sentence}"));
         }
-        let all = spent.releases.iter().chain(to_be_charged.iter().copied());
-        let nats_per_link = total_epsilon(all, Relation::Edge);
-        check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)
+        check_belief(self.config, charge.population, nats_per_link, self.allowance.accept_belief)?;
+        Ok(nats_per_link)
     }
 
     /// The simulated releases about a population that this plan has not made yet.

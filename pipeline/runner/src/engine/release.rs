@@ -88,8 +88,8 @@ impl Engine<'_> {
             };
             self.refuse_after_a_failure(ends)?;
             // A part of a plan must not be spent when the whole of it cannot be.
-            self.check_whole_plan(&charge, ends)?;
-            self.ledger.charge(&charge, &self.allowance)?;
+            let judged = self.check_whole_plan(&charge, ends)?;
+            self.ledger.charge(&charge, |spent| self.check_charge(&charge, spent, judged))?;
         }
         let mut entropy = [0; 32];
         getrandom::fill(&mut entropy).context("the operating system gives no random numbers; nothing was released")?;

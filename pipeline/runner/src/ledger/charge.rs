@@ -156,13 +156,6 @@ impl Allowance {
     pub fn check(&self, what: &str, releases: &[&Release], spent: &Spent) -> anyhow::Result<()> {
         if self.is_limited() { self.budgets.check(what, releases, spent) } else { Ok(()) }
     }
-
-    /// Refuses a charge that would cost more than is left.
-    pub(super) fn check_charge(&self, charge: &Charge, rows: &[LedgerRow]) -> anyhow::Result<()> {
-        let spent = spent(rows, charge.population, &charge.private_inputs(), charge.randomness);
-        let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
-        self.check("the parts of a release together cost", &releases, &spent)
-    }
 }
 
 /// What a release says and what it costs, as text: which stage function reports, and its rows.
