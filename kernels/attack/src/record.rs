@@ -18,18 +18,22 @@ pub enum Record {
     Label,
     /// A network was trained on the label of a node: the node, and 0.
     Membership,
+    /// The label of a node counted when a curator's model was trained: the node and its class.
+    TrainingLabel,
 }
 
 impl Record {
-    const NAMES: [(Self, &'static str); 5] = [
+    const NAMES: [(Self, &'static str); 6] = [
         (Self::Link, "link"),
         (Self::Feature, "feature"),
         (Self::Features, "features"),
         (Self::Label, "label"),
         (Self::Membership, "membership"),
+        (Self::TrainingLabel, "training-label"),
     ];
 
-    /// Under which relation the ledger states what such a fact costs; none states it for membership.
+    /// Under which relation the ledger states what such a fact costs. None states it for membership, and a training label costs
+    /// what its node does, under one of two relations.
     #[must_use]
     pub fn relation(self) -> Option<Relation> {
         match self {
@@ -37,7 +41,7 @@ impl Record {
             Self::Feature => Some(Relation::FeatureCoord),
             Self::Features => Some(Relation::NodeFeatures),
             Self::Label => Some(Relation::Label),
-            Self::Membership => None,
+            Self::Membership | Self::TrainingLabel => None,
         }
     }
 
@@ -45,7 +49,7 @@ impl Record {
     pub(crate) fn has(self, n_nodes: usize, row: u32, column: u32) -> bool {
         match self {
             Self::Link => row < column && (column as usize) < n_nodes,
-            Self::Feature | Self::Label => (row as usize) < n_nodes,
+            Self::Feature | Self::Label | Self::TrainingLabel => (row as usize) < n_nodes,
             Self::Features | Self::Membership => (row as usize) < n_nodes && column == 0,
         }
     }

@@ -24,7 +24,7 @@ use veilgraph_store::{Entry, MemoryLimit, ReleaseRecord, Store, StoreSaver};
 
 use crate::cli::RunArguments;
 use crate::experiment;
-use crate::new_files::{draft_beside, write_new, write_whole_folder};
+use crate::new_files::{cannot_write, draft_beside, write_new, write_whole_folder};
 use reports::{Reports, in_one_line};
 
 /// A deployment of nodes that report for themselves, before any of them has.
@@ -71,11 +71,10 @@ pub(crate) fn parameters(
     // Nobody here knows what nodes reported before; each earlier collection is taken to have cost the same.
     let nats_per_link = f64::from(release) * total_epsilon(&task.releases, Relation::Edge);
     check_belief(config, config.population(None), nats_per_link, arguments.accepted.accept_belief)?;
-    let wrong = |path: &Path| format!("{}: cannot write", path.display());
     if let Some(path) = numbers {
-        write_new(path, &collection.numbers).with_context(|| wrong(path))?;
+        write_new(path, &collection.numbers).with_context(|| cannot_write(path))?;
     }
-    write_new(to, collection.parameters.to_text().as_bytes()).with_context(|| wrong(to))?;
+    write_new(to, collection.parameters.to_text().as_bytes()).with_context(|| cannot_write(to))?;
     output::line(&format!(
         "{}: give this file to every node, and each node its number (--numbers FILE lists them). A report costs a node {}",
         to.display(),

@@ -21,7 +21,7 @@ use veilgraph_store::{Store, StoreKind};
 
 use crate::cli::{RunArguments, SideName};
 use crate::experiment;
-use crate::new_files::write_whole_folder;
+use crate::new_files::{cannot_write, write_whole_folder};
 
 /// Writes exactly the releases of this config, whole, with what is public beside them, after showing their cost.
 pub(crate) fn export(store: &Store, arguments: RunArguments, to: &Path, is_accepted: bool) -> anyhow::Result<()> {
@@ -90,7 +90,7 @@ fn write(config: &Config, tasks: &[Task], done: &[Done], releases: &[&Release], 
         record.note(task, &public.manifest.key);
     }
     record.write(&server, &config.name)?;
-    let wrong = || format!("{}: cannot write the cost", to.display());
+    let wrong = || cannot_write(to);
     let cost = cost(config, releases);
     std::fs::write(to.join("cost.json"), serde_json::to_vec_pretty(&cost)?).with_context(wrong)?;
     server.remove_leftovers(std::time::Duration::ZERO)?;

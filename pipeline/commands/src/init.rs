@@ -17,7 +17,7 @@ use veilgraph_runner::output;
 use super::plan::print_cost;
 use crate::cli::{InitArguments, RunArguments};
 use crate::experiment;
-use crate::new_files::write_new;
+use crate::new_files::{cannot_write, write_new};
 
 /// What is public in the files.
 struct Found {
@@ -48,7 +48,7 @@ pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<()> {
     let found = look(&ingest, folder)?;
     say(&found, ingest.contains_key("split"));
     let config = text::config(&ingest, &found);
-    write_new(to, config.as_bytes()).with_context(|| format!("{}: cannot write the config", to.display()))?;
+    write_new(to, config.as_bytes()).with_context(|| cannot_write(to))?;
     // A config that could not run must not be left behind.
     let prepared = experiment::prepare_one(&RunArguments::of(to.clone())).inspect_err(|_| {
         let _ = fs::remove_file(to);

@@ -25,6 +25,11 @@ pub(crate) fn remove_drafts_and_exit(status: i32) -> ! {
     std::process::exit(status)
 }
 
+/// Says what to do where a file or folder cannot be written.
+pub(crate) fn cannot_write(path: &Path) -> String {
+    format!("{}: cannot write; free space there, or choose a place where this user may write", path.display())
+}
+
 /// Writes a file that must not exist yet, nor a link of its name.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -38,7 +43,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes a folder: `write` fills a draft beside it.
 pub(crate) fn write_whole_folder<T>(to: &Path, write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let draft = draft_beside(to)?;
-    let wrong = || format!("{}: cannot write the folder", to.display());
+    let wrong = || cannot_write(to);
     let published = |written| {
         let mut drafts = drafts();
         fs::rename(&draft, to).with_context(wrong)?;

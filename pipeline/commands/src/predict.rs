@@ -15,7 +15,7 @@ use veilgraph_store::{Entry, MemoryLimit, Readable, Store};
 use veilgraph_train::SavedModel;
 
 use crate::cli::RunArguments;
-use crate::new_files::{write_new, write_whole_folder};
+use crate::new_files::{cannot_write, write_new, write_whole_folder};
 use crate::{experiment, show};
 
 /// Makes the graphs of an experiment and writes what the model says about their nodes.
@@ -77,7 +77,7 @@ pub(crate) fn predict(
     }
     // Only now, so that a mistake in any graph leaves nothing half-written.
     write_whole_folder(to, |draft| {
-        let wrong = || format!("{}: cannot write the predictions", to.display());
+        let wrong = || cannot_write(to);
         fs::create_dir_all(draft).with_context(wrong)?;
         files.iter().try_for_each(|(name, text)| write_new(&draft.join(name), text).with_context(wrong))
     })?;

@@ -29,7 +29,7 @@ use veilgraph_store::{Part, Store, replace_folder};
 
 use crate::checks::{self, Outcome};
 use crate::cli::RunArguments;
-use crate::new_files::draft_beside;
+use crate::new_files::{cannot_write, draft_beside};
 use crate::partial::{self, Gap};
 use crate::{experiment, summary};
 use answer::Answer;
@@ -178,7 +178,7 @@ const INDEX: &str = ".figures";
 
 /// Draws every figure into `folder`; titles and SVG for the page.
 fn write_figures(figures: &[Figure], folder: &Path) -> anyhow::Result<Vec<Value>> {
-    let wrong = || format!("{}: cannot write the figures", folder.display());
+    let wrong = || cannot_write(folder);
     let draft = draft_beside(folder)?;
     let published = |drawn| {
         let before = std::fs::read_to_string(folder.join(INDEX)).unwrap_or_default();

@@ -12,6 +12,8 @@ use polars_io::parquet::write::ParquetWriter;
 use veilgraph_evaluate::{Cell, Metrics, Score};
 use veilgraph_runner::systems::CENTRAL;
 
+use crate::new_files::cannot_write;
+
 /// Writes the scores into `folder`; nothing where there are none.
 pub(crate) fn write(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
     let rows: Vec<(&Metrics, &Score)> =
@@ -96,7 +98,7 @@ pub(crate) fn written(number: f64) -> String {
 
 /// Writes a table as CSV; numbers keep all their digits.
 pub(crate) fn write_csv(table: &DataFrame, path: &Path) -> anyhow::Result<()> {
-    let wrong = || format!("{}: cannot write", path.display());
+    let wrong = || cannot_write(path);
     let mut writer = csv::Writer::from_path(path).with_context(wrong)?;
     writer.write_record(table.get_column_names().iter().map(|name| name.as_str())).with_context(wrong)?;
     for row in 0..table.height() {
@@ -114,7 +116,7 @@ pub(crate) fn write_csv(table: &DataFrame, path: &Path) -> anyhow::Result<()> {
 
 /// Writes a table as Parquet.
 pub(crate) fn write_parquet(table: &mut DataFrame, path: &Path) -> anyhow::Result<()> {
-    let wrong = || format!("{}: cannot write", path.display());
+    let wrong = || cannot_write(path);
     // The footer is written a byte at a time.
     let mut writer = BufWriter::new(File::create(path).with_context(wrong)?);
     anyhow::Context::with_context(ParquetWriter::new(&mut writer).finish(table), wrong)?;

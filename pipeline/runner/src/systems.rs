@@ -25,6 +25,7 @@ use crate::function::Function;
 use crate::ledger::statement;
 use crate::plan::{Branch, KnownFields, Options, Plan};
 use crate::task::{Task, position};
+use audit::Attacked;
 pub use central::CENTRAL;
 pub use learn::GRID;
 
@@ -67,7 +68,7 @@ pub fn plan(config: &Config, options: &Options) -> Result<Vec<Task>, ConfigError
             let graphs = features::on_graphs(&mut plan, graphs)?;
             features::score(&mut plan, &graphs)?;
             let networks = learn::learn(&mut plan, &graphs)?;
-            audit::audit(&mut plan, &graphs, &networks)?;
+            audit::audit(&mut plan, Attacked { graphs: &graphs, networks: &networks, ..Attacked::default() })?;
         }
     }
     check_named_scores(&mut plan, config, options)?;

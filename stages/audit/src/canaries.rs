@@ -6,11 +6,13 @@
 mod guess_from_attributes;
 mod guess_from_degrees;
 mod guess_from_graph;
+mod guess_from_model;
 mod guess_from_network;
 mod guess_from_predictions;
 mod plant_features;
 mod plant_labels;
 mod plant_links;
+mod plant_training_labels;
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -20,11 +22,13 @@ use veilgraph_contract::{Invalid, StageRng};
 pub use guess_from_attributes::GuessFromAttributes;
 pub use guess_from_degrees::GuessFromDegrees;
 pub use guess_from_graph::{GuessFromGraph, GuessParams};
+pub use guess_from_model::GuessFromModel;
 pub use guess_from_network::GuessFromNetwork;
 pub use guess_from_predictions::GuessFromPredictions;
 pub use plant_features::{PlantFeatures, PlantFeaturesParams};
 pub use plant_labels::PlantLabels;
 pub use plant_links::PlantLinks;
+pub use plant_training_labels::PlantTrainingLabels;
 
 use crate::Error;
 
@@ -49,6 +53,8 @@ pub enum CanariesOf {
     Features,
     /// Which of two classes a node has.
     Labels,
+    /// Whether the label of a training node counts.
+    TrainingLabels,
 }
 
 /// So many of the `candidates`, drawn by the trial, ascending.

@@ -5,8 +5,8 @@
 //! with the truth. The truth serves an attack for the choice of its targets, and for what its own
 //! description says that the attacker knows.
 //!
-//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels,
-//! and what an attacker guesses right about the coins bounds epsilon from below.
+//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels, or
+//! which training labels count, and what an attacker guesses right about the coins bounds epsilon from below.
 
 mod answers;
 mod attributes;
@@ -26,8 +26,9 @@ pub use attributes::{
     AnsweredLabels, AnsweredTestLabels, FrequentFeatures, Params as AttributesParams, ReportedFeatures, ReportedLabels,
 };
 pub use canaries::{
-    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
-    GuessParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
+    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromModel, GuessFromNetwork,
+    GuessFromPredictions, GuessParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
+    PlantTrainingLabels,
 };
 pub use linkteller::{Direction, LinkTeller, Params as LinkTellerParams};
 pub use membership::Membership;

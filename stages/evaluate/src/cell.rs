@@ -116,6 +116,12 @@ impl Cell {
     /// was released depends on it, and infinite where no cost is stated.
     #[must_use]
     pub fn cost_of(&self, record: Record) -> (f64, f64) {
+        if record == Record::TrainingLabel {
+            let is_of_node = |cost: &&RelationCost| matches!(cost.relation, Relation::Node | Relation::OwnData);
+            // Where links alone are protected, labels are not.
+            let cost = self.costs.iter().find(is_of_node);
+            return cost.map_or((f64::INFINITY, 0.0), |cost| (cost.epsilon, cost.dp_delta));
+        }
         match record.relation() {
             Some(Relation::Edge) => (self.epsilon_edge, self.dp_delta(Relation::Edge)),
             Some(relation) => {

@@ -58,6 +58,7 @@ fn costly(what: Record) -> &'static str {
         Record::Features | Record::Feature => "the features of a node",
         Record::Label => "a label",
         Record::Membership => "a member",
+        Record::TrainingLabel => "a training label",
     }
 }
 

@@ -9,7 +9,7 @@ use veilgraph_runner::belief::{in_nats, sentence};
 use super::recommendation::recommendations;
 use super::surrogates::Worth;
 use super::{Advice, chart, words, worth_words};
-use crate::new_files::draft_beside;
+use crate::new_files::{cannot_write, draft_beside};
 use crate::report::STYLE;
 
 const PAGE: &str = include_str!("page.html");
@@ -47,7 +47,7 @@ pub(super) fn write(advice: &Advice, path: &Path) -> anyhow::Result<()> {
         assumptions => words::ASSUMPTIONS,
         version => env!("CARGO_PKG_VERSION"),
     })?;
-    let wrong = || format!("{}: cannot write the page", path.display());
+    let wrong = || cannot_write(path);
     // A link appears whole or not at all, and never in the place of another file.
     let draft = draft_beside(path)?;
     let written = std::fs::write(&draft, page).and_then(|()| std::fs::hard_link(&draft, path));

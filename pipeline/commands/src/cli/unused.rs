@@ -43,7 +43,7 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn help_shows_what_a_command_uses_and_nothing_else() {
+    fn help_leaves_out_what_a_command_does_not_use() {
         let command = without_unused_options(Cli::command());
         let hidden = |name: &str| -> Vec<String> {
             let arguments = command.find_subcommand(name).expect(name).get_arguments();

@@ -87,7 +87,7 @@ impl Journal {
             );
             return Ok(String::new());
         }
-        let unreadable = || format!("{}: cannot read the privacy ledger", path.display());
+        let unreadable = || cannot_read(path);
         let file = File::open(path).with_context(unreadable)?;
         file.lock_shared().with_context(unreadable)?;
         self.text_of(&file, from)
@@ -138,7 +138,7 @@ impl Journal {
     /// What the file and its head say together, after a position.
     fn text_of(&self, mut file: &File, from: &Position) -> anyhow::Result<String> {
         let path = self.path();
-        let unreadable = || format!("{}: cannot read the privacy ledger", path.display());
+        let unreadable = || cannot_read(path);
         if file.metadata().with_context(unreadable)?.len() < from.length as u64 {
             return self.text_of_whole(file, from);
         }
@@ -156,7 +156,7 @@ impl Journal {
             );
             return String::from_utf8(bytes).with_context(unreadable);
         }
-        let head = fs::read(&self.head).with_context(|| format!("{}: cannot read", self.head.display()))?;
+        let head = fs::read(&self.head).with_context(|| cannot_read(&self.head))?;
         let head: Head = serde_json::from_slice(&head).with_context(|| {
             format!("{}: damaged; restore the privacy ledger from a copy, it must never be edited", self.head.display())
         })?;
@@ -212,4 +212,11 @@ impl Locked<'_> {
         let written = self.file.write_all(rows).and_then(|()| self.file.sync_all());
         written.with_context(|| self.journal.unwritable())
     }
+}
+
+fn cannot_read(path: &Path) -> String {
+    format!(
+        "{}: cannot read the privacy ledger, or what notes its end; make it readable for whoever runs this",
+        path.display()
+    )
 }

@@ -21,7 +21,7 @@ use crate::config::sweep::fields_of;
 use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::choice::Choice;
-pub(super) use canaries::planted;
+pub(super) use canaries::{planted, planted_for_model};
 
 /// The table of all attacks.
 pub(super) const TABLE: &str = "audit";
@@ -52,6 +52,19 @@ enum On {
     Graphs,
     /// Networks that were trained on the graphs.
     Networks,
+    /// Models of a curator.
+    Models,
+}
+
+/// What a config makes that can be attacked.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attacked<'a> {
+    /// Reports and graphs.
+    pub graphs: &'a [Branch],
+    /// Networks that were trained on the graphs.
+    pub networks: &'a [Branch],
+    /// Models of a curator.
+    pub models: &'a [Branch],
 }
 
 const ATTACKS: &[Attack] = &[
@@ -67,6 +80,7 @@ const ATTACKS: &[Attack] = &[
     canaries::DEGREES,
     canaries::GRAPH,
     canaries::NETWORK,
+    canaries::MODEL,
 ];
 
 /// Stage functions of the attacks, and those that score what attacks on links say.
@@ -114,8 +128,8 @@ pub(super) fn attacks_networks(plan: &Plan) -> bool {
     plan.config.tables.contains_key(TABLE) && ATTACKS.iter().any(is_on_networks)
 }
 
-/// Every attack that the config names, on every graph or network.
-pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> Result<(), ConfigError> {
+/// Every attack that the config names, on all that it is about.
+pub(super) fn audit(plan: &mut Plan, all: Attacked) -> Result<(), ConfigError> {
     if !plan.config.tables.contains_key(TABLE) {
         return Ok(());
     }
@@ -130,7 +144,7 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
         name: |attack| attack.name,
     };
     let follow = |plan: &mut Plan, attack: &Attack, _: Branch| {
-        if (attack.is_about_links)(plan) && graphs.iter().any(|graph| graph.mechanism == "public") {
+        if (attack.is_about_links)(plan) && all.graphs.iter().any(|graph| graph.mechanism == "public") {
             let problem = format!(
                 "`{}` is about links, and links that a config declares public are no secret to attack; write mechanism = \
                  \"non-private\" for private links that are given away",
@@ -138,18 +152,28 @@ pub(super) fn audit(plan: &mut Plan, graphs: &[Branch], networks: &[Branch]) -> 
             );
             return Err(plan.config.error(&field, &problem));
         }
-        let attacked = if attack.on == On::Graphs { graphs } else { networks };
-        // A reference or an alternative without a network has none to attack; others of the config may.
+        let (attacked, what) = match attack.on {
+            On::Graphs => {
+                (all.graphs, "what nodes report, and a curator releases a model: choose \"canary-model\" for it")
+            }
+            On::Networks => (
+                all.networks,
+                "networks that classify nodes, and none is trained here: data with features and labels, and [train] task = \
+                 \"classify\", train one",
+            ),
+            On::Models => (
+                all.models,
+                "models of a curator, and none is trained here: [train] task = \"dp-mlp\", \"gap\", \"progap\", \"dp-sage\" or \
+                 \"dpar\" trains one",
+            ),
+        };
+        // A reference or an alternative may have nothing to attack; others of the config may.
         if attacked.is_empty() && plan.config.alternative.is_some() {
-            tracing::info!("`{}` attacks no network of {}", attack.name, plan.config.label.join(", "));
+            tracing::info!("`{}` attacks nothing of {}", attack.name, plan.config.label.join(", "));
             return Ok(Vec::new());
         }
         if attacked.is_empty() {
-            let problem = format!(
-                "`{}` attacks networks that classify nodes, and none is trained here: data with features and labels, and \
-                 [train] task = \"classify\", train one",
-                attack.name
-            );
+            let problem = format!("`{}` attacks {what}", attack.name);
             return Err(plan.config.error(&field, &problem));
         }
         let name = plan.config.choice(TABLE, "attack", attack.name.into());

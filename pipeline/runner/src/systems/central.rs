@@ -6,6 +6,7 @@ use veilgraph_evaluate::EvaluateReleasedModel;
 use veilgraph_graph::{Features, Labels};
 use veilgraph_train_central::{DpMlp, Dpar, Gap, Learner, Params, ProGap, Sage, TrainCentral, guarantee};
 
+use super::audit::{self, Attacked};
 use super::choice::Choice;
 use crate::config::sweep::fields_of;
 use crate::config::{ConfigError, MetricGroup};
@@ -20,7 +21,7 @@ const TABLE: &str = "train";
 /// A value of `[train] task`.
 struct Central {
     name: &'static str,
-    learn: fn(&mut Plan, &Branch) -> Result<(), ConfigError>,
+    learn: fn(&mut Plan, &Branch) -> Result<Vec<Branch>, ConfigError>,
     function: Function,
 }
 
@@ -99,28 +100,34 @@ pub(super) fn learn(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
     }
     let choice =
         Choice { table: TABLE, field: "task", default: "dp-mlp", known: LEARNERS, name: |learner| learner.name };
-    choice.each(plan, data, |plan, learner, data| (learner.learn)(plan, &data).map(|()| Vec::new())).map(|_| ())
+    let models = choice.each(plan, data, |plan, learner, data| (learner.learn)(plan, &data))?;
+    audit::audit(plan, Attacked { models: &models, ..Attacked::default() })
 }
 
-fn learn_with<L: Learner>(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
+/// The models of a learner, under every cell of its parameters.
+fn learn_with<L: Learner>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let (n_nodes, n_links) = (data.n_nodes, data.n_links);
     let adjust = |params: &mut Params| {
         params.complete_delta(n_nodes, n_links);
         *params = L::complete(params.clone());
         guarantee::<L>(params).map(|_| ()).map_err(|error| error.to_string())
     };
+    let mut models = Vec::new();
     for cell in plan.cells::<Params>(TABLE, &[], adjust)? {
         let mut named = data.with(&cell.choices);
         CENTRAL.clone_into(&mut named.mechanism);
         L::NAME.clone_into(&mut named.model);
         let run = Run { table: TABLE, ..Run::default() };
         let mut trained = Vec::new();
-        for branch in plan.every_trial(&named) {
-            trained.push(plan.run::<TrainCentral<L>>(&[&branch], &cell.params, run)?);
+        for planted in audit::planted_for_model(plan, &named)? {
+            for branch in plan.every_trial(&planted) {
+                trained.push(plan.run::<TrainCentral<L>>(&[&branch], &cell.params, run)?);
+            }
         }
         if plan.wants(MetricGroup::Accuracy) {
             plan.score_together::<EvaluateReleasedModel>(&trained)?;
         }
+        models.extend(trained);
     }
-    Ok(())
+    Ok(models)
 }

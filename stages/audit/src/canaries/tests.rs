@@ -1,5 +1,9 @@
-use veilgraph_contract::{NoParams, Private, Progress, Randomness, Stage};
-use veilgraph_graph::{AdjacencyList, FeatureMatrix, Features, Labels, ModelPredictions, Predictions, SparseMatrix};
+use std::collections::BTreeMap;
+
+use veilgraph_contract::{HeldOut, NoParams, Private, Progress, Randomness, Stage};
+use veilgraph_graph::{
+    AdjacencyList, FeatureMatrix, Features, Labels, ModelPredictions, Nodes, Predictions, SparseMatrix, Split,
+};
 use veilgraph_nn::{Architecture, GridDescription, ModelWeights, NetworkOptions, Setting};
 use veilgraph_privacy::{FeatureReportFacts, LabelReportFacts, NoisyFeatures, NoisyLabels};
 
@@ -82,6 +86,59 @@ fn coins_decide_labels_of_nodes_that_send_one() {
         assert_eq!(labels.class(node).map(u32::from), Some(expected));
     }
     assert!(planted_labels(1).expect_err("refused").to_string().contains("two classes"));
+}
+
+/// Every label of a training node is there or not, as its coin says, and all others stay.
+#[test]
+fn coins_decide_which_training_labels_count() {
+    let mut splits = vec![Split::Train; 40];
+    splits.extend([Split::Validation; 10]);
+    let (dataset, nodes_from_links) = (String::new(), false);
+    let nodes = Nodes { dataset, n_classes: 3, splits, nodes_from_links, class_names: Vec::new() };
+    let all: Vec<(u32, u16)> = (0..50).map(|node| (node, (node % 3) as u16)).collect();
+    let labels = Labels::new(3, all.clone()).expect("valid");
+    let plant = |canaries| {
+        let params = PlantParams { canaries, canaries_of: CanariesOf::TrainingLabels };
+        PlantTrainingLabels::run((nodes.clone(), Private(labels.clone())), &params, &rng(0), &Progress::none())
+    };
+    let (Private(planted), canaries) = plant(30).expect("plants");
+    let coins: BTreeMap<u32, (u32, bool)> = canaries.coins.iter().map(|coin| (coin.0, (coin.1, coin.2))).collect();
+    assert!(coins.len() == 30 && coins.values().any(|coin| coin.1) && coins.values().any(|coin| !coin.1));
+    for (node, class) in all {
+        let counts = coins.get(&node).is_none_or(|&(stated, counts)| {
+            assert!(node < 40 && stated == u32::from(class), "node {node}");
+            counts
+        });
+        assert_eq!(planted.class(node), counts.then_some(class), "node {node}");
+    }
+    let error = plant(41).map(|_| ()).expect_err("refused").to_string();
+    assert!(error.contains("at most 40, the training nodes with a label"), "{error}");
+}
+
+/// A model that is surer of labels that counted gives the coins away; a class of which it is surer anyway does not.
+#[test]
+fn a_model_gives_away_what_it_was_trained_on() {
+    let sure = [0.9, 0.8, 0.3, 0.2];
+    let probabilities: Vec<f32> = sure.iter().flat_map(|&sure| [sure, 1.0 - sure]).collect();
+    let predictions = |models: usize| {
+        let model = |model| ModelPredictions { model, probabilities: probabilities.clone() };
+        HeldOut(Predictions { n_classes: 2, settings: vec![], models: (0..models as u32).map(model).collect() })
+    };
+    let guess = |record, coins, models| {
+        let canaries = Canaries { record, n_nodes: 4, coins };
+        GuessFromModel::run((canaries, predictions(models)), &NoParams {}, &rng(0), &Progress::none())
+    };
+    let coins = vec![(0, 0, true), (1, 0, false), (2, 1, false), (3, 1, true)];
+    let (scores,) = guess(Record::TrainingLabel, coins.clone(), 1).expect("guesses");
+    let signs: Vec<bool> = scores.pairs.iter().map(|pair| pair.2 > 0.0).collect();
+    assert_eq!(
+        signs,
+        [true, false, false, true],
+        "0.9 is more than usual for class 0, and 0.7 less than usual for class 1"
+    );
+    assert!(guess(Record::Label, coins.clone(), 1).is_err(), "other coins");
+    assert!(guess(Record::TrainingLabel, coins, 2).is_err(), "two models");
+    assert!(guess(Record::TrainingLabel, vec![(0, 2, true)], 1).is_err(), "a class that it does not know");
 }
 
 #[test]

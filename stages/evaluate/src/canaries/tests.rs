@@ -56,6 +56,27 @@ fn flips_that_are_half_as_frequent_are_caught() {
     }
 }
 
+/// A training label costs what its node does, under whichever relation that is stated; where links alone are protected, nothing
+/// bounds it.
+#[test]
+fn a_training_label_costs_what_its_node_does() {
+    use veilgraph_contract::Relation;
+    let coins = (0..1_000).map(|node| (node, 0, true)).collect();
+    let canaries = Canaries { record: Record::TrainingLabel, n_nodes: 1_000, coins };
+    let judged = |relation, right| {
+        let costs =
+            vec![crate::RelationCost { relation, epsilon: 1.0, dp_delta: 1e-9, sound: true, claimed_epsilon: None }];
+        let params = CanaryParams { cell: Cell { costs, ..params(0.0).cell }, ..params(0.0) };
+        judged(Guesses { made: 1_000, right }, &canaries, &params)
+    };
+    for relation in [Relation::Node, Relation::OwnData] {
+        assert!(judged(relation, 750).is_ok(), "3 in 4 are what 1.1 nats allow");
+        let error = judged(relation, 950).map(|_| ()).expect_err("caught").to_string();
+        assert!(error.contains("the ledger states 1") && error.contains("a training label"), "{error}");
+    }
+    assert!(judged(Relation::Edge, 1_000).is_ok());
+}
+
 /// A link costs 4 nats, half of them in lists and half in degrees. Lists that tell 4 nats of it tell no more than the whole may,
 /// and twice of what they may.
 #[test]
