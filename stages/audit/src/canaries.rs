@@ -53,7 +53,7 @@ pub enum CanariesOf {
     Features,
     /// Which of two classes a node has.
     Labels,
-    /// Whether the label of a training node counts.
+    /// Whether a label that was drawn for a training node counts.
     TrainingLabels,
 }
 

@@ -9,10 +9,10 @@ use veilgraph_graph::Predictions;
 use super::{about, same_size, scored};
 use crate::Error;
 
-/// Scores every coin by how much surer the model is of the true class of its node than it is, on average, of that class of other
+/// Scores every coin by how much surer the model is of the drawn class of its node than it is, on average, of that class of other
 /// nodes with a coin: it is surer of what it was trained on.
 ///
-/// The attacker knows features, links and labels, and asks which labels counted. What the model answers about a node follows from
+/// The attacker knows features, links and drawn classes, and asks which of these labels counted. What the model answers about a node follows from
 /// what was released, from the node's features, and from what its neighbours have.
 ///
 /// # Source
