@@ -172,7 +172,7 @@ advise: build             ## What `veilgraph advise` foretells, beside runs on r
 node-level: build         ## Models of a trusted curator, all data of a node protected, sound and claimed costs side by side (needs DATA_DIR)
 	$(VEILGRAPH) run configs/node-level/*.toml $(FOLDERS) && $(VEILGRAPH) report configs/node-level/*.toml --name node-level $(FOLDERS) && python3 docs/benchmarks/node_level.py $(if $(PUBLISHED),--published $(PUBLISHED))
 audit: CONFIG = configs/audit.toml configs/audit-canaries.toml configs/audit-attributes.toml configs/audit-shadow.toml \
-	configs/audit-million.toml
+	configs/audit-million.toml configs/audit-models.toml
 audit: build              ## Attacks on every mechanism and network on Cora, and lower bounds of epsilon from canaries (needs DATA_DIR)
 	$(VEILGRAPH) run $(ARGUMENTS) && $(VEILGRAPH) report $(ARGUMENTS) --name audit && python3 docs/benchmarks/audit.py
 audit-quick: CONFIG = configs/audit-quick.toml

@@ -3,7 +3,7 @@
 
 usage: audit.py [--store DIR] > table.md
 
-It reads what `veilgraph run configs/audit{,-canaries,-attributes,-shadow,-million}.toml` left in the store:
+It reads what `veilgraph run configs/audit{,-canaries,-attributes,-shadow,-million,-models}.toml` left in the store:
 auditor/runs/<name>/scores.csv. Only the standard library is needed.
 """
 
@@ -164,6 +164,16 @@ def million(found):
         line(*cell, written(values), written(ceiling[cell]))
 
 
+def models(found):
+    fields = ("model", "train.epsilon")
+    bound, right, accuracy = (gathered(found, metric, fields)
+                              for metric in ("epsilon_lower_bound", "canary_right_guesses", "accuracy"))
+    print("\n## Models of a curator: lower bounds of what a node costs, at 99 %, from 1,000 canaries of training labels\n")
+    head("model", "ledger, nats", "from the model", "right guesses", "accuracy %")
+    for cell, values in bound.items():
+        line(*cell, written(values), written(right[cell], 0), written(accuracy[cell], 1, 100))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", default="artifacts")
@@ -173,6 +183,7 @@ def main():
     attributes(rows(options, "audit-attributes"))
     shadows(rows(options, "audit-shadow"))
     million(rows(options, "audit-million"))
+    models(rows(options, "audit-models"))
 
 
 if __name__ == "__main__":
