@@ -18,7 +18,7 @@ pub enum Record {
     Label,
     /// A network was trained on the label of a node: the node, and 0.
     Membership,
-    /// The label of a node counted when a curator's model was trained: the node and its class.
+    /// A node had a class when a curator's model was trained, and not another one: the node and the class.
     TrainingLabel,
 }
 
@@ -32,8 +32,8 @@ impl Record {
         (Self::TrainingLabel, "training-label"),
     ];
 
-    /// Under which relation the ledger states what such a fact costs. None states it for membership, and a training label costs
-    /// what its node does, under one of two relations.
+    /// Under which relation the ledger states what such a fact costs. None states it for membership, and what it states for
+    /// a node under one of two relations bounds a training label.
     #[must_use]
     pub fn relation(self) -> Option<Relation> {
         match self {

@@ -89,19 +89,24 @@ impl Guesses {
     /// Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2 and appendix D.
     #[must_use]
     pub fn epsilon_lower_bound_with_delta(self, alpha: f64, dp_delta: f64, n_coins: u64) -> f64 {
-        const HALVINGS: usize = 60;
         let without_delta = self.epsilon_lower_bound(alpha);
         if dp_delta == 0.0 {
             return without_delta;
         }
         let failures = 2.0 * n_coins as f64 * dp_delta;
-        // At the first of these, the added probability is replaced by a larger one; at the second it is left out.
-        let (mut low, mut high) = (self.epsilon_lower_bound(alpha - failures), without_delta);
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(low, high);
-            if self.probability(middle, failures) < alpha { low = middle } else { high = middle }
+        least(without_delta, |epsilon| self.probability(epsilon, failures) >= alpha)
+    }
+
+    /// The same where each coin chooses between two versions of a record, and each version is one step from a blank one: two
+    /// versions cost `(2 epsilon, (1 + e^epsilon) dp_delta)` together.
+    #[must_use]
+    pub fn epsilon_lower_bound_of_versions(self, alpha: f64, dp_delta: f64, n_coins: u64) -> f64 {
+        let without_delta = self.epsilon_lower_bound(alpha) / 2.0;
+        if dp_delta == 0.0 {
+            return without_delta;
         }
-        low
+        let failures = |epsilon: f64| 2.0 * n_coins as f64 * dp_delta * (1.0 + libm::exp(epsilon));
+        least(without_delta, |epsilon| self.probability(2.0 * epsilon, failures(epsilon)) >= alpha)
     }
 
     /// The largest lower bound that as many guesses could give: that of guesses which are all right.
@@ -132,6 +137,17 @@ impl Guesses {
         }
         at_least + failures * most
     }
+}
+
+/// The least epsilon from 0 to `most` that is possible, or a little less. What is possible stays possible from there to `most`.
+fn least(most: f64, is_possible: impl Fn(f64) -> bool) -> f64 {
+    const HALVINGS: usize = 60;
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if is_possible(middle) { high = middle } else { low = middle }
+    }
+    low
 }
 
 /// The epsilon at which the best guess about a fair coin is right with this probability; 0 at most chance.
@@ -228,6 +244,12 @@ mod tests {
             assert!((bound - expected).abs() < 1e-6, "{right} of {made}, delta {dp_delta}: {bound}");
             assert!(bound < guesses.epsilon_lower_bound(alpha), "{bound}");
         }
+        // Two versions of a record cost twice what a record and a blank do.
+        let guesses = Guesses { made: 1_000, right: 750 };
+        let halved = guesses.epsilon_lower_bound(0.01) / 2.0;
+        assert_eq!(guesses.epsilon_lower_bound_of_versions(0.01, 0.0, 1_000), halved);
+        let with_delta = guesses.epsilon_lower_bound_of_versions(0.01, 1e-6, 1_000);
+        assert!(with_delta < halved && with_delta > halved - 1e-3, "{with_delta} of {halved}");
         let guesses = Guesses { made: 100, right: 80 };
         assert_eq!(guesses.epsilon_lower_bound_with_delta(0.01, 0.0, 100), guesses.epsilon_lower_bound(0.01));
         assert_eq!(Guesses { made: 100, right: 50 }.epsilon_lower_bound_with_delta(0.01, 1e-6, 100), 0.0);

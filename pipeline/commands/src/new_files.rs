@@ -27,7 +27,7 @@ pub(crate) fn remove_drafts_and_exit(status: i32) -> ! {
 
 /// Says what to do where a file or folder cannot be written.
 pub(crate) fn cannot_write(path: &Path) -> String {
-    format!("{}: cannot write; free space there, or choose a place where this user may write", path.display())
+    format!("{}: cannot write; choose a free name, where there is room and this user may write", path.display())
 }
 
 /// Writes a file that must not exist yet, nor a link of its name.

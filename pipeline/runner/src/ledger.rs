@@ -24,7 +24,7 @@ use charge::spent;
 pub use charge::{Allowance, LedgerRow, Program, Spent, statement};
 pub(crate) use charge::{Charge, Deployment};
 use drawn::is_marked;
-pub(crate) use drawn::{is_known_to_be_drawn, mark_drawn, unmark_drawn, was_drawn};
+pub(crate) use drawn::{mark_drawn, unmark_drawn, was_drawn};
 use earlier::Deployed;
 pub(crate) use earlier::EarlierRelease;
 use journal::{Journal, Position};
@@ -43,9 +43,20 @@ pub struct Ledger {
     judged_plans: Mutex<JudgedPlans>,
 }
 
-/// What was found about the whole plan of this process, by population: what everything that was and will be released costs a link, in
-/// nats, or why the plan may not be released.
-pub(crate) type JudgedPlans = BTreeMap<String, Result<f64, String>>;
+/// What was found about the whole plan of this process, by population, or why it may not be released.
+pub(crate) type JudgedPlans = BTreeMap<String, Result<Judged, String>>;
+
+/// A plan that may be released.
+#[derive(Clone, Copy)]
+pub(crate) enum Judged {
+    /// Nobody has to be protected from a simulation: whoever knows its seed knows everything anyway.
+    Simulation,
+    /// Everything that was and will be released costs a link so many nats, and that was found to be acceptable.
+    Deployment {
+        /// The nats.
+        nats_per_link: f64,
+    },
+}
 
 /// What was read of the file.
 #[derive(Default)]

@@ -90,7 +90,7 @@ impl Store {
         let (path, layout) = (self.root.join(LAYOUT), format!("{LAYOUT_VERSION}{suffix}\n"));
         let is_written = || fs::read_to_string(&path).ok().as_ref() == Some(&layout);
         if !is_written() {
-            files::create_folder(&self.root, true)?;
+            files::create_lasting_folder(&self.root, true)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), LAYOUT, || {})?;
             if !is_written() {
                 files::write_whole(&path, layout.as_bytes(), false)?;

@@ -1,10 +1,12 @@
 //! What an entry was made from, and what it holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::entry::MANIFEST;
 
 /// Version of the layout of the store; part of every key.
 pub const LAYOUT_VERSION: u32 = 3;
@@ -131,9 +133,14 @@ impl Manifest {
         if manifest.recipe.stage != stage || manifest.key != key || manifest.recipe.key() != key {
             return Err("it is the manifest of another entry".to_owned());
         }
-        let is_name = |file: &str| Path::new(file).file_name().is_some_and(|name| name == file);
-        if let Some(output) = manifest.outputs.values().find(|output| !is_name(&output.file)) {
-            return Err(format!("it names the file {:?}, which is no name of a file in its folder", output.file));
+        let mut files = BTreeSet::from([MANIFEST]);
+        for OutputRecord { file, .. } in manifest.outputs.values() {
+            let is_name = Path::new(file).file_name().is_some_and(|name| name == file.as_str());
+            if !is_name || !files.insert(file) {
+                return Err(format!(
+                    "it names the file {file:?}, which is no name for a file of its own in its folder"
+                ));
+            }
         }
         Ok(manifest)
     }

@@ -1,6 +1,6 @@
 //! A draft that was complete when its process was killed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::draft::place_folder;
 use crate::entry::{Entry, MANIFEST, Store};
@@ -42,11 +42,9 @@ impl Store {
             return Ok(false);
         }
         let bytes = files::read(&from.join(MANIFEST))?;
-        let manifest: Option<Manifest> = serde_json::from_slice(&bytes).ok();
-        let is_sound = |manifest: &Manifest| manifest.to_bytes() == bytes && manifest.key == key;
-        let Some(manifest) = manifest.filter(is_sound) else { return Ok(false) };
+        let Ok(manifest) = Manifest::parse(&bytes, stage, key) else { return Ok(false) };
         for output in manifest.outputs.values() {
-            let path = from.join(Path::new(&output.file).file_name().unwrap_or_default());
+            let path = from.join(&output.file);
             let Ok(file) = std::fs::File::open(&path) else { return Ok(false) };
             if files::digest(&file, &path, self.hasher(&output.zone)?)? != output.digest {
                 return Ok(false);

@@ -59,7 +59,7 @@ impl Store {
         let folder = self.part(Part::Owner);
         let path = folder.join(KEY);
         if !path.exists() {
-            files::create_folder(&folder, true)?;
+            files::create_lasting_folder(&folder, true)?;
             let _lock = KeyLock::acquire(&self.root.join("locks"), "secret", || {})?;
             if !path.exists() {
                 // Under another secret nobody could tell whether private data are those of an earlier release.

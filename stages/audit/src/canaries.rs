@@ -53,7 +53,7 @@ pub enum CanariesOf {
     Features,
     /// Which of two classes a node has.
     Labels,
-    /// Whether a label that was drawn for a training node counts.
+    /// Which of two classes a training node has, for a curator's model.
     TrainingLabels,
 }
 

@@ -5,8 +5,8 @@
 //! with the truth. The truth serves an attack for the choice of its targets, and for what its own
 //! description says that the attacker knows.
 //!
-//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels, or
-//! which training labels count, and what an attacker guesses right about the coins bounds epsilon from below.
+//! Canaries test the guarantee itself: before anything is released, fair coins decide some links, features or labels,
+//! and what an attacker guesses right about the coins bounds epsilon from below.
 
 mod answers;
 mod attributes;
@@ -69,7 +69,7 @@ pub enum Error {
     #[error("canaries_of = \"features\" needs two values to choose between, and all features of the data are {0}")]
     OneValue(f32),
     /// Coins have nothing to choose between.
-    #[error("canaries_of = \"labels\" needs two classes or more, and the data have {0}")]
+    #[error("canaries of labels need two classes or more, and the data have {0}")]
     OneClass(usize),
     /// The influence of too many nodes would be kept.
     #[error("canary-network asks about {0} ends of canaries, and at most {1} fit; plant fewer canaries")]

@@ -1,7 +1,7 @@
 //! What guesses about canaries say about epsilon.
 
 use serde::{Deserialize, Serialize};
-use veilgraph_attack::{Canaries, PairScores};
+use veilgraph_attack::{Canaries, PairScores, Record};
 use veilgraph_bounds::Guesses;
 use veilgraph_contract::{Auditor, Draws, Invalid, Progress, Stage, StageRng};
 
@@ -153,7 +153,11 @@ fn judged(guesses: Guesses, canaries: &Canaries, params: &CanaryParams) -> Resul
     let (whole, dp_delta) = params.cell.cost_of(canaries.record);
     let claimed = params.epsilon_read.map_or(whole, |read| read.min(whole));
     let n_canaries = canaries.coins.len() as u64;
-    let bound = |guesses: Guesses, alpha| guesses.epsilon_lower_bound_with_delta(alpha, dp_delta, n_canaries);
+    // A label of a curator's training is one of two versions of a node's data.
+    let bound = |guesses: Guesses, alpha| match canaries.record {
+        Record::TrainingLabel => guesses.epsilon_lower_bound_of_versions(alpha, dp_delta, n_canaries),
+        _ => guesses.epsilon_lower_bound_with_delta(alpha, dp_delta, n_canaries),
+    };
     let sure = bound(guesses, GATE_ALPHA);
     if sure > claimed {
         let what = canaries.record;

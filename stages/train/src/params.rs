@@ -217,10 +217,13 @@ impl Params {
     }
 
     /// Whether a race can drop settings of this grid. A GPU trains all models at once, learned links do not race, and the
-    /// first heat is never dropped.
+    /// first heat is never dropped. Where noisy labels are corrected, a low loss may be that of an epoch which has learned the noise.
     #[must_use]
     pub fn can_race(&self) -> bool {
-        self.device == Device::Cpu && self.links.is_none() && self.settings().len() > FIRST_HEAT
+        self.device == Device::Cpu
+            && self.links.is_none()
+            && self.labels == LabelUse::Plain
+            && self.settings().len() > FIRST_HEAT
     }
 
     /// Choices inside the layers.

@@ -63,9 +63,9 @@ pub(super) fn is_about(cell: &Cell) -> bool {
     cell.choice("audit.attack").is_some()
 }
 
-/// Whether an attack is about features, labels or members.
+/// Whether an attack is about features, labels or members, or about all that a curator's model was trained on.
 fn is_about_attributes(cell: &Cell) -> bool {
-    matches!(cell.choice("audit.attack"), Some("attributes" | "membership"))
+    matches!(cell.choice("audit.attack"), Some("attributes" | "membership" | "canary-model"))
 }
 
 /// Every figure about attacks on links; none where no link was attacked.

@@ -13,7 +13,7 @@ use super::recipe::handles;
 use super::{Ends, Engine};
 use crate::belief::{check_belief, crossed_line, sentences};
 use crate::costs::in_words;
-use crate::ledger::{Charge, Ledger, Spent};
+use crate::ledger::{Charge, Judged, Ledger, Spent};
 use crate::task::{Done, Status, Task};
 
 /// The releases of a deployment about a population that the ledger does not have. That is known before any data are read:
@@ -36,11 +36,10 @@ pub(crate) fn outstanding_releases<'a>(
 const WHOLE_PLAN: &str = "all releases of this plan together cost";
 
 impl Engine<'_> {
-    /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget. Returns what
-    /// everything that was and will be released then costs a link, in nats.
+    /// Refuses the first charge of a population if all releases that are still to be made about it exceed its budget.
     ///
     /// Once a plan was found to fit, its later releases are checked one by one by [`Self::check_charge`] alone.
-    pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
+    pub(super) fn check_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Judged> {
         // One task at a time, and what was refused once is refused for all.
         let mut judged = self.ledger.judged_plans();
         if let Some(verdict) = judged.get(charge.population) {
@@ -53,17 +52,24 @@ impl Engine<'_> {
 
     /// Refuses a charge that would exceed the budget, and one after which a link would have cost more than the plan was `judged` to
     /// cost it, since another process has released about the same nodes meanwhile, if the server could then believe too much.
-    pub(super) fn check_charge(&self, charge: &Charge, spent: &dyn Fn() -> Spent, judged: f64) -> anyhow::Result<()> {
+    pub(super) fn check_charge(
+        &self,
+        charge: &Charge,
+        spent: &dyn Fn() -> Spent,
+        judged: Judged,
+    ) -> anyhow::Result<()> {
         // A simulation of thousands of releases must not add up all of them for each.
-        if !self.allowance.is_limited() && judged.is_infinite() {
+        if !self.allowance.is_limited() && matches!(judged, Judged::Simulation) {
             return Ok(());
         }
         let spent = spent();
         let releases: Vec<&Release> = charge.releases.iter().map(|(release, _)| release).collect();
         self.allowance.check("the parts of a release together cost", &releases, &spent)?;
+        let Judged::Deployment { nats_per_link: judged } = judged else { return Ok(()) };
         let nats_per_link = total_epsilon(spent.releases.iter().chain(releases.iter().copied()), Relation::Edge);
         let adds_nothing = total_epsilon(releases.iter().copied(), Relation::Edge) <= 0.0;
-        if self.allowance.accept_belief || adds_nothing || nats_per_link <= judged {
+        // Costs are added in another order than when the plan was judged.
+        if self.allowance.accept_belief || adds_nothing || nats_per_link <= (1.0 + 1e-12) * judged {
             return Ok(());
         }
         match crossed_line(self.config, charge.population, nats_per_link)? {
@@ -93,21 +99,19 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
+    fn judge_whole_plan(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Judged> {
         if self.config.is_deployment() {
             return self.judge_deployment(charge, ends);
         }
-        // Whoever knows the seed of a simulation knows everything anyway.
-        let judged = f64::INFINITY;
         if !self.allowance.is_limited() {
-            return Ok(judged);
+            return Ok(Judged::Simulation);
         }
         let spent = self.ledger.spent(charge.population, &charge.private_inputs(), charge.randomness)?;
         let outstanding = self.outstanding(charge.population, ends)?;
-        self.allowance.check(WHOLE_PLAN, &outstanding, &spent).map(|()| judged)
+        self.allowance.check(WHOLE_PLAN, &outstanding, &spent).map(|()| Judged::Simulation)
     }
 
-    fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<f64> {
+    fn judge_deployment(&self, charge: &Charge, ends: &Ends) -> anyhow::Result<Judged> {
         let Ahead { private_data, to_be_charged } = self.look_ahead(charge, ends)?;
         let private_data: Vec<&str> = private_data.iter().map(String::as_str).collect();
         let spent = self.ledger.spent(charge.population, &private_data, charge.randomness)?;
@@ -124,8 +128,8 @@ impl Engine<'_> {
                 others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and of ")
             );
         }
-        let judged = self.check_beliefs(charge, &to_be_charged, &spent)?;
-        self.allowance.check(WHOLE_PLAN, &to_be_charged, &spent).map(|()| judged)
+        let nats_per_link = self.check_beliefs(charge, &to_be_charged, &spent)?;
+        self.allowance.check(WHOLE_PLAN, &to_be_charged, &spent).map(|()| Judged::Deployment { nats_per_link })
     }
 
     /// Stops where the server could come to believe more about a pair than the config accepts, after everything that was

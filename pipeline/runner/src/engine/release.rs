@@ -11,7 +11,7 @@ use veilgraph_store::{Found, MemoryLimit, ReleaseRecord};
 use super::recipe::absent;
 use super::{Ends, Engine, recipe_of_release};
 use crate::host::host;
-use crate::ledger::{Charge, Deployment, EarlierRelease, Program, is_known_to_be_drawn, statement, was_drawn};
+use crate::ledger::{Charge, Deployment, EarlierRelease, Program, statement, was_drawn};
 use crate::peak_memory::PeakMemory;
 use crate::registry;
 use crate::task::{Done, Handle, Status, Task};
@@ -146,7 +146,7 @@ impl Engine<'_> {
         let number = 1 + of_population.map(|release| release.number).max().unwrap_or(0);
         let Some(last) = earlier.first() else {
             let first = recipe_of_release(task, 1).key();
-            if is_known_to_be_drawn(self.store, task.stage, &first)? {
+            if was_drawn(self.store, task.stage, &first)? {
                 let why = "noise was drawn for the same before, and the privacy ledger does not know of it; restore the ledger \
                            from a copy";
                 return Ok(Fate::Second { number: 2, why: why.to_owned() });
@@ -181,9 +181,8 @@ impl Engine<'_> {
         earlier.retain(|release| difference(release, task, wanted).is_none());
         let mut absent = Vec::new();
         for release in earlier {
-            if was_drawn(self.store, task.stage, &release.entry)?
-                && self.store.find(task.stage, &release.entry)?.is_none()
-            {
+            let is_absent = matches!(self.store.find(task.stage, &release.entry), Ok(None));
+            if is_absent && was_drawn(self.store, task.stage, &release.entry)? {
                 absent.push(release);
             }
         }

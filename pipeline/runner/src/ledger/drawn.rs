@@ -1,8 +1,9 @@
 //! Whether noise was drawn: a charge alone does not tell, for its process may have been killed before.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use veilgraph_store::{Entry, Part, Readable, Store, StoreError, create_private_folder, write_private_file};
+use veilgraph_store::{Entry, Part, Readable, Store, create_private_folder, write_private_file};
 
 use super::Program;
 
@@ -34,25 +35,28 @@ fn folder(store: &Store) -> PathBuf {
 /// is no release, for a process may have been killed before it drew.
 ///
 /// # Errors
-/// When neither is known and what the server has is damaged, so that it may be the release.
+/// When neither is known, and something in the server's part is damaged that may be the release.
 pub(crate) fn was_drawn(store: &Store, stage: &str, entry: &str) -> anyhow::Result<bool> {
-    let (is_known, damage) = evidence(store, stage, entry)?;
-    if is_known { Ok(true) } else { damage.map_or(Ok(false), |damage| Err(damage.into())) }
-}
-
-/// Whether noise is known to be drawn for an entry that the ledger does not have. What is damaged in the server's part tells
-/// nothing, and stands in nobody's way: only a run that ends mends it.
-pub(crate) fn is_known_to_be_drawn(store: &Store, stage: &str, entry: &str) -> anyhow::Result<bool> {
-    Ok(evidence(store, stage, entry)?.0)
-}
-
-/// Whether a mark or the server's part says that noise was drawn for an entry, and what is damaged in that part.
-fn evidence(store: &Store, stage: &str, entry: &str) -> anyhow::Result<(bool, Option<StoreError>)> {
     if is_marked(store, entry) {
-        return Ok((true, None));
+        return Ok(true);
     }
-    let is_of_entry =
-        |found: &Entry| found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry);
-    let Readable { entries, damage } = store.server().readable(&[stage])?;
-    Ok((entries.iter().any(is_of_entry), damage.into_iter().next()))
+    let mut damage = Vec::new();
+    let server = store.server();
+    for (_, key) in server.keys(&[stage])? {
+        match server.find(stage, &key) {
+            Ok(Some(found)) if found.manifest.release.as_ref().is_some_and(|release| release.charged_as == entry) => {
+                return Ok(true);
+            }
+            Ok(_) => {}
+            Err(error) => damage.push((key, error)),
+        }
+    }
+    if damage.is_empty() {
+        return Ok(false);
+    }
+    // What was handed over of an entry that is whole is known to be nothing else, and the run mends it when it ends.
+    let Readable { entries, .. } = store.readable(&[stage])?;
+    let known: BTreeSet<String> = entries.iter().map(Entry::key_for_server).collect();
+    let unknown = damage.into_iter().find(|(key, _)| !known.contains(key));
+    unknown.map_or(Ok(false), |(_, error)| Err(error.into()))
 }

@@ -216,7 +216,7 @@ impl Locked<'_> {
 
 fn cannot_read(path: &Path) -> String {
     format!(
-        "{}: cannot read the privacy ledger, or what notes its end; make it readable for whoever runs this",
+        "{}: cannot read this file of the privacy ledger; make it readable for whoever runs this, or restore it from a copy",
         path.display()
     )
 }

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod canaries;
+mod canary_model;
 mod features;
 mod inductive;
 mod linkteller;
@@ -13,6 +14,7 @@ mod shadow_model;
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
+use veilgraph_contract::Zone;
 use veilgraph_evaluate::{ClaimParams, EvaluateAttack, EvaluateClaims};
 use veilgraph_graph::Propagation;
 
@@ -21,7 +23,8 @@ use crate::config::sweep::fields_of;
 use crate::function::{Function, function};
 use crate::plan::{Branch, Plan, Run};
 use crate::systems::choice::Choice;
-pub(super) use canaries::{planted, planted_for_model};
+pub(super) use canaries::planted;
+pub(super) use canary_model::planted as planted_for_model;
 
 /// The table of all attacks.
 pub(super) const TABLE: &str = "audit";
@@ -80,7 +83,7 @@ const ATTACKS: &[Attack] = &[
     canaries::DEGREES,
     canaries::GRAPH,
     canaries::NETWORK,
-    canaries::MODEL,
+    canary_model::ATTACK,
 ];
 
 /// Stage functions of the attacks, and those that score what attacks on links say.
@@ -167,6 +170,10 @@ pub(super) fn audit(plan: &mut Plan, all: Attacked) -> Result<(), ConfigError> {
                  \"dpar\" trains one",
             ),
         };
+        // Coins that decided something else stand in another part of the config.
+        let guesses_coins = attack.name.starts_with("canary-");
+        let has_coins = |branch: &&Branch| !guesses_coins || branch.has_named("canaries", Zone::Auditor);
+        let attacked: Vec<&Branch> = attacked.iter().filter(has_coins).collect();
         // A reference or an alternative may have nothing to attack; others of the config may.
         if attacked.is_empty() && plan.config.alternative.is_some() {
             tracing::info!("`{}` attacks nothing of {}", attack.name, plan.config.label.join(", "));
@@ -177,7 +184,7 @@ pub(super) fn audit(plan: &mut Plan, all: Attacked) -> Result<(), ConfigError> {
             return Err(plan.config.error(&field, &problem));
         }
         let name = plan.config.choice(TABLE, "attack", attack.name.into());
-        let scored = attacked.iter().filter(|branch| branch.is_scored(plan.config.trials));
+        let scored = attacked.into_iter().filter(|branch| branch.is_scored(plan.config.trials));
         let named: Vec<Branch> = scored.map(|branch| branch.with(std::slice::from_ref(&name))).collect();
         (attack.run)(plan, &named, &beliefs)?;
         Ok(Vec::new())

@@ -108,8 +108,8 @@ pub(super) fn learn(plan: &mut Plan, data: &Branch) -> Result<(), ConfigError> {
 fn learn_with<L: Learner>(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let (n_nodes, n_links) = (data.n_nodes, data.n_links);
     let adjust = |params: &mut Params| {
-        params.complete_delta(n_nodes, n_links);
         *params = L::complete(params.clone());
+        params.complete_delta(n_nodes, n_links);
         guarantee::<L>(params).map(|_| ()).map_err(|error| error.to_string())
     };
     let mut models = Vec::new();

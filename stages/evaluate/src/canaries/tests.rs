@@ -1,6 +1,5 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use veilgraph_attack::Record;
 use veilgraph_bounds::Tail;
 
 use super::*;
@@ -70,7 +69,7 @@ fn a_training_label_costs_what_its_node_does() {
         judged(Guesses { made: 1_000, right }, &canaries, &params)
     };
     for relation in [Relation::Node, Relation::OwnData] {
-        assert!(judged(relation, 750).is_ok(), "3 in 4 are what 1.1 nats allow");
+        assert!(judged(relation, 880).is_ok(), "22 in 25 are what twice a nat allows");
         let error = judged(relation, 950).map(|_| ()).expect_err("caught").to_string();
         assert!(error.contains("the ledger states 1") && error.contains("a training label"), "{error}");
     }

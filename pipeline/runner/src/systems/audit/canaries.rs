@@ -2,9 +2,8 @@
 //! bound from below what a fact costs.
 
 use veilgraph_audit::{
-    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromModel, GuessFromNetwork,
-    GuessFromPredictions, GuessParams, LinkTellerParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks,
-    PlantParams, PlantTrainingLabels,
+    CanariesOf, GuessFromAttributes, GuessFromDegrees, GuessFromGraph, GuessFromNetwork, GuessFromPredictions,
+    GuessParams, LinkTellerParams, PlantFeatures, PlantFeaturesParams, PlantLabels, PlantLinks, PlantParams,
 };
 use veilgraph_contract::{Artifact, NoParams, Private, Relation, Release, Subject, Zone};
 use veilgraph_evaluate::{CanaryParams, EvaluateCanaries, EvaluateRankedCanaries};
@@ -23,13 +22,11 @@ const FUNCTIONS: &[Function] = &[
     function::<PlantLinks>(),
     function::<PlantFeatures>(),
     function::<PlantLabels>(),
-    function::<PlantTrainingLabels>(),
     function::<GuessFromGraph>(),
     function::<GuessFromDegrees>(),
     function::<GuessFromAttributes>(),
     function::<GuessFromNetwork>(),
     function::<GuessFromPredictions>(),
-    function::<GuessFromModel>(),
     function::<EvaluateCanaries>(),
     function::<EvaluateRankedCanaries>(),
 ];
@@ -74,21 +71,11 @@ pub(super) const NETWORK: Attack = Attack {
     functions: &[],
 };
 
-/// Guesses from a curator's model.
-pub(super) const MODEL: Attack = Attack {
-    name: "canary-model",
-    on: On::Models,
-    is_about_links: super::never,
-    fields: fields_of::<PlantParams>,
-    run: guess_from_model,
-    functions: &[],
-};
-
 /// The field that says what coins decide.
-const KIND: &str = "canaries_of";
+pub(super) const KIND: &str = "canaries_of";
 
 /// The canaries that the config asks for, if any.
-fn asked_for(plan: &mut Plan) -> Result<Option<PlantParams>, ConfigError> {
+pub(super) fn asked_for(plan: &mut Plan) -> Result<Option<PlantParams>, ConfigError> {
     let field = format!("{TABLE}.canaries");
     let attacks = plan.config.values(TABLE, "attacks");
     let guesses = attacks.iter().any(|name| name.as_str().is_some_and(|name| name.starts_with("canary-")));
@@ -138,22 +125,6 @@ pub(in crate::systems) fn planted(plan: &mut Plan, data: &Branch) -> Result<Vec<
             Err(plan.config.error(&format!("{TABLE}.{KIND}"), problem))
         }
     }
-}
-
-/// The same of the data from which a curator's model is trained.
-pub(in crate::systems) fn planted_for_model(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
-    let Some(params) = asked_for(plan)? else { return Ok(vec![data.clone()]) };
-    if params.canaries_of != CanariesOf::TrainingLabels && plan.config.alternative.is_some() {
-        // Another part of the config has what is audited.
-        return Ok(vec![data.clone()]);
-    }
-    if params.canaries_of != CanariesOf::TrainingLabels {
-        let problem = "a curator's model is audited by canaries_of = \"training-labels\"";
-        return Err(plan.config.error(&format!("{TABLE}.{KIND}"), problem));
-    }
-    let run = Run { table: TABLE, step: "planted", ..Run::default() };
-    let trials = plan.every_trial(data);
-    trials.iter().map(|trial| plan.run::<PlantTrainingLabels>(&[trial], &params, run)).collect()
 }
 
 /// Refuses canaries of data that no owner keeps.
@@ -275,15 +246,6 @@ fn guess_from_graph(plan: &mut Plan, graphs: &[Branch], _: &[f64]) -> Result<(),
 fn guessed(plan: &mut Plan, graph: &Branch) -> Result<Branch, ConfigError> {
     let params = GuessParams { epsilon: total_epsilon(&graph.releases, Relation::Edge) };
     plan.run::<GuessFromGraph>(&[graph], &params, Run { table: TABLE, ..Run::default() })
-}
-
-fn guess_from_model(plan: &mut Plan, models: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
-    let run = Run { table: TABLE, ..Run::default() };
-    let mut guessed = Vec::new();
-    for model in models {
-        guessed.push(plan.run::<GuessFromModel>(&[model], &NoParams {}, run)?);
-    }
-    plan.score_under::<EvaluateRankedCanaries>(&guessed, &[], CanaryParams::from)
 }
 
 fn guess_from_network(plan: &mut Plan, networks: &[Branch], _: &[f64]) -> Result<(), ConfigError> {
