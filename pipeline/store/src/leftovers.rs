@@ -78,3 +78,51 @@ fn age(path: &Path) -> Duration {
     let written = path.metadata().and_then(|metadata| metadata.modified());
     written.ok().and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::manifest::{LAYOUT_VERSION, Recipe, ReleaseRecord};
+
+    /// A release that was drawn is found by the next run; other private files of a killed task hold what its owner may have removed.
+    #[test]
+    fn drafts_of_releases_stay_and_others_go() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::new(folder.path());
+        let release = ReleaseRecord {
+            population: "members".to_owned(),
+            statement: "count: 1".to_owned(),
+            number: 1,
+            charged_as: "x".to_owned(),
+            collected: false,
+        };
+        for (trial, release, is_readable, stays) in
+            [(0, None, true, false), (1, Some(release), true, true), (2, None, false, true)]
+        {
+            let recipe = Recipe {
+                layout: LAYOUT_VERSION,
+                stage: "count".to_owned(),
+                task: None,
+                side: "owner".to_owned(),
+                code: "c".to_owned(),
+                dependencies: "d".to_owned(),
+                params: serde_json::json!({}),
+                seed: None,
+                trial: Some(trial),
+                inputs: BTreeMap::new(),
+                deployment: true,
+            };
+            let draft = folder.path().join("tmp").join(format!("count-{}", recipe.key())).join(Part::Owner.name());
+            fs::create_dir_all(&draft).expect("a draft");
+            let (key, outputs, checksum) = (recipe.key(), BTreeMap::new(), String::new());
+            let manifest = Manifest { key, recipe, outputs, is_release: false, release, checksum };
+            let bytes = if is_readable { manifest.to_bytes() } else { b"{".to_vec() };
+            fs::write(draft.join(MANIFEST), bytes).expect("written");
+            fs::write(draft.join("links.parquet"), "private").expect("written");
+            store.remove_leftovers(Duration::ZERO).expect("removed");
+            assert_eq!(draft.join("links.parquet").exists(), stays, "trial {trial}");
+        }
+    }
+}

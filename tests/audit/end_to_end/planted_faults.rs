@@ -1,7 +1,11 @@
 //! Mechanisms with a fault must be caught, in each of twenty trials, and the same ones without it must pass.
 
+use std::collections::BTreeSet;
+
 use veilgraph_attack::Canaries;
-use veilgraph_audit::{CanariesOf, GuessFromDegrees, GuessFromPredictions, PlantLabels, PlantParams};
+use veilgraph_audit::{
+    CanariesOf, GuessFromDegrees, GuessFromModel, GuessFromPredictions, PlantLabels, PlantParams, PlantTrainingLabels,
+};
 use veilgraph_contract::{NoParams, Private, Stage};
 use veilgraph_graph::{
     AdjacencyList, BitMatrix, Construction, Features, Labels, Nodes, SparseMatrix, Split, WeightedGraph,
@@ -13,6 +17,7 @@ use veilgraph_privatize::labels::LocalLabels;
 use veilgraph_privatize::links::blink::Blink;
 use veilgraph_privatize::links::rr::Rr;
 use veilgraph_train::Train;
+use veilgraph_train_central::{DpMlp, TrainCentral};
 
 use crate::support::{guess, is_caught, params, ring, rng, silent, with_coins};
 
@@ -97,6 +102,39 @@ fn a_label_in_the_features_is_caught() {
         let (sent,) = run.expect("reports");
         assert!(is_caught_in_answers(features(SENDERS, leaking), sent.clone(), canaries.clone(), trial), "{trial}");
         assert!(!is_caught_in_answers(features(SENDERS, silent_features), sent, canaries, trial), "{trial}");
+    }
+}
+
+/// A curator forgets the noise: what its model learns by heart is more than half a nat of a node.
+#[test]
+fn a_model_without_noise_is_caught() {
+    const WORDS: u32 = 500;
+    let row = |node: u32| -> Vec<(u32, f32)> {
+        let words: BTreeSet<u32> = (1..=20).map(|k| (node * 7_919 * k + 31 * k * k) % WORDS).collect();
+        words.into_iter().map(|word| (word, 1.0)).collect()
+    };
+    let rows: Vec<Vec<(u32, f32)>> = (0..NODES).map(row).collect();
+    let features = SparseMatrix::from_rows(WORDS as usize, rows).expect("valid");
+    let splits = (0..NODES).map(|node| if node % 4 == 0 { Split::Validation } else { Split::Train }).collect();
+    let nodes =
+        Nodes { dataset: "planted".into(), n_classes: 3, splits, nodes_from_links: false, class_names: Vec::new() };
+    let labels = Labels::new(3, (0..NODES).map(|node| (node, (node % 3) as u16)).collect()).expect("valid");
+    for trial in 0..TRIALS {
+        let asked = PlantParams { canaries: CANARIES, canaries_of: CanariesOf::TrainingLabels };
+        let inputs = (nodes.clone(), Private(labels.clone()));
+        let planted = PlantTrainingLabels::run(inputs, &asked, &rng("audit", trial), &silent());
+        let (Private(labels), canaries) = planted.expect("plants");
+        for (epsilon, is_faulty) in [("0.5", false), ("inf", true)] {
+            let curator = params(&format!(
+                "epsilon = {epsilon}\ndp_delta = 1e-9\nepochs = 100\nhidden = 32\nlearning_rate = 0.02"
+            ));
+            let held =
+                (nodes.clone(), Private(ring(NODES)), Private(Features(features.clone())), Private(labels.clone()));
+            let trained = TrainCentral::<DpMlp>::run(held, &curator, &rng("train", trial), &silent());
+            let inputs = (canaries.clone(), trained.expect("trains").1);
+            let (scores,) = GuessFromModel::run(inputs, &NoParams {}, &rng("audit", 0), &silent()).expect("guesses");
+            assert_eq!(is_caught(scores, canaries.clone(), 0.5), is_faulty, "trial {trial}");
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use veilgraph_attack::{Canaries, PairScores, Record};
 use veilgraph_audit::{CanariesOf, GuessFromGraph, GuessParams, PlantLinks, PlantParams};
-use veilgraph_contract::{Private, Progress, Stage, StageRng};
-use veilgraph_evaluate::{CanaryParams, Cell, EvaluateCanaries, RelationCost};
+use veilgraph_contract::{Private, Progress, Relation, Stage, StageRng};
+use veilgraph_evaluate::{CanaryParams, Cell, EvaluateCanaries, EvaluateRankedCanaries, RelationCost};
 use veilgraph_graph::AdjacencyList;
 use veilgraph_privacy::{NoisyEntries, NoisyLinks};
 
@@ -43,7 +43,8 @@ pub(crate) fn guess(canaries: &Canaries, lists: Option<NoisyLinks>, entries: Opt
 
 /// What a score is about whose facts cost this much.
 fn costing(record: Record, epsilon: f64) -> CanaryParams {
-    let costs = record.relation().map(|relation| RelationCost {
+    let of_curator = (record == Record::TrainingLabel).then_some(Relation::Node);
+    let costs = record.relation().or(of_curator).map(|relation| RelationCost {
         relation,
         epsilon,
         dp_delta: 0.0,
@@ -57,7 +58,14 @@ fn costing(record: Record, epsilon: f64) -> CanaryParams {
 /// Whether guesses are too good for what the ledger claims; the gate is the one that fails a run.
 pub(crate) fn is_caught(scores: PairScores, canaries: Canaries, claimed: f64) -> bool {
     let params = costing(canaries.record, claimed);
-    match EvaluateCanaries::run((scores, canaries), &params, &rng("evaluate", 0), &silent()) {
+    let is_ranked = canaries.record == Record::TrainingLabel;
+    let (inputs, rng) = ((scores, canaries), rng("evaluate", 0));
+    let judged = if is_ranked {
+        EvaluateRankedCanaries::run(inputs, &params, &rng, &silent())
+    } else {
+        EvaluateCanaries::run(inputs, &params, &rng, &silent())
+    };
+    match judged {
         Ok(_) => false,
         Err(veilgraph_evaluate::Error::Violation { .. }) => true,
         Err(error) => panic!("{error}"),

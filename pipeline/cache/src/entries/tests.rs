@@ -142,6 +142,10 @@ fn what_is_not_as_its_name_says_is_refused() {
     };
     fs::write(&file, [&whole[..], b"x"].concat()).expect("written");
     refused("it is not what its manifest says");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    fs::write(&file, flipped).expect("written");
+    refused("it is not what its manifest says");
     fs::remove_file(&file).expect("removed");
     refused("is gone; the cache has forgotten this entry");
     fs::write(&manifest, text.replace("0.1", "0.2")).expect("written");

@@ -241,7 +241,7 @@ fn a_manifest_names_files_of_its_own_folder() {
         fs::write(entry.folder().join(MANIFEST), manifest.to_bytes()).expect("written");
         store.find("count", &entry.manifest.key)
     };
-    for file in ["/home/auditor/current", "../other/counts.parquet", "..", ".", "", "a/", "a/b"] {
+    for file in ["/home/auditor/current", "../other/counts.parquet", "..", ".", "", "a/", "a/b", "manifest.json"] {
         assert!(matches!(with_file(file), Err(StoreError::Manifest { .. })), "{file:?}");
     }
     assert!(with_file("other.parquet").expect("a name").is_some());
