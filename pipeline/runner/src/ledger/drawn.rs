@@ -54,7 +54,7 @@ pub(crate) fn was_drawn(store: &Store, stage: &str, entry: &str) -> anyhow::Resu
     if damage.is_empty() {
         return Ok(false);
     }
-    // What was handed over of an entry that is whole is known to be nothing else, and the run mends it when it ends.
+    // What was handed over of an entry that the owner can read is no other release; a run that uses this entry mends the copy.
     let Readable { entries, .. } = store.readable(&[stage])?;
     let known: BTreeSet<String> = entries.iter().map(Entry::key_for_server).collect();
     let unknown = damage.into_iter().find(|(key, _)| !known.contains(key));

@@ -116,7 +116,8 @@ fn coins_decide_labels_of_training_nodes() {
     assert!(error.contains("at most 40, the training nodes with a label"), "{error}");
 }
 
-/// A model that is surer of labels that counted gives the coins away; a class of which it is surer anyway does not.
+/// A model that is surer of the class that a node had in training gives the coins away; a class of which it is surer anyway does
+/// not.
 #[test]
 fn a_model_gives_away_what_it_was_trained_on() {
     let sure = [0.9, 0.8, 0.3, 0.2];

@@ -2,8 +2,8 @@ use veilgraph_graph::Construction;
 use veilgraph_nn::{Device, LinkLearning};
 
 use super::*;
-use crate::OneOrMany;
 use crate::tests::inputs;
+use crate::{LabelUse, OneOrMany};
 
 /// Four settings that learn, and four that hardly move.
 fn grid(search: Search) -> Params {
@@ -209,6 +209,7 @@ fn a_race_needs_more_settings_than_its_first_heat() {
     assert!(params.can_race());
     assert!(!Params { device: Device::Cuda, ..params.clone() }.can_race(), "all at once");
     assert!(!Params { links: Some(LinkLearning::default()), ..params.clone() }.can_race(), "learned links");
+    assert!(!Params { labels: LabelUse::Forward, ..params.clone() }.can_race(), "corrected noisy labels");
     let two_seeds = OneOrMany::Many(vec![0, 1]);
     assert!(!Params { dropout: OneOrMany::One(0.0), initial_seed: two_seeds, ..params }.can_race(), "four settings");
 }

@@ -88,6 +88,20 @@ pub(super) fn asked_for(plan: &mut Plan) -> Result<Option<PlantParams>, ConfigEr
             Ok(None)
         };
     };
+    let says = |field: &str, word: &str| {
+        plan.config.values_anywhere(TABLE, field).iter().any(|name| name.as_str() == Some(word))
+    };
+    match (says(KIND, "training-labels"), says("attacks", "canary-model")) {
+        (true, false) => {
+            let problem = "coins of canaries_of = \"training-labels\" are guessed from a curator's model; choose \"canary-model\"";
+            return Err(plan.config.error(&format!("{TABLE}.attacks"), problem));
+        }
+        (false, true) => {
+            let problem = "`canary-model` guesses coins of canaries_of = \"training-labels\", and no part of the config has these";
+            return Err(plan.config.error(&format!("{TABLE}.{KIND}"), problem));
+        }
+        _ => {}
+    }
     if plan.config.is_deployment() {
         let problem = "in a deployment (randomness = \"os\"), canaries would change the true data; remove them";
         return Err(plan.config.error(&field, problem));
