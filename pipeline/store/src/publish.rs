@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::draft::Draft;
 use crate::entry::{Entry, Found, Store};
 use crate::error::StoreError;
-use crate::manifest::Recipe;
 
 impl Entry {
     /// Puts the public files of this entry into a server's store, and returns the entry there. The manifest beside them
@@ -16,7 +15,8 @@ impl Entry {
     /// When a file is damaged, or the file system refuses.
     pub fn publish_to(&self, server: &Store, params: Value) -> Result<Entry, StoreError> {
         let public = || self.manifest.outputs.iter().filter(|(_, output)| output.is_public());
-        let recipe = self.recipe_for_server(params);
+        let digests = public().map(|(name, output)| format!("{name}:{}", output.digest)).collect();
+        let recipe = self.manifest.recipe.published(params, digests);
         let lock = server.lock(&recipe, || {})?;
         if let Found::Whole(entry) = server.sound(&recipe.stage, &recipe.key())? {
             return Ok(*entry);
@@ -27,17 +27,5 @@ impl Entry {
             draft.adopt(name, output, self.check(output)?, &self.path(output))?;
         }
         draft.publish()
-    }
-
-    /// The key under which a server has what it may see of this entry, if the parameters that it may see are those of the entry.
-    #[must_use]
-    pub fn key_for_server(&self) -> String {
-        self.recipe_for_server(self.manifest.recipe.params.clone()).key()
-    }
-
-    fn recipe_for_server(&self, params: Value) -> Recipe {
-        let public = self.manifest.outputs.iter().filter(|(_, output)| output.is_public());
-        let digests = public.map(|(name, output)| format!("{name}:{}", output.digest)).collect();
-        self.manifest.recipe.published(params, digests)
     }
 }

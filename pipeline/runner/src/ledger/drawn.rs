@@ -1,9 +1,10 @@
 //! Whether noise was drawn: a charge alone does not tell, for its process may have been killed before.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use veilgraph_store::{Entry, Part, Readable, Store, create_private_folder, write_private_file};
+use veilgraph_store::{Part, Readable, Store, create_private_folder, write_private_file};
 
 use super::Program;
 
@@ -18,7 +19,7 @@ pub(crate) fn mark_drawn(store: &Store, entry: &str, program: &Program) -> anyho
 /// Forgets that noise was drawn: it could not be published, so nobody has seen it.
 pub(crate) fn unmark_drawn(store: &Store, entry: &str) {
     // Where the mark stays, the release counts as lost, which costs a question and no privacy.
-    let _ = std::fs::remove_file(folder(store).join(entry));
+    let _ = fs::remove_file(folder(store).join(entry));
 }
 
 /// Whether there is a mark that noise was drawn for an entry.
@@ -54,9 +55,30 @@ pub(crate) fn was_drawn(store: &Store, stage: &str, entry: &str) -> anyhow::Resu
     if damage.is_empty() {
         return Ok(false);
     }
-    // What was handed over of an entry that the owner can read is no other release; a run that uses this entry mends the copy.
+    // A copy of what the owner can read is no other release; a run that uses this release mends the copy.
     let Readable { entries, .. } = store.readable(&[stage])?;
-    let known: BTreeSet<String> = entries.iter().map(Entry::key_for_server).collect();
-    let unknown = damage.into_iter().find(|(key, _)| !known.contains(key));
+    let outputs = entries.iter().flat_map(|entry| entry.manifest.outputs.values());
+    let known: BTreeSet<&str> =
+        outputs.filter(|output| output.is_public()).map(|output| output.digest.as_str()).collect();
+    let folder = |key: &str| server.root().join(stage).join(key);
+    let unknown = damage.into_iter().find(|(key, _)| !is_copy(&folder(key), &known));
     unknown.map_or(Ok(false), |(_, error)| Err(error.into()))
+}
+
+/// Whether a folder has files beside its manifest, all of which have one of these digests.
+fn is_copy(folder: &Path, known: &BTreeSet<&str>) -> bool {
+    let Ok(items) = fs::read_dir(folder) else { return false };
+    let mut n_known = 0;
+    for item in items {
+        let Ok(path) = item.map(|item| item.path()) else { return false };
+        if path.ends_with("manifest.json") {
+            continue;
+        }
+        let digest = fs::read(&path).map(|bytes| blake3::hash(&bytes).to_hex().to_string());
+        if !digest.is_ok_and(|digest| known.contains(digest.as_str())) {
+            return false;
+        }
+        n_known += 1;
+    }
+    n_known > 0
 }
