@@ -109,7 +109,7 @@ impl Guesses {
         least(without_delta, |epsilon| self.probability(2.0 * epsilon, failures(epsilon)) >= alpha)
     }
 
-    /// The largest lower bound that as many guesses could give: that of guesses which are all right.
+    /// As many guesses, all of them right: no others give a larger lower bound.
     #[must_use]
     pub fn all_right(self) -> Self {
         Self { right: self.made, ..self }

@@ -11,6 +11,7 @@ use crate::config::ConfigError;
 use crate::function::function;
 use crate::plan::{Branch, Plan, Run};
 
+/// Guesses from a curator's model.
 pub(super) const ATTACK: Attack = Attack {
     name: "canary-model",
     on: On::Models,
@@ -23,11 +24,11 @@ pub(super) const ATTACK: Attack = Attack {
 /// The data from which a curator's model is trained, with canaries, once for each trial, or as they are where none are asked for.
 pub(in crate::systems) fn planted(plan: &mut Plan, data: &Branch) -> Result<Vec<Branch>, ConfigError> {
     let Some(params) = asked_for(plan)? else { return Ok(vec![data.clone()]) };
-    if params.canaries_of != CanariesOf::TrainingLabels && plan.config.alternative.is_some() {
-        // Another part of the config has what is audited.
-        return Ok(vec![data.clone()]);
-    }
     if params.canaries_of != CanariesOf::TrainingLabels {
+        // Another part of the config may have what is audited.
+        if plan.config.alternative.is_some() {
+            return Ok(vec![data.clone()]);
+        }
         let problem = "a curator's model is audited by canaries_of = \"training-labels\"";
         return Err(plan.config.error(&format!("{TABLE}.{KIND}"), problem));
     }
